@@ -1,0 +1,105 @@
+"""What can go wrong, as one tree; every error says what to do about it.
+
+    ContextwrightError
+    ├── UsageError            the call itself is wrong
+    │   ├── UnknownFormat     no format of that name
+    │   └── UnknownModel      no facts, and no way to guess them
+    ├── ParseError            the data is not what its format says it is
+    ├── InvalidPayload        a payload its provider would refuse
+    └── MissingExtra          an optional package is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contextwright.wire.shapes import Problem
+
+__all__ = [
+    "ContextwrightError",
+    "InvalidPayload",
+    "MissingExtra",
+    "ParseError",
+    "UnknownFormat",
+    "UnknownModel",
+    "UsageError",
+]
+
+SHOWN = 80
+"""Errors never echo more of the user's data than this many characters."""
+
+
+def shown(value: object) -> str:
+    """A value as errors quote it: one line, short, with nothing that moves a terminal."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+class ContextwrightError(Exception):
+    """The root of the tree; catch it to catch everything of ours."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} ({self.hint})" if self.hint else message
+
+
+class UsageError(ContextwrightError):
+    """The call itself is wrong: an argument of the wrong kind, or two that exclude each other."""
+
+
+class UnknownFormat(UsageError):
+    """No format has that name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"unknown format {shown(name)}", hint=f"known: {', '.join(known)}")
+        self.name = name
+
+
+class UnknownModel(UsageError):
+    """No fact about that model, and no provider to take defaults from."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"unknown model {shown(name)}",
+            hint="name a format too, or add the model to a file passed as models",
+        )
+        self.name = name
+
+
+class ParseError(ContextwrightError):
+    """The data is not what its format says; `path` leads to the place, `line` for files."""
+
+    def __init__(
+        self, message: str, *, path: str = "", line: int | None = None, hint: str = ""
+    ) -> None:
+        place = path if line is None else f"line {line}{': ' + path if path else ''}"
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.path = path
+        self.line = line
+
+
+class InvalidPayload(ContextwrightError):
+    """The provider would refuse this payload; `problems` says why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        first = problems[0]
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        super().__init__(f"{first.path}: {first.message} [{first.code}]{more}")
+        self.problems = tuple(problems)
+
+
+class MissingExtra(ContextwrightError):
+    """A feature needs a package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs an optional package",
+            hint=f"pip install 'contextwright[{extra}]'",
+        )
+        self.extra = extra

@@ -1,0 +1,115 @@
+"""What a format is, what it parses into, and what it renders from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.changes import Change
+from contextwright.messages import Extra, Message, Opaque, Tool
+from contextwright.models import Model
+from contextwright.wire.shapes import Problem
+
+__all__ = ["Conversation", "Format", "Options", "Rendered", "Settings", "ToolChoice"]
+
+
+class ToolChoice(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Whether the model may, must or must not call a tool, or which one it must call."""
+
+    mode: Literal["auto", "none", "required"]
+    name: str | None = None
+
+
+class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The request settings that every provider has under some name."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    tool_choice: ToolChoice | None = None
+
+
+class Conversation(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A conversation as values: what `parse` gives and `render` takes."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool | Opaque, ...] = ()
+    """Tools the model may call; an `Opaque` is a provider's own hosted tool."""
+    model: str | None = None
+    settings: Settings = Settings()
+    reply_tools: dict[str, str | None] = {}
+    """Tools that are speech: name → the argument that holds the words, None for an end mark."""
+    id: str | None = None
+    source: str | None = None
+    """The format it was parsed from. What came from a format goes back as it came."""
+    extra: Extra = {}
+    """What the body said beyond these fields, under the format's name."""
+    changes: tuple[Change, ...] = ()
+    """What parsing had to repair."""
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The choices a renderer offers; each matters to the formats it names."""
+
+    repair: bool = True
+    """Make the history legal. Without it, what is there is written as it stands."""
+    speaker_prefix: bool | None = None
+    """Write `Alice: …` where a format has no field for names. None: when several people speak."""
+    thinking: Literal["keep", "drop", "text"] = "keep"
+    """Keep thinking where the target may carry it, drop it everywhere, or say it as plain text
+    where it may not travel."""
+    legacy_meta: bool = False
+    """gryag: write the old `[meta]` part before each user message."""
+    include_results: bool = False
+    """aya: keep tool results, in a `result` key of the entry that called."""
+    turn_rule: Literal["speaker", "exchange", "user"] | None = None
+    """aya: count turns anew by this rule. None: keep turns as imported, `speaker` for new ones."""
+
+
+class Rendered(Struct, frozen=True):
+    """A payload, and everything in it that is not as it came."""
+
+    payload: Any
+    changes: tuple[Change, ...] = ()
+    json: bytes = b""
+    """The payload as JSON bytes; `contextwright.render` fills it in."""
+
+
+Parse: TypeAlias = Callable[[Any, bool], Conversation]
+Render: TypeAlias = Callable[[Conversation, Model, Options], Rendered]
+Check: TypeAlias = Callable[[Any, Model], list[Problem]]
+ParseReply: TypeAlias = Callable[[Any], Conversation]
+ParseStream: TypeAlias = Callable[[Iterable[Any]], Conversation]
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """A wire or file shape, as four functions; one file each.
+
+    `parse(data, strict)` takes decoded JSON. `render(conversation, model, options)` gives the
+    body to send. `check(payload, model)` lists what the provider would refuse. Providers also
+    read their replies, whole (`parse_reply`) and streamed (`parse_stream`, an iterable of the
+    decoded events). What a message costs is counted on what `render` makes of it: see `tokens`.
+    """
+
+    name: str
+    title: str
+    """One line for people who look for a format."""
+    parse: Parse
+    render: Render
+    check: Check
+    parse_reply: ParseReply | None = None
+    parse_stream: ParseStream | None = None
+
+
+def keep_extra(format: str, fields: dict[str, Any]) -> Extra:
+    """The leftover fields of a foreign object, under that format's name; nothing if none."""
+    return {format: fields} if fields else {}
+
+
+def replaced(conversation: Conversation, **fields: Any) -> Conversation:
+    """The same conversation with other fields."""
+    return msgspec.structs.replace(conversation, **fields)

@@ -1,0 +1,44 @@
+"""Small truths about media that several formats need."""
+
+from __future__ import annotations
+
+from contextwright.messages import Media
+
+__all__ = ["is_mislabelled", "is_web_address", "sniffed_mime", "standard_base64"]
+
+SIGNATURES = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+    "JVBERi0": "application/pdf",
+}
+"""How files of a kind begin, in base64."""
+
+
+def sniffed_mime(data: str) -> str | None:
+    """The type that base64 data show by their first bytes; providers refuse a wrong label."""
+    for signature, mime in SIGNATURES.items():
+        if data.startswith(signature):
+            return mime
+    return None
+
+
+def standard_base64(data: str) -> str:
+    """Base64 in the standard alphabet; Gemini writes the URL-safe one."""
+    if "-" in data or "_" in data:
+        return data.replace("-", "+").replace("_", "/")
+    return data
+
+
+def is_mislabelled(media: Media) -> bool:
+    """Whether the bytes are of another type than the label says."""
+    if media.data is None:
+        return False
+    found = sniffed_mime(media.data)
+    return found is not None and found != media.mime
+
+
+def is_web_address(url: str | None) -> bool:
+    """Whether a provider could fetch it; no other address means anything to one."""
+    return url is not None and url.startswith(("https://", "http://"))

@@ -1,0 +1,227 @@
+"""One quick look that tells whether a history needs any rule at all.
+
+Most histories do not, and must not pay for repairs they do not need. The promise, held by a
+property test: where `survey` finds nothing to do, the rules change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextwright.changes import Change
+from contextwright.formats.base import Conversation, Options
+from contextwright.formats.media import is_mislabelled
+from contextwright.formats.rules import RULES, Rule, apply_rules, is_blank
+from contextwright.formats.target import Spelling, Target, Traits, respelled
+from contextwright.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.models import Model
+
+__all__ = ["is_clean", "made_legal"]
+
+ENVELOPE = ("sent_at", "reply_to", "turn")
+"""Fields of a message that no provider has a place for."""
+SPEAKER = Spelling(longest=64).fits
+
+
+def made_legal(
+    conversation: Conversation,
+    traits: Traits,
+    model: Model,
+    options: Options,
+    rules: tuple[Rule, ...] = RULES,
+) -> tuple[Sequence[Message], Target, list[Change]]:
+    """The messages as the target takes them, the target, and what had to change."""
+    faithful = conversation.source == traits.format
+    target = Target(traits, model, options, faithful, conversation.reply_tools)
+    messages = conversation.messages
+    tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
+    unsaid: set[str] = set()
+    if is_clean(messages, target, unsaid) and all(map(traits.tool_names.fits, tools)):
+        return messages, target, envelope_changes(unsaid, traits)
+    called = (call.name for message in messages for call in message.calls)
+    names = respelled([*tools, *called], traits.tool_names)
+    target = Target(traits, model, options, faithful, conversation.reply_tools, names)
+    unsaid = {name for name in ENVELOPE for one in messages if getattr(one, name) is not None}
+    legal, changes = apply_rules(messages, target, rules)
+    return legal, target, [*changes, *envelope_changes(unsaid, traits)]
+
+
+def envelope_changes(unsaid: set[str], traits: Traits) -> list[Change]:
+    """One change for each field of the messages that stays behind."""
+    return [
+        Change("loss.envelope", f"messages[].{name}", f"{traits.format} has no place for it")
+        for name in ENVELOPE
+        if name in unsaid
+    ]
+
+
+def is_clean(messages: Sequence[Message], target: Target, unsaid: set[str]) -> bool:
+    """Whether the history is legal as it stands; notes in `unsaid` what stays behind anyway."""
+    traits = target.traits
+    alone = traits.merges and not target.faithful
+    pending: dict[str, None] = {}
+    seen: set[str] = set()
+    previous = ""
+    for message in messages:
+        role = message.role
+        if message.visibility != "public" or (message.extra and not fits(message, role, target)):
+            return False
+        if pending and role in ("assistant", "system"):
+            return False
+        if message.sent_at is not None:
+            unsaid.add("sent_at")
+        if message.reply_to is not None:
+            unsaid.add("reply_to")
+        if message.turn is not None:
+            unsaid.add("turn")
+        if role == "system":
+            if previous and previous != "system" and traits.system == "top":
+                return False
+        elif role == "user":
+            if (alone and previous == "user") or (message.author and not named(message, traits)):
+                return False
+        elif role == "assistant":
+            if alone and previous == "assistant":
+                return False
+            if traits.user_first and previous in ("", "system"):
+                return False
+        if not message.parts or not are_clean(message, target, pending, seen):
+            return False
+        previous = role
+    if pending:
+        return False
+    return ends_well(messages, target)
+
+
+def named(message: Message, traits: Traits) -> bool:
+    """Whether the speaker's name can be written as it is."""
+    author = message.author
+    return traits.names and author is not None and SPEAKER(author.label) is not None
+
+
+def are_clean(
+    message: Message, target: Target, pending: dict[str, None], seen: set[str]
+) -> bool:
+    """Whether each part of a message may stand where it is; keeps account of open calls."""
+    traits = target.traits
+    role = message.role
+    spoken = False
+    for part in message.parts:
+        kind = type(part)
+        if kind is Text:
+            if role == "tool" or (pending and role != "assistant"):
+                return False
+            text: str = part.text  # pyright: ignore
+            if not traits.blank_text and (not text or text.isspace()):
+                return False
+            spoken = True
+        elif kind is ToolResult:
+            if spoken or role not in ("tool", "user") or not result_is_clean(part, role, target, pending):  # pyright: ignore
+                return False
+            continue
+        elif kind is ToolCall:
+            if role != "assistant" or not call_is_clean(part, target, pending, seen):  # pyright: ignore
+                return False
+        elif kind is Thinking:
+            if (
+                role != "assistant"
+                or target.options.thinking == "drop"
+                or not traits.carries_thinking(part, target.model)  # pyright: ignore
+            ):
+                return False
+        elif kind is Media:
+            if role != "user" and not (role == "assistant" and traits.assistant_media):
+                return False
+            if pending or is_mislabelled(part) or not traits.carries_media(part, target.model):  # pyright: ignore
+                return False
+            spoken = True
+        else:
+            if role == "tool" or (pending and role != "assistant"):
+                return False
+            if part.format != traits.format or not traits.takes_extra(part, role, target.model):  # pyright: ignore
+                return False
+            spoken = True
+            continue
+        if part.extra and not fits(part, role, target):  # pyright: ignore
+            return False
+    return True
+
+
+def fits(holder: Message | Part, role: Role, target: Target) -> bool:
+    """Whether the leftover fields are the target's own, and right."""
+    traits = target.traits
+    return list(holder.extra) == [traits.format] and traits.takes_extra(holder, role, target.model)  # pyright: ignore
+
+
+def call_is_clean(
+    call: ToolCall, target: Target, pending: dict[str, None], seen: set[str]
+) -> bool:
+    """Whether a call can be written as it is; it then waits for its result."""
+    traits = target.traits
+    id = call.id
+    if id is None or id in pending or call.name in target.reply_tools:
+        return False
+    if not traits.tool_names.fits(call.name):
+        return False
+    if traits.ids is not None and not traits.ids.fits(id):
+        return False
+    if not traits.reuses_ids:
+        if id in seen:
+            return False
+        seen.add(id)
+    pending[id] = None
+    return True
+
+
+def result_is_clean(
+    result: ToolResult, role: Role, target: Target, pending: dict[str, None]
+) -> bool:
+    """Whether a result answers an open call and can be written as it is."""
+    traits = target.traits
+    if result.call_id not in pending:
+        return False
+    del pending[result.call_id]
+    if result.is_error and not traits.error_flag:
+        return False
+    if result.extra and not fits(result, role, target):
+        return False
+    content = result.content
+    if type(content) is str:
+        return traits.blank_text or not content.isspace()
+    return type(content) is dict or all(piece_is_clean(piece, role, target) for piece in content)  # pyright: ignore
+
+
+def piece_is_clean(piece: Text | Media | Opaque, role: Role, target: Target) -> bool:
+    """Whether one piece of a tool result can be written as it is."""
+    traits = target.traits
+    if isinstance(piece, Opaque):
+        return piece.format == traits.format and traits.takes_extra(piece, role, target.model)
+    if piece.extra and not fits(piece, role, target):
+        return False
+    if isinstance(piece, Media):
+        carried = traits.result_media and traits.carries_media(piece, target.model)
+        return carried and not is_mislabelled(piece)
+    return traits.blank_text or not is_blank(piece)
+
+
+def ends_well(messages: Sequence[Message], target: Target) -> bool:
+    """Whether the conversation ends, and has anything in it, as the target wants."""
+    if not messages:
+        return False
+    last = messages[-1].role
+    if last == "system":
+        return not target.traits.needs_user or any(m.role == "user" for m in messages)
+    if last != "assistant":
+        return True
+    return target.model.prefill and target.traits.final_space

@@ -1,0 +1,202 @@
+"""Problems, and the exact type check that finds them in a payload.
+
+The types of a wire format are msgspec structs that forbid unknown fields. A whole payload is
+checked by one conversion at C speed; only where that fails does a slow walk list every fault
+with its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct, inspect
+
+from contextwright.errors import shown
+
+__all__ = [
+    "Level",
+    "Problem",
+    "Shape",
+    "encoded",
+    "objects_in",
+    "shape_problems",
+]
+
+Level: TypeAlias = Literal["error", "warning"]
+
+
+class Problem(Struct, frozen=True):
+    """One reason why a provider would refuse a payload, or might.
+
+    *error*: the API refuses it. *warning*: it depends on model or host, or degrades the answer.
+    """
+
+    code: str
+    path: str
+    message: str
+    level: Level = "error"
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.code} {self.path}: {self.message}"
+
+
+class Shape(Struct, forbid_unknown_fields=True):
+    """Base of all wire types: what is not declared is not allowed."""
+
+
+def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem]:
+    """Every missing, unknown or wrongly typed field of `value`, a payload or a piece of one."""
+    try:
+        msgspec.convert(value, expected)
+    except msgspec.ValidationError:
+        return list(_walk(_info(expected), value, path))
+    except RecursionError:
+        return [Problem("T-depth", path, "nested too deeply")]
+    return []
+
+
+def encoded(payload: object) -> tuple[bytes, list[Problem]]:
+    """The payload as JSON, and why it cannot be JSON: mostly half of a surrogate pair.
+
+    The bytes also tell at once which words a payload does not mention, so that a rule about
+    them need not look for them.
+    """
+    try:
+        return msgspec.json.encode(payload), []
+    except UnicodeEncodeError:
+        problems = [
+            Problem("X-surrogate", path, "text holds half of a surrogate pair")
+            for path in _broken_texts(payload, "")
+        ]
+    except RecursionError:
+        problems = [Problem("T-depth", "", "nested too deeply")]
+    except (TypeError, ValueError) as error:
+        problems = [Problem("T-type", "", f"not JSON: {error}")]
+    return b"", problems
+
+
+def objects_in(value: object) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of a list with their places; nothing where there is no list."""
+    if not isinstance(value, list | tuple):
+        return []
+    items = enumerate(cast("list[Any]", value))
+    return [(index, item) for index, item in items if isinstance(item, dict)]
+
+
+def _broken_texts(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            yield path
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            if isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                yield from _broken_texts(key, f"{path}.(key)")
+            yield from _broken_texts(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(cast("list[object]", value)):
+            yield from _broken_texts(item, f"{path}[{index}]")
+
+
+@cache
+def _info(expected: Any) -> inspect.Type:
+    return inspect.type_info(expected)
+
+
+_SCALARS: dict[type[inspect.Type], tuple[tuple[type, ...], str]] = {
+    inspect.StrType: ((str,), "a string"),
+    inspect.IntType: ((int,), "an integer"),
+    inspect.FloatType: ((int, float), "a number"),
+    inspect.BoolType: ((bool,), "true or false"),
+    inspect.NoneType: ((type(None),), "null"),
+}
+
+
+def _walk(info: inspect.Type, value: Any, path: str) -> Iterator[Problem]:
+    match info:
+        case inspect.AnyType():
+            return
+        case inspect.StructType():
+            yield from _walk_struct(info, value, path)
+        case inspect.UnionType():
+            yield from _walk_union(info, value, path)
+        case inspect.ListType() | inspect.VarTupleType():
+            if not isinstance(value, list | tuple):
+                yield _mistyped(value, "a list", path)
+                return
+            for index, item in enumerate(cast("list[object]", value)):
+                yield from _walk(info.item_type, item, f"{path}[{index}]")
+        case inspect.DictType():
+            if not isinstance(value, Mapping):
+                yield _mistyped(value, "an object", path)
+                return
+            for key, item in cast("Mapping[str, object]", value).items():
+                yield from _walk(info.value_type, item, _join(path, key))
+        case inspect.LiteralType():
+            if value not in info.values:
+                yield _not_one_of(value, info.values, path)
+        case _:
+            types, name = _SCALARS[type(info)]
+            if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+                yield _mistyped(value, name, path)
+
+
+def _walk_struct(info: inspect.StructType, value: Any, path: str) -> Iterator[Problem]:
+    if not isinstance(value, Mapping):
+        yield _mistyped(value, "an object", path)
+        return
+    entries = cast("Mapping[str, object]", value)
+    fields = {field.encode_name: field for field in info.fields}
+    known = set(fields) if info.tag_field is None else {*fields, info.tag_field}
+    for key in entries:
+        if key not in known:
+            yield Problem("T-extra", _join(path, key), "unknown field")
+    if info.tag_field is not None and entries.get(info.tag_field, info.tag) != info.tag:
+        yield _not_one_of(entries[info.tag_field], (info.tag,), _join(path, info.tag_field))
+    for name, field in fields.items():
+        if name in entries:
+            yield from _walk(field.type, entries[name], _join(path, name))
+        elif field.required:
+            yield Problem("T-required", _join(path, name), "required field is missing")
+
+
+def _walk_union(info: inspect.UnionType, value: Any, path: str) -> Iterator[Problem]:
+    """Follow the one branch that the value seems to mean."""
+    structs = [branch for branch in info.types if isinstance(branch, inspect.StructType)]
+    if isinstance(value, Mapping) and structs:
+        entries = cast("Mapping[str, object]", value)
+        tag_field = structs[0].tag_field
+        if tag_field is None or len(structs) == 1:
+            yield from _walk_struct(structs[0], value, path)
+        elif tag_field not in entries:
+            yield Problem("T-required", _join(path, tag_field), "required field is missing")
+        else:
+            tags = {branch.tag: branch for branch in structs}
+            tag = entries[tag_field]
+            branch = tags.get(tag) if isinstance(tag, str) else None
+            if branch is None:
+                yield _not_one_of(tag, tuple(tags), _join(path, tag_field))
+            else:
+                yield from _walk_struct(branch, value, path)
+        return
+    faults = [list(_walk(branch, value, path)) for branch in info.types]
+    if all(faults):
+        # The branch that went deepest is the one that was meant.
+        yield from max(faults, key=lambda found: max(len(problem.path) for problem in found))
+
+
+def _join(path: str, key: object) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _mistyped(value: object, wanted: str, path: str) -> Problem:
+    return Problem("T-type", path, f"must be {wanted}, not {shown(value)}")
+
+
+def _not_one_of(value: object, allowed: tuple[object, ...], path: str) -> Problem:
+    choices = ", ".join(str(choice) for choice in allowed)
+    return Problem("T-literal", path, f"{shown(value)} is not one of: {choices}")

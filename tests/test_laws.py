@@ -1,0 +1,168 @@
+"""The laws: what holds for every input, for every format."""
+
+import importlib
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import MODELS, PROVIDERS, conversations, format_names
+
+import contextwright as cw
+from contextwright import formats, models
+from contextwright.formats.rules import RULES, apply_rules
+from contextwright.formats.survey import is_clean
+from contextwright.formats.target import Target
+
+TARGETS = sorted(formats.NAMES)
+
+
+def models_of(format: str) -> st.SearchStrategy[str | None]:
+    return st.sampled_from(MODELS.get(format, (None,)))
+
+
+def errors(payload: object, format: str, model: str | None) -> list[str]:
+    return [str(problem) for problem in cw.check(payload, format, model=model) if problem.level == "error"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_valid(target: str) -> None:
+    """Whatever the history, the payload passes its provider's rules."""
+
+    @given(conversations, models_of(target))
+    def law(conversation: cw.Conversation, model: str | None) -> None:
+        rendered = cw.render(conversation, target, model=model)
+        assert errors(rendered.payload, target, model) == []
+
+    law()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_valid_from_any_format(target: str) -> None:
+    """A history that came through any other format is as good as one made here."""
+
+    @given(conversations, format_names, models_of(target))
+    def law(conversation: cw.Conversation, source: str, model: str | None) -> None:
+        through = cw.parse(cw.render(conversation, source).payload, source)
+        rendered = cw.render(through, target, model=model)
+        assert errors(rendered.payload, target, model) == []
+
+    law()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_pure(target: str) -> None:
+    """Same input, same bytes; and the input stays what it was."""
+
+    @given(conversations, models_of(target))
+    def law(conversation: cw.Conversation, model: str | None) -> None:
+        before = msgspec.to_builtins(conversation)
+        first = cw.render(conversation, target, model=model)
+        cw.check(first.payload, target, model=model)
+        parsed = cw.parse(first.payload, target)
+        cw.render(parsed, target, model=model)
+        assert msgspec.to_builtins(conversation) == before
+        assert cw.render(conversation, target, model=model).json == first.json
+        assert msgspec.json.encode(first.payload) == first.json
+
+    law()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_was_rendered_comes_back(target: str) -> None:
+    """Reading a payload and writing it again gives the same payload."""
+
+    @given(conversations, models_of(target))
+    def law(conversation: cw.Conversation, model: str | None) -> None:
+        payload = cw.render(conversation, target, model=model).payload
+        again = cw.render(cw.parse(payload, target), target, model=model)
+        assert again.payload == payload
+        assert [change for change in again.changes if change.code.startswith("loss.")] == []
+
+    law()
+
+
+def said(conversation: cw.Conversation) -> list[str]:
+    """The words of people and tools that must arrive, where nothing is reported lost."""
+    words: list[str] = []
+    for message in conversation.messages:
+        for part in message.parts:
+            if isinstance(part, cw.Text):
+                words.append(part.text)
+            elif isinstance(part, cw.ToolResult) and isinstance(part.content, str):
+                words.append(part.content)
+    return words
+
+
+def found_in(payload: object) -> str:
+    """All strings of a payload, one after another."""
+    if isinstance(payload, str):
+        return payload + "\n"
+    if isinstance(payload, dict):
+        return "".join(found_in(value) for value in payload.values())
+    if isinstance(payload, list):
+        return "".join(found_in(value) for value in payload)
+    return ""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lossless_or_said(target: str) -> None:
+    """Every word of a user or a tool arrives, or a change says that it does not."""
+
+    @given(conversations, models_of(target))
+    def law(conversation: cw.Conversation, model: str | None) -> None:
+        rendered = cw.render(conversation, target, model=model)
+        codes = {change.code for change in rendered.changes}
+        if not any(code.startswith("loss.") or code == "repair.surrogate" for code in codes):
+            text = found_in(rendered.payload)
+            for words in said(conversation):
+                assert words in text
+
+    law()
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_whole_exchanges(provider: str) -> None:
+    """Every call has exactly one result, every result its call."""
+
+    @given(conversations, models_of(provider))
+    def law(conversation: cw.Conversation, model: str | None) -> None:
+        payload = cw.render(conversation, provider, model=model).payload
+        parsed = cw.parse(payload, provider)
+        calls = [call for message in parsed.messages for call in message.calls]
+        results = [result for message in parsed.messages for result in message.results]
+        assert len(calls) == len(results)
+        if provider != "gemini":
+            assert sorted(call.id or "" for call in calls) == sorted(
+                result.call_id or "" for result in results
+            )
+
+    law()
+
+
+@given(conversations)
+def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
+    rendered = cw.render(conversation, "contextwright")
+    if rendered.changes:
+        assert {change.code for change in rendered.changes} == {"repair.surrogate"}
+        return
+    parsed = cw.parse(rendered.payload, "contextwright")
+    assert msgspec.structs.replace(parsed, source=None) == conversation
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_what_needs_no_rule_is_changed_by_none(target: str) -> None:
+    """Where `survey` finds nothing to do, running all rules gives the same payload."""
+    module = importlib.import_module(f"contextwright.formats.{target.replace('-', '_')}")
+
+    @given(conversations, models_of(target))
+    def law(conversation: cw.Conversation, model: str) -> None:
+        facts = models.find(model)
+        goal = Target(module.TRAITS, facts, reply_tools=conversation.reply_tools)
+        if is_clean(conversation.messages, goal, set()):
+            ruled, changes = apply_rules(conversation.messages, goal, RULES)
+            again = msgspec.structs.replace(conversation, messages=tuple(ruled))
+            assert changes == []
+            assert cw.render(again, target, model=model).json == cw.render(conversation, target, model=model).json
+
+    law()
