@@ -58,10 +58,10 @@ def render(
     conversation = as_conversation(conversation)
     facts, invented = model_for(conversation, target, model)
     chosen = as_options(options)
-    rendered = target.render(conversation, facts, chosen)
+    mended: tuple[Change, ...] = ()
     try:
+        rendered = target.render(conversation, facts, chosen)
         body = encode_json(rendered.payload)
-        mended: tuple[Change, ...] = ()
     except UnicodeEncodeError:
         conversation, mended = without_halves(conversation)
         rendered = target.render(conversation, facts, chosen)

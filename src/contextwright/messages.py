@@ -10,7 +10,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from math import isfinite
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -48,6 +49,31 @@ encode_json = msgspec.json.Encoder().encode
 decode_json = msgspec.json.Decoder().decode
 
 
+DEEPEST = 100
+"""Objects nested deeper than this are no arguments of anything."""
+
+
+def require_json(value: object, depth: int = 0) -> None:
+    """Refuse what JSON cannot say: NaN, infinity, keys that are not text, other objects."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is float and isfinite(value):  # pyright: ignore[reportArgumentType]
+        return
+    if depth > DEEPEST:
+        raise UsageError("arguments are nested too deeply", hint=f"at most {DEEPEST} levels")
+    if isinstance(value, dict):
+        for key, item in cast("dict[object, object]", value).items():
+            if not isinstance(key, str):
+                raise UsageError(f"the key {shown(key)} is not text")
+            require_json(item, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in cast("list[object]", value):
+            require_json(item, depth + 1)
+    else:
+        raise UsageError(f"{shown(value)} is not JSON", hint="text, numbers, lists, objects")
+
+
 class Text(Struct, frozen=True, tag="text", omit_defaults=True, forbid_unknown_fields=True):
     """Words."""
 
@@ -79,12 +105,15 @@ class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_
     """The arguments as the model spelled them, where our spelling would differ."""
     extra: Extra = {}
 
+    def __post_init__(self) -> None:
+        require_json(self.arguments)
+
     @classmethod
     def from_json(cls, name: str, text: str, *, id: str | None = None, extra: Extra = {}) -> ToolCall:  # noqa: B006
         """A call whose arguments arrive as JSON text; text that is no object is kept as `_raw`."""
         try:
             arguments = decode_json(text) if text.strip() else {}
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             arguments = None
         if not isinstance(arguments, dict):
             return cls(name, {"_raw": text}, id, text, extra)
@@ -136,6 +165,10 @@ class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True, for
     name: str | None = None
     is_error: bool = False
     extra: Extra = {}
+
+    def __post_init__(self) -> None:
+        if type(self.content) is dict:
+            require_json(self.content)
 
     @property
     def text(self) -> str:

@@ -16,6 +16,7 @@ from contextwright.changes import Change
 from contextwright.exchanges import Answer, At, match_results
 from contextwright.formats.media import is_mislabelled, sniffed_mime
 from contextwright.formats.target import Speller, Spelling, Target
+from contextwright.graphemes import cut
 from contextwright.messages import (
     Author,
     Media,
@@ -391,11 +392,15 @@ def with_error_words(result: ToolResult) -> ToolResult:
 def place_media(draft: Draft, target: Target) -> Ruled:
     """Media where the target takes them; elsewhere a marker, and the media in a user message.
 
-    What is moved out of results goes behind all results of the exchange.
+    What is moved out of calls and results goes behind all results of the exchange.
     """
     changes: list[Change] = []
     placed: Draft = []
+    waiting: Draft = []
     for place, message in draft:
+        if not message.results:
+            placed.extend(waiting)
+            waiting = []
         moved: list[Media] = []
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
@@ -408,10 +413,9 @@ def place_media(draft: Draft, target: Target) -> Ruled:
                 parts.append(part)
         placed.append((place, rewritten(message, parts)))
         if moved:
-            whose = "tool" if message.role == "tool" else message.role
-            note = Text(f"[media of the {whose} message above]")
-            placed.append((place, Message("user", (note, *moved))))
-    return behind_results(placed), changes
+            note = Text(f"[media of the {message.role} message above]")
+            waiting.append((place, Message("user", (note, *moved))))
+    return [*placed, *waiting], changes
 
 
 def media_here(
@@ -466,17 +470,6 @@ def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
     mime = sniffed_mime(media.data or "")
     changes.append(Change("repair.mime", path, f"the bytes are {mime}"))
     return replace(media, mime=mime)
-
-
-def behind_results(draft: Draft) -> Draft:
-    """Move media taken out of an assistant message that calls to behind its results."""
-    ordered: Draft = []
-    for entry in draft:
-        if entry[1].role == "tool" and len(ordered) > 1 and ordered[-2][1].calls:
-            ordered.insert(len(ordered) - 1, entry)
-        else:
-            ordered.append(entry)
-    return ordered
 
 
 def named(media: Media) -> str:
@@ -554,7 +547,7 @@ def prefixed(message: Message, label: str) -> Message:
 def clean_name(name: str) -> str:
     """A name as one short line: no control characters, no line breaks of any kind."""
     line = "".join(letter if letter.isprintable() else " " for letter in name)
-    return " ".join(line.split())[:LONGEST_NAME] or "unknown"
+    return cut(" ".join(line.split()), LONGEST_NAME) or "unknown"
 
 
 def place_system(draft: Draft, target: Target) -> Ruled:
