@@ -1,0 +1,296 @@
+"""Facts about models: what their API accepts, how large they are, what they cost.
+
+The facts are data (`data/models.toml`), never branches on names. A family holds what its
+models share and what an unknown name of that family gets; a model row adds its own facts.
+
+    find("claude-sonnet-4-5-20250929")    # exact: a dated spelling of a known model
+    find("gpt-5.6-nova")                  # prefix: taken from gpt-5.6, and says so
+    find("claude-saga-7")                 # default: what the family's newest models share
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ParseError, UsageError, shown
+
+__all__ = ["ImageRule", "Model", "Models", "Prices", "find"]
+
+Matched: TypeAlias = Literal["exact", "prefix", "default"]
+Row: TypeAlias = dict[str, Any]
+
+
+class Prices(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """US dollars per million tokens; None where not known."""
+
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    """Writing to the cache for its usual lifetime (5 minutes at Anthropic, 30 at OpenAI)."""
+    cache_write_1h: float | None = None
+
+
+class ImageRule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a picture becomes tokens; `contextwright.images` knows the arithmetic of each kind."""
+
+    kind: Literal["tiles", "patches", "area", "grid", "fixed"] = "fixed"
+    base: int = 0
+    """Tokens of any picture, at any size."""
+    each: float = 0
+    """Tokens per tile or patch; pixels per token for `area`."""
+    edge: int = 0
+    """For `area`: pictures are first shrunk until their long side has this many pixels."""
+    most: int = 0
+    """The most tokens one picture can cost: what a picture of unknown size is counted as."""
+
+
+class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is known about one model, and how it was found."""
+
+    id: str
+    """The name as asked for: what goes into a request."""
+    known_as: str = ""
+    """The row or family of the table the facts come from."""
+    matched: Matched = "exact"
+    note: str = ""
+    """In words, where the facts come from when the name itself is not in the table."""
+
+    provider: str = "unknown"
+    format: str = "openai-chat"
+    max_input: int = 128_000
+    max_output: int = 4_096
+    tokenizer: str = "o200k_base"
+    tariff: str = "generic"
+    """The row of `data/tariffs.toml` that says what messages and tools cost beyond their text."""
+    image: ImageRule = ImageRule("fixed", most=1_600)
+    audio_per_second: float = 32
+    video_per_second: float = 300
+    page: int = 3_000
+    """The most one page of a PDF costs."""
+
+    prefill: bool = True
+    """A request may end with an assistant turn."""
+    mid_system: bool = True
+    """A system message may stand in mid-conversation, in the provider's own format."""
+    system_role: bool = True
+    developer_role: bool = False
+    always_thinks: bool = False
+    disable_thinking: bool = True
+    legacy_thinking: bool = False
+    """`thinking.type: "enabled"` with a budget is accepted."""
+    adaptive_thinking: bool = False
+    forced_tool_use: bool = True
+    """`tool_choice` may force a call."""
+    sampling: bool = True
+    """`temperature` and its like are accepted."""
+    audio_input: bool = False
+    thought_signatures: bool = False
+    """Replayed function calls need their `thoughtSignature`."""
+    function_response_parts: bool = False
+    """Media may stand inside a function response."""
+
+    cache_minimum: int | None = None
+    """Prefixes shorter than this many tokens are never cached."""
+    cache_breakpoints: bool = False
+    """Cache marks may be set by hand."""
+    prices: Prices = Prices()
+    retires: str | None = None
+    """The day (ISO 8601) the provider switches it off."""
+
+
+class Models:
+    """A table of models: the shipped one, or that one with your own rows over it."""
+
+    def __init__(self, families: Mapping[str, Row], models: Mapping[str, Row], source: str) -> None:
+        self._families = dict(families)
+        self._rows = dict(models)
+        self._source = source
+        self._prefixes = prefixes_by_length(families, source)
+        self._defaults = {name: self._model(f"families.{name}", name, {}) for name in families}
+        self._models = {id: self._row(id, row) for id, row in models.items()}
+        self._spelled = {spelling(id): model for id, model in self._models.items()}
+        self._longest = sorted(self._spelled, key=len, reverse=True)
+        for id, row in models.items():
+            # After `_longest`: an alias is a whole name, never the beginning of another.
+            for alias in strings(row, "aliases", f"{source}: models.{id}"):
+                self._spelled[spelling(alias)] = self._models[id]
+
+    @classmethod
+    def shipped(cls) -> Models:
+        """The table that comes with the package; read once, at the first call."""
+        return _shipped()
+
+    def with_file(self, path: str | Path) -> Models:
+        """This table with the rows of a TOML or JSON file added; its facts win over ours.
+
+        The file has the shape of ours: `[models."my-model"]` with any fields of `Model`, and
+        `family` for where the rest comes from; `[families.mine]` with `prefixes` and fields.
+        """
+        return self.with_rows(read_table(Path(path)), source=str(path))
+
+    def with_rows(self, table: Mapping[str, Any], *, source: str = "models") -> Models:
+        """This table with rows that are already at hand, in the shape of the file."""
+        families, models = sections(table, source)
+        for name, row in families.items():
+            families[name] = {**self._families.get(name, {}), **row}
+        for id, row in models.items():
+            models[id] = {**self._rows.get(id, {}), **row}
+        return Models({**self._families, **families}, {**self._rows, **models}, source)
+
+    def find(self, name: str) -> Model:
+        """The facts about a model: by its name, by its longest known beginning, by its family.
+
+        Never fails: `matched` and `note` say how much of the answer is a guess.
+        """
+        plain = spelling(name)
+        model = self._spelled.get(plain)
+        if model is not None:
+            note = "" if name == model.known_as else f"{shown(name)} is read as {model.known_as}"
+            return msgspec.structs.replace(model, id=name, note=note)
+        for known in self._longest:
+            # Only at a boundary: gpt-4-1106-preview is no gpt-4.1.
+            if plain.startswith(known) and not plain[len(known)].isalnum():
+                model = self._spelled[known]
+                note = f"{shown(name)} is not in the table; facts of {model.known_as}"
+                return msgspec.structs.replace(model, id=name, matched="prefix", note=note)
+        return self._family_default(name, plain)
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self._models.values())
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def _family_default(self, name: str, plain: str) -> Model:
+        family = self._family_of(plain)
+        if family == "default":
+            note = f"{shown(name)} is not known; taken for some OpenAI-compatible model"
+        else:
+            note = f"{shown(name)} is not in the table; defaults of the {family} family"
+        default = self._defaults[family]
+        return msgspec.structs.replace(default, id=name, matched="default", note=note)
+
+    def _family_of(self, plain: str) -> str:
+        for prefix, name in self._prefixes:
+            if plain.startswith(prefix):
+                return name
+        return "default"
+
+    def _row(self, id: str, row: Row) -> Model:
+        facts = {key: value for key, value in row.items() if key not in ("aliases", "family")}
+        family = row.get("family") or self._family_of(spelling(id))
+        place = f"models.{id}"
+        if family not in self._families:
+            known = ", ".join(self._families)
+            raise ParseError(
+                f"unknown family {shown(family)}",
+                path=f"{self._source}: {place}.family",
+                hint=f"known: {known}",
+            )
+        return self._model(place, family, {**facts, "id": id, "known_as": id})
+
+    def _model(self, place: str, family: str, facts: Row) -> Model:
+        shared = {key: value for key, value in self._families[family].items() if key != "prefixes"}
+        merged = {"id": family, "known_as": family, **shared, **facts}
+        try:
+            return msgspec.convert(merged, Model)
+        except msgspec.ValidationError as error:
+            raise ParseError(str(error), path=f"{self._source}: {place}") from None
+
+
+def find(name: str, *, models: Models | None = None) -> Model:
+    """The facts about a model, from the shipped table unless another is given."""
+    return (models or Models.shipped()).find(name)
+
+
+DATED = re.compile(
+    r"(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|default|\d{3,4})|-v\d+(?::\d+)?|:[^/]*)$"
+)
+"""Endings that name an edition of a model: dates, `-latest`, `-v1:0`, `:free`."""
+
+HOSTED = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])")
+"""Beginnings that name a host or region, as on Bedrock: `us.anthropic.`."""
+
+
+def spelling(name: str) -> str:
+    """A model's name without what hosts and editions add, in one spelling.
+
+    `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `anthropic/claude-sonnet-4.5` and
+    `claude-sonnet-4-5` are one model.
+    """
+    plain = unquote(name).strip().lower()
+    plain = plain.removeprefix("ft:").rsplit("/", 1)[-1]
+    plain = HOSTED.sub("", plain)
+    while (shorter := DATED.sub("", plain)) != plain and shorter:
+        plain = shorter
+    return plain.replace(".", "-").replace("_", "-")
+
+
+@cache
+def _shipped() -> Models:
+    text = resources.files("contextwright").joinpath("data/models.toml").read_text("utf-8")
+    return Models(*sections(tomllib.loads(text), "models.toml"), source="models.toml")
+
+
+def sections(table: Mapping[str, Any], source: str) -> tuple[dict[str, Row], dict[str, Row]]:
+    """The two sections of a table of models, each a mapping of names to rows."""
+    for name in table:
+        if name not in ("families", "models"):
+            raise ParseError(
+                f"unknown section {shown(name)}",
+                path=source,
+                hint='a table has [models."…"] and [families.…]',
+            )
+    return rows(table, "families", source), rows(table, "models", source)
+
+
+def prefixes_by_length(families: Mapping[str, Row], source: str) -> list[tuple[str, str]]:
+    """Every prefix with its family, the longest first, spelled as `spelling` leaves names."""
+    found: list[tuple[str, str]] = []
+    for name, row in families.items():
+        for prefix in strings(row, "prefixes", f"{source}: families.{name}"):
+            found.append((prefix.lower().replace(".", "-"), name))
+    return sorted(found, key=lambda pair: -len(pair[0]))
+
+
+def strings(row: Row, name: str, place: str) -> list[str]:
+    """A field of a row that lists words."""
+    try:
+        return msgspec.convert(row.get(name, []), list[str])
+    except msgspec.ValidationError as error:
+        raise ParseError(str(error), path=f"{place}.{name}") from None
+
+
+def rows(table: Mapping[str, Any], name: str, source: str) -> dict[str, Row]:
+    """One section of a table; every row of it is a mapping."""
+    try:
+        return msgspec.convert(table.get(name, {}), dict[str, Row])
+    except msgspec.ValidationError as error:
+        raise ParseError(str(error), path=f"{source}: {name}") from None
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A table of models from a TOML or JSON file."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ParseError("not UTF-8 text", path=str(path)) from None
+    try:
+        if path.suffix == ".json":
+            return msgspec.json.decode(text, type=dict[str, Any])
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, msgspec.DecodeError) as error:
+        raise ParseError(str(error), path=str(path)) from None

@@ -1,0 +1,311 @@
+"""Counting: exact where a public tokenizer exists, bounded where none does, and it says which.
+
+    count_text("Hello", "gpt-4o")                                   # 1 tokens (exact)
+    count_pieces(pieces(body, "anthropic"), "claude-sonnet-5-5")    # 812 tokens (±15 %)
+
+Every price is a number in `data/tariffs.toml`, none is a branch in the code. A place's cost
+does not depend on the other places, so a request costs the sum of its places and a message can
+be priced once, alone.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.counters import ESTIMATORS, Counter, symbols, vocabulary, wide
+from contextwright.errors import UsageError, shown
+from contextwright.media import media_cost
+from contextwright.models import Model, find
+from contextwright.typescript import declaration
+from contextwright.wire.piece import Piece, json_of
+
+__all__ = ["Calibration", "Count", "count_pieces", "count_text", "counter"]
+
+UNSEEN = ("unseen", "hosted")
+"""Kinds whose tokens come from the provider's own side."""
+
+GUESSED = {"exact": 0.0, "prefix": 0.05, "default": 0.15}
+"""How far the tokenizer may be off when the model itself is a guess."""
+
+ROUNDING = 0.5
+
+
+class Count(Struct, frozen=True, omit_defaults=True):
+    """A number of tokens, and how much to trust it."""
+
+    tokens: int
+    exact: bool = False
+    bound: float = 0.0
+    """The true number lies within `tokens * (1 ± bound)`; 0 when exact."""
+    places: dict[str, int] = {}
+    """What each place of a request costs; adds up to `tokens`."""
+    unseen: tuple[str, ...] = ()
+    """Places with tokens that nobody outside the provider can see: stored turns, files by id, what
+    its own tools bring in. They are in neither `tokens` nor `bound`."""
+
+    @property
+    def most(self) -> int:
+        """The highest number the bound allows: what to hold against a limit."""
+        return math.ceil(self.tokens * (1 + self.bound))
+
+    def __str__(self) -> str:
+        trust = "exact" if self.exact else f"±{math.ceil(self.bound * 100)} %"
+        more = f", plus what the provider adds for {', '.join(self.unseen)}" if self.unseen else ""
+        return f"{self.tokens:,} tokens ({trust}){more}"
+
+
+class Calibration(Struct, frozen=True):
+    """What a provider's own usage numbers have taught about our estimates: a value, not a state.
+
+    `calibration = calibration.learn(estimated, actual)` after each answer; pass the newest one
+    to the next count.
+    """
+
+    samples: int = 0
+    ratio: float = 1.0
+    """Actual tokens per estimated token, averaged, the newest counting most."""
+    spread: float = 0.0
+    """How far single requests lay from that ratio, averaged the same way."""
+
+    @property
+    def trust(self) -> float:
+        """How much experience weighs against the tariff: a half after 4 samples, never all."""
+        return self.samples / (self.samples + 4)
+
+    @property
+    def scale(self) -> float:
+        """What to multiply an estimate by."""
+        return 1 + self.trust * (self.ratio - 1)
+
+    def bound(self, stated: float) -> float:
+        """The bound of a calibrated count: the stated one gives way to what was seen."""
+        return (1 - self.trust) * stated + self.trust * (3 * self.spread + 0.01)
+
+    def learn(self, estimated: int, actual: int) -> Calibration:
+        """This calibration after one more request, whose estimate was made with it."""
+        if estimated <= 0 or actual <= 0:
+            return self
+        ratio = actual * self.scale / estimated
+        newest = max(1 / (self.samples + 1), 0.1)
+        mean = self.ratio + newest * (ratio - self.ratio) if self.samples else ratio
+        spread = self.spread + newest * (abs(ratio - mean) - self.spread)
+        return Calibration(self.samples + 1, mean, spread)
+
+
+class Tokenizer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of `[tokenizers]`."""
+
+    vocabulary: str | None = None
+    estimator: str | None = None
+    factor: float = 1.0
+    symbol: float = 0.0
+    """Tokens more for each punctuation mark: what makes code dearer than prose."""
+    wide: float = 0.0
+    """Tokens more for each character beyond ASCII."""
+    bound: float = 0.0
+    tariff: str | None = None
+
+
+class Sealed(Struct, frozen=True, forbid_unknown_fields=True):
+    """Encrypted text: tokens for each character beyond the first few, which are wrapping."""
+
+    each: float = 0.0
+    free: int = 0
+
+
+class Tariff(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of `[tariffs]`."""
+
+    fixed: dict[str, float] = {}
+    scale: dict[str, float] = {}
+    certain: tuple[str, ...] = ()
+    confirmed: bool = True
+    """Recorded requests of certain kinds alone agree to the token, so they may be called exact."""
+    doubt: float = 0.3
+    slack: float = 0.0
+    """Tokens a whole request may be off by whatever its size."""
+    tools: Literal["typescript", "json"] = "json"
+    sealed: Sealed = Sealed()
+
+
+class Tables(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of `data/tariffs.toml`."""
+
+    tokenizers: dict[str, Tokenizer]
+    tariffs: dict[str, Tariff]
+
+
+@cache
+def tables() -> Tables:
+    """The shipped constants; read once, at the first count."""
+    text = resources.files("contextwright").joinpath("data/tariffs.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Tables)
+
+
+def tokenizer_facts(name: str) -> Tokenizer:
+    """The facts about a tokenizer."""
+    known = tables().tokenizers
+    if name not in known:
+        hint = f"known: {', '.join(sorted(known))}"
+        raise UsageError(f"unknown tokenizer {shown(name)}", hint=hint)
+    return known[name]
+
+
+def counter(name: str) -> Counter:
+    """The function that counts the tokens of a text, without any factor; loads at first use."""
+    facts = tokenizer_facts(name)
+    if facts.estimator is not None:
+        return ESTIMATORS[facts.estimator]
+    return vocabulary(facts.vocabulary or name)
+
+
+def words_counter(name: str) -> Callable[[str], float]:
+    """The function that estimates the tokens of a text as the tokenizer's row says."""
+    facts, count = tokenizer_facts(name), counter(name)
+    if facts.factor == 1:
+        return count
+
+    def estimate(text: str) -> float:
+        extra = symbols(text) * facts.symbol + wide(text) * facts.wide
+        return count(text) * facts.factor + extra
+
+    return estimate
+
+
+def count_text(text: str, model: Model | str, *, calibration: Calibration | None = None) -> Count:
+    """The tokens of a bare text, with nothing around it."""
+    model = find(model) if isinstance(model, str) else model
+    rates = rates_of(model.tokenizer, model.tariff, model.format)
+    doubt = max(rates.bound, GUESSED[model.matched])
+    tokens = rates.count_text(text)
+    return settled({"text": tokens}, doubt * tokens, calibration, exact=doubt == 0)
+
+
+def count_pieces(
+    pieces: Iterable[Piece],
+    model: Model | str,
+    *,
+    format: str | None = None,
+    tokenizer: str | None = None,
+    calibration: Calibration | None = None,
+) -> Count:
+    """The tokens of a request, or of any part of one, taken apart by `wire.pieces`.
+
+    `format` is the API the pieces were taken from, where that is not the model's own;
+    `tokenizer` names another tokenizer or estimator than the model's.
+    """
+    model = find(model) if isinstance(model, str) else model
+    pricer = Pricer(model, format or model.format, tokenizer or model.tokenizer)
+    return pricer.count(pieces, calibration)
+
+
+class Pricer:
+    """Prices the pieces of one model's requests; keeps what it has counted while it lives."""
+
+    def __init__(self, model: Model, format: str, tokenizer: str) -> None:
+        rates = rates_of(tokenizer, model.tariff, format)
+        self.model = model
+        self.tariff = rates.tariff
+        self.count_text = rates.count_text
+        self.doubt = max(rates.bound, GUESSED[model.matched])
+        self.counted: dict[str, float] = {}
+
+    def count(self, pieces: Iterable[Piece], calibration: Calibration | None) -> Count:
+        """The pieces' costs, by place."""
+        places: dict[str, float] = {}
+        unseen: dict[str, None] = {}
+        doubted = 0.0
+        certain = self.doubt == 0 and self.tariff.confirmed
+        for piece in pieces:
+            cost, doubt = self.price(piece)
+            places[piece.place] = places.get(piece.place, 0.0) + cost
+            doubted += abs(cost) * doubt
+            if piece.kind in UNSEEN:
+                unseen[piece.place] = None
+            certain = certain and piece.kind in self.tariff.certain
+        if not certain:
+            doubted += self.tariff.slack
+        return settled(places, doubted, calibration, exact=certain, unseen=tuple(unseen))
+
+    def price(self, piece: Piece) -> tuple[float, float]:
+        """What a piece costs, and the fraction of it that may be wrong."""
+        kind, value, tariff = piece.kind, piece.value, self.tariff
+        match kind:
+            case "text":
+                return tariff.scale.get(kind, 1) * self.words(value), self.doubt_of(kind)
+            case "image" | "audio" | "video" | "document":
+                if kind in tariff.fixed:
+                    return tariff.fixed[kind], tariff.doubt
+                return media_cost(kind, value, self.model, self.words)
+            case "tool":
+                tokens = self.tool(value)
+            case "sealed":
+                tokens = max(0, len(value) - tariff.sealed.free) * tariff.sealed.each
+            case "unseen":
+                tokens = 0
+            case _:
+                tokens = self.words(value) if value else 0
+        cost = tariff.fixed.get(kind, 0) + tariff.scale.get(kind, 1) * tokens
+        return cost, self.doubt_of(kind)
+
+    def words(self, text: str) -> float:
+        """The tokens of a text."""
+        count = self.counted.get(text)
+        if count is None:
+            count = self.counted[text] = self.count_text(text)
+        return count
+
+    def tool(self, tool: dict[str, Any]) -> float:
+        """The tokens of a tool's definition, in the spelling the model reads it in."""
+        if self.tariff.tools == "typescript":
+            return sum(map(self.words, declaration(tool)))
+        return self.words(json_of({key: value for key, value in tool.items() if value}))
+
+    def doubt_of(self, kind: str) -> float:
+        """How far a piece of this kind may be off."""
+        return self.doubt if kind in self.tariff.certain else max(self.doubt, self.tariff.doubt)
+
+
+class Rates(Struct, frozen=True):
+    """What pricing needs to know, looked up together."""
+
+    tariff: Tariff
+    count_text: Callable[[str], float]
+    bound: float
+
+
+@lru_cache(256)
+def rates_of(tokenizer: str, tariff: str, format: str) -> Rates:
+    """The constants for a model asked through an API; of an unknown tariff, the generic ones."""
+    facts, known = tokenizer_facts(tokenizer), tables().tariffs
+    name = facts.tariff or tariff
+    found = known.get(f"{name}/{format}") or known.get(name) or known["generic"]
+    return Rates(found, words_counter(tokenizer), facts.bound)
+
+
+def settled(
+    places: dict[str, float],
+    doubted: float,
+    calibration: Calibration | None,
+    *,
+    exact: bool,
+    unseen: tuple[str, ...] = (),
+) -> Count:
+    """Costs as whole numbers: rounded place by place, so that they add up."""
+    bound = (doubted + ROUNDING) / max(sum(places.values()), 1.0)
+    scale = 1.0
+    if calibration is not None and not exact:
+        scale, bound = calibration.scale, calibration.bound(bound)
+    whole = {place: math.floor(cost * scale + 0.5) for place, cost in places.items()}
+    total = sum(whole.values())
+    if exact:
+        return Count(total, exact=not unseen, places=whole, unseen=unseen)
+    return Count(total, False, math.ceil(bound * 1000) / 1000, whole, unseen)
