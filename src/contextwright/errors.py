@@ -4,6 +4,7 @@
     ├── UsageError            the call itself is wrong
     │   ├── UnknownFormat     no format of that name
     │   └── UnknownModel      no facts, and no way to guess them
+    ├── BudgetError           what has to be sent does not fit
     ├── ParseError            the data is not what its format says it is
     ├── InvalidPayload        a payload its provider would refuse
     └── MissingExtra          an optional package is not installed
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from contextwright.wire.shapes import Problem
 
 __all__ = [
+    "BudgetError",
     "ContextwrightError",
     "InvalidPayload",
     "MissingExtra",
@@ -33,7 +35,10 @@ SHOWN = 80
 
 def shown(value: object) -> str:
     """A value as errors quote it: one line, short, with nothing that moves a terminal."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"a deeply nested {type(value).__name__}"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
@@ -70,6 +75,21 @@ class UnknownModel(UsageError):
             hint="name a format too, or add the model to a file passed as models",
         )
         self.name = name
+
+
+class BudgetError(ContextwrightError):
+    """System text, tools and the newest question do not fit; `minimum` is the least that works."""
+
+    def __init__(self, budget: int, minimum: int, places: dict[str, int]) -> None:
+        dearest = sorted(places.items(), key=lambda entry: -entry[1])[:3]
+        where = ", ".join(f"{place} {tokens:,}" for place, tokens in dearest)
+        super().__init__(
+            f"a budget of {budget:,} tokens is too small: {where}",
+            hint=f"the smallest that works is {minimum:,}",
+        )
+        self.budget = budget
+        self.minimum = minimum
+        self.places = places
 
 
 class ParseError(ContextwrightError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["cut"]
+__all__ = ["cut", "end_from"]
 
 LOOK_BACK = 128
 """How far before the cut a safe place to start reading is looked for."""
@@ -21,6 +21,16 @@ def cut(text: str, longest: int) -> str:
             break
         end = grapheme.end()
     return text[:end]
+
+
+def end_from(text: str, place: int) -> str:
+    """The end of a text from the first grapheme on that begins at or behind a place."""
+    import regex
+
+    for grapheme in regex.compile(r"\X").finditer(text, safe_start(text, min(place, len(text) - 1))):
+        if grapheme.start() >= place:
+            return text[grapheme.start() :]
+    return ""
 
 
 def safe_start(text: str, before: int) -> int:

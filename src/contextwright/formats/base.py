@@ -11,6 +11,8 @@ from msgspec import Struct
 from contextwright.changes import Change
 from contextwright.messages import Extra, Message, Opaque, Tool
 from contextwright.models import Model
+from contextwright.tokens import Count, count_pieces
+from contextwright.wire.pieces import pieces
 from contextwright.wire.shapes import Problem
 
 __all__ = ["Conversation", "Format", "Options", "Rendered", "Settings", "ToolChoice"]
@@ -92,7 +94,7 @@ class Format(Struct, frozen=True, kw_only=True):
     `parse(data, strict)` takes decoded JSON. `render(conversation, model, options)` gives the
     body to send. `check(payload, model)` lists what the provider would refuse. Providers also
     read their replies, whole (`parse_reply`) and streamed (`parse_stream`, an iterable of the
-    decoded events). What a message costs is counted on what `render` makes of it: see `tokens`.
+    decoded events).
     """
 
     name: str
@@ -103,6 +105,14 @@ class Format(Struct, frozen=True, kw_only=True):
     check: Check
     parse_reply: ParseReply | None = None
     parse_stream: ParseStream | None = None
+
+    def cost(self, message: Message, model: Model) -> Count:
+        """What one message adds to a request, whatever else stands in it."""
+        alone = Conversation((message,))
+        payload = self.render(alone, model, Options(repair=False)).payload
+        counted = count_pieces(pieces(payload, self.name), model, format=self.name)
+        tokens = sum(cost for place, cost in counted.places.items() if place != "request")
+        return Count(tokens, counted.exact, counted.bound)
 
 
 def keep_extra(format: str, fields: dict[str, Any]) -> Extra:

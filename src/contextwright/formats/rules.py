@@ -568,21 +568,24 @@ def place_system(draft: Draft, target: Target) -> Ruled:
             continue
         leading = False
         if message.role == "assistant" and held:
-            behind_user = placed[-1][1].role in ("user", "tool")
-            placed.extend(system_notes(held, target, changes, as_system=behind_user))
+            placed.extend(system_notes(held, target, changes, placed[-1]))
             held = []
         placed.append((place, message))
     if held:
-        behind_user = placed[-1][1].role in ("user", "tool")
-        placed.extend(system_notes(held, target, changes, as_system=behind_user))
+        placed.extend(system_notes(held, target, changes, placed[-1]))
     return placed, changes
 
 
 def system_notes(
-    held: Draft, target: Target, changes: list[Change], *, as_system: bool
+    held: Draft, target: Target, changes: list[Change], behind: tuple[int, Message]
 ) -> Draft:
-    """System messages as the target can take them in mid-conversation."""
-    if target.model.mid_system and as_system:
+    """System messages as the target can take them in mid-conversation, behind some message."""
+    if target.model.mid_system and behind[1].role in ("user", "tool"):
+        for place, _ in held:
+            if place < behind[0]:
+                changes.append(
+                    Change("repair.system", f"messages[{place}]", "moved behind the user turn")
+                )
         if target.faithful:
             return held
         return [(held[0][0], joined([message for _, message in held]))]
@@ -659,6 +662,8 @@ def joined(messages: list[Message]) -> Message:
 
 def start_with_user(draft: Draft, target: Target) -> Ruled:
     """The first turn is the user's, where the target wants it so."""
+    if not target.options.repair:
+        return draft, []
     first = next((index for index, entry in enumerate(draft) if entry[1].role != "system"), None)
     if first is None:
         if draft and not target.traits.needs_user:
@@ -667,7 +672,7 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
         return draft, [Change("invent.user_turn", "messages", "there is no user turn")]
     message = draft[first][1]
     wanted = target.traits.user_first and (not target.faithful or bool(message.calls))
-    if message.role == "user" or not wanted or not target.options.repair:
+    if message.role == "user" or not wanted:
         return draft, []
     opening = (draft[first][0], Message("user", (Text(START),)))
     path = f"messages[{draft[first][0]}]"

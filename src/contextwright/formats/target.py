@@ -32,9 +32,7 @@ class Spelling:
 
     def fitted(self, name: str, *, otherwise: str) -> str:
         """The nearest allowed spelling; `otherwise` where nothing of the name is left."""
-        kept = self._refused.sub("_", name)
-        if not kept.strip("_"):
-            kept = otherwise
+        kept = self._refused.sub("_", name).strip("_") or otherwise
         return (kept if self._first(kept) else f"_{kept}")[: self.longest]
 
 

@@ -1,0 +1,9 @@
+"""`python -m contextwright` is the command `cw`."""
+
+from __future__ import annotations
+
+import sys
+
+from contextwright.cli import main
+
+sys.exit(main())

@@ -1,0 +1,146 @@
+"""Printing: results on standard output or into a file, words on standard error, nothing forged.
+
+Everything is UTF-8, whatever the locale. What goes to a terminal may hold no character that
+moves the cursor, hides text or turns its direction; JSON for a pipe or a file is left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from contextwright.display import UNSAFE, safe
+from contextwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "complain",
+    "harmless",
+    "indented",
+    "note",
+    "numbered",
+    "on_terminal",
+    "paint",
+    "say",
+    "say_json",
+    "table",
+    "written",
+]
+
+Write: TypeAlias = Callable[[bytes], object]
+
+
+def say(text: str) -> None:
+    """Lines for people, on standard output."""
+    emit(f"{safe(text)}\n".encode())
+
+
+def say_json(value: Any) -> None:
+    """A value as JSON, on standard output."""
+    with written(None) as write:
+        write(indented(msgspec.json.encode(value)))
+
+
+def note(text: str) -> None:
+    """A remark beside the result: one line on standard error."""
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr.buffer.write(f"{safe(text, line=True)}\n".encode())
+        sys.stderr.buffer.flush()
+
+
+def complain(text: str) -> None:
+    """An error, in the one line it gets."""
+    note(f"cw: {text}")
+
+
+def paint(draw: Callable[[Console], None], *, colored: bool | None = None) -> None:
+    """Print what `draw` puts on a console, in colour on a terminal or when asked for.
+
+    What it draws has to be safe already: escape sequences go through.
+    """
+    from rich.console import Console
+
+    colored = on_terminal() if colored is None else colored
+    canvas = StringIO()
+    console = Console(
+        file=canvas,
+        force_terminal=colored,
+        color_system="standard" if colored else None,
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    draw(console)
+    emit(canvas.getvalue().encode())
+
+
+@contextmanager
+def written(path: str | None) -> Generator[Write]:
+    """Where JSON goes: standard output, or a file that appears whole or not at all."""
+    if path is None or path == "-":
+        yield (lambda data: emit(harmless(data.decode()).encode())) if on_terminal() else emit
+    elif os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:  # a pipe or a device: nothing to replace
+            yield stream.write
+    else:
+        target = os.path.realpath(path)
+        part = f"{target}.{os.getpid()}.part"
+        try:
+            with open(part, "xb") as stream:
+                yield stream.write
+            os.replace(part, target)
+        finally:
+            if os.path.exists(part):
+                os.unlink(part)
+
+
+def emit(data: bytes) -> None:
+    """Write and flush, so that a reader in a pipe has each line when it is ready."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise UsageError("there is no standard output", hint="use -o FILE")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at the output."""
+    return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def harmless(json: str) -> str:
+    """JSON that a terminal shows and does not obey; it still means the same."""
+    return UNSAFE.sub(lambda match: json_escape(match[0]), json)
+
+
+def json_escape(character: str) -> str:
+    """A character as JSON escapes it."""
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def indented(json: bytes) -> bytes:
+    """JSON laid out for people."""
+    return msgspec.json.format(json, indent=2) + b"\n"
+
+
+def numbered(number: int, noun: str) -> str:
+    """A number with its noun: `1 error`, `2 errors`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in aligned columns."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

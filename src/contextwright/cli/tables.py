@@ -1,0 +1,92 @@
+"""`cw formats` and `cw models`: what there is to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contextwright import formats as known_formats
+from contextwright.cli.input import find_model, known_models
+from contextwright.cli.output import note, say, say_json, table
+from contextwright.formats.base import Format
+from contextwright.models import Model
+
+__all__ = ["formats", "models"]
+
+
+def formats(*, as_json: bool) -> int:
+    """Print the formats with what each can do."""
+    found = [known_formats.find(name) for name in known_formats.NAMES]
+    if as_json:
+        say_json([described(format) for format in found])
+    else:
+        say(table([(format.name, format.title) for format in found]))
+    return 0
+
+
+def described(format: Format) -> dict[str, Any]:
+    """A format as data."""
+    return {
+        "name": format.name,
+        "title": format.title,
+        "replies": format.parse_reply is not None,
+        "streams": format.parse_stream is not None,
+    }
+
+
+def models(name: str | None, file: str | None, *, as_json: bool) -> int:
+    """Print the table of models, or one row of it."""
+    if name is None:
+        rows = list(known_models(file))
+        say_json(rows) if as_json else say(table([COLUMNS, *map(row, rows)]))
+        return 0
+    model = find_model(name, file)
+    say_json(model) if as_json else say(facts(model))
+    if model.note:
+        note(f"cw: {model.note}")
+    return 0
+
+
+COLUMNS = ("model", "format", "input", "output", "tokenizer", "$ in", "$ out")
+
+
+def row(model: Model) -> tuple[str, ...]:
+    """A model in one line; prices are per million tokens."""
+    return (
+        model.id,
+        model.format,
+        f"{model.max_input:,}",
+        f"{model.max_output:,}",
+        model.tokenizer,
+        price(model.prices.input),
+        price(model.prices.output),
+    )
+
+
+def price(dollars: float | None) -> str:
+    """Dollars without needless zeros, or a dash."""
+    return "-" if dollars is None else f"{dollars:g}"
+
+
+def facts(model: Model) -> str:
+    """Everything known about a model, one fact a line."""
+    values = msgspec.structs.asdict(model)
+    return "\n".join(
+        f"{name:<{max(map(len, values))}}  {spelled(value)}" for name, value in values.items()
+    )
+
+
+def spelled(value: object) -> str:
+    """A fact as people read it."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, msgspec.Struct):
+        pairs = msgspec.structs.asdict(value).items()
+        known = ", ".join(f"{name} {spelled(item)}" for name, item in pairs if item is not None)
+        return known or "-"
+    return str(value)
