@@ -9,7 +9,7 @@ import msgspec
 
 from contextwright import formats, models
 from contextwright.changes import Change
-from contextwright.errors import UsageError, shown
+from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats.base import Conversation, Format, Options, Rendered
 from contextwright.formats.surrogates import without_halves
 from contextwright.messages import Message, encode_json
@@ -17,19 +17,20 @@ from contextwright.models import Model
 from contextwright.tokens import Count, count_pieces, count_text
 from contextwright.wire.pieces import pieces
 from contextwright.wire.shapes import Problem
+from contextwright.wire.values import is_object
 
 __all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
 
 DEFAULT_MODELS = {
     "anthropic": "claude-sonnet-5-5",
     "gemini": "gemini-3.8-flash",
-    "gryag": "gemini-3.8-flash",
     "openai-chat": "gpt-5.6-sol",
     "openai-responses": "gpt-5.6-sol",
-    "port42": "claude-sonnet-5-5",
 }
 """The model of a request that names none; a request has to name one."""
 ANY_MODEL = "gpt-5.6-sol"
+STORED = ("aya", "contextwright", "gryag", "port42")
+"""Formats that are never sent as they are: they are counted as the request they become."""
 
 
 def parse(data: Any, format: str, *, strict: bool = False) -> Conversation:
@@ -40,7 +41,10 @@ def parse(data: Any, format: str, *, strict: bool = False) -> Conversation:
     Raises:
         ParseError: the data is not of that format, or `strict` and something had to be mended.
     """
-    return formats.find(format).parse(data, strict)
+    try:
+        return formats.find(format).parse(data, strict)
+    except RecursionError as error:
+        raise ParseError("nested too deeply") from error
 
 
 def render(
@@ -88,10 +92,13 @@ def convert(
 
 def check(payload: Any, format: str, *, model: str | Model | None = None) -> list[Problem]:
     """What the provider would refuse in a payload (errors), and what it might (warnings)."""
-    named = payload.get("model") if isinstance(payload, dict) else None
     if model is None:
+        named = payload.get("model") if is_object(payload) else None
         model = named if isinstance(named, str) else DEFAULT_MODELS.get(format, ANY_MODEL)
-    return formats.find(format).check(payload, as_model(model))
+    try:
+        return formats.find(format).check(payload, as_model(model))
+    except RecursionError:
+        return [Problem("T-depth", "", "nested too deeply")]
 
 
 def count(
@@ -102,13 +109,15 @@ def count(
 ) -> Count:
     """The tokens of a text, of messages of ours, or of a payload, for a model.
 
-    Messages are counted as the request they make. A payload is read as the model's own format
-    unless one is named.
+    Messages, and files of formats that are not sent as they are, are counted as the request they
+    make. A payload is read as the model's own format unless one is named.
     """
     facts = as_model(model)
     if isinstance(value, str):
         return count_text(value, facts)
     format = format or facts.format
+    if format in STORED and not isinstance(value, Conversation | Message):
+        value, format = parse(value, format), facts.format
     if isinstance(value, Conversation | Message) or is_messages(value):
         value = render(value, format, model=facts).payload  # pyright: ignore
     return count_pieces(pieces(value, format), facts, format=format)
@@ -146,7 +155,7 @@ REPLY_FIELDS = {
 def reply_format(reply: Any) -> str:
     """Whose reply this is, by the field that holds the answer."""
     for field, name in REPLY_FIELDS.items():
-        if (field in reply) if isinstance(reply, dict) else hasattr(reply, field):
+        if (field in reply) if is_object(reply) else hasattr(reply, field):
             return name
     raise UsageError(f"no provider replies with {shown(reply)}", hint="name the format")
 

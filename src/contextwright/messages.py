@@ -8,6 +8,7 @@ stands in `extra`, under that format's name, and goes back only to that format.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
@@ -47,6 +48,14 @@ Extra: TypeAlias = dict[str, dict[str, Any]]
 
 encode_json = msgspec.json.Encoder().encode
 decode_json = msgspec.json.Decoder().decode
+
+
+def json_text(value: object) -> str:
+    """A value as compact JSON text; half a character in it stays what it is, for others to mend."""
+    try:
+        return encode_json(value).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 DEEPEST = 100
@@ -95,7 +104,9 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True, forbid_u
     extra: Extra = {}
 
 
-class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_unknown_fields=True):
+class ToolCall(
+    Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_unknown_fields=True
+):
     """The assistant asks for a tool to be run."""
 
     name: str
@@ -109,7 +120,9 @@ class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_
         require_json(self.arguments)
 
     @classmethod
-    def from_json(cls, name: str, text: str, *, id: str | None = None, extra: Extra = {}) -> ToolCall:  # noqa: B006
+    def from_json(
+        cls, name: str, text: str, *, id: str | None = None, extra: Extra = {}
+    ) -> ToolCall:  # noqa: B006
         """A call whose arguments arrive as JSON text; text that is no object is kept as `_raw`."""
         try:
             arguments = decode_json(text) if text.strip() else {}
@@ -123,7 +136,7 @@ class ToolCall(Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_
     @property
     def json(self) -> str:
         """The arguments as JSON text, in the model's own spelling where we have it."""
-        return encode_json(self.arguments).decode() if self.raw is None else self.raw
+        return json_text(self.arguments) if self.raw is None else self.raw
 
 
 class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown_fields=True):
@@ -143,7 +156,9 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown
     extra: Extra = {}
 
     @classmethod
-    def from_bytes(cls, kind: MediaKind, content: bytes, mime: str, *, name: str | None = None) -> Media:
+    def from_bytes(
+        cls, kind: MediaKind, content: bytes, mime: str, *, name: str | None = None
+    ) -> Media:
         """Media from raw bytes."""
         return cls(kind, mime, base64.b64encode(content).decode(), name=name)
 
@@ -157,7 +172,9 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True, forbid_unkno
     """What it says in words, for readers in other formats."""
 
 
-class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True, forbid_unknown_fields=True):
+class ToolResult(
+    Struct, frozen=True, tag="tool_result", omit_defaults=True, forbid_unknown_fields=True
+):
     """What a tool answered: words, a JSON object, or several pieces."""
 
     call_id: str | None
@@ -177,7 +194,7 @@ class ToolResult(Struct, frozen=True, tag="tool_result", omit_defaults=True, for
         if isinstance(content, str):
             return content
         if isinstance(content, dict):
-            return encode_json(content).decode()
+            return json_text(content)
         return "\n".join(
             part.text for part in content if not isinstance(part, Media) and part.text is not None
         )
@@ -344,8 +361,13 @@ def as_result(content: object) -> str | dict[str, Any] | tuple[Text | Media | Op
         return content  # pyright: ignore[reportUnknownVariableType]
     if isinstance(content, Text | Media | Opaque):
         return (content,)
-    if isinstance(content, list | tuple) and content and all(
-        isinstance(item, Text | Media | Opaque) for item in content  # pyright: ignore
+    if (
+        isinstance(content, list | tuple)
+        and content
+        and all(
+            isinstance(item, Text | Media | Opaque)
+            for item in content  # pyright: ignore
+        )
     ):
         return tuple(content)  # pyright: ignore
-    return encode_json(content).decode()
+    return json_text(content)

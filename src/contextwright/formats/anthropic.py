@@ -23,7 +23,7 @@ from contextwright.formats.base import (
     Rendered,
     keep_extra,
 )
-from contextwright.formats.media import is_web_address
+from contextwright.formats.media import ALIASES, is_web_address
 from contextwright.formats.reading import Reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
@@ -55,7 +55,7 @@ def carries_media(media: Media, model: Model) -> bool:
     if media.kind not in TYPES:
         return False
     if media.data is not None:
-        return media.mime in TYPES[media.kind]
+        return ALIASES.get(media.mime or "", media.mime) in TYPES[media.kind]
     if media.url is not None:
         return is_web_address(media.url)
     return media.file_id is not None and media.origin == NAME

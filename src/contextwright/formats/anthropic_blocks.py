@@ -9,7 +9,7 @@ from typing import Any, cast
 from contextwright.changes import Change
 from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
-from contextwright.formats.media import standard_base64
+from contextwright.formats.media import ALIASES, standard_base64
 from contextwright.formats.reading import Reader
 from contextwright.formats.rules import clean_name
 from contextwright.formats.schemas import object_schema
@@ -254,7 +254,8 @@ def source_of(media: Media) -> dict[str, Any]:
                 return {"type": "text", "media_type": media.mime, "data": text.decode()}
             except (binascii.Error, UnicodeDecodeError):
                 pass
-        return {"type": "base64", "media_type": media.mime, "data": standard_base64(media.data)}
+        mime = ALIASES.get(media.mime or "", media.mime)
+        return {"type": "base64", "media_type": mime, "data": standard_base64(media.data)}
     if media.url is not None:
         return {"type": "url", "url": media.url}
     return {"type": "file", "file_id": media.file_id}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Settings, ToolChoice
+from contextwright.formats.base import Conversation, Settings, ToolChoice, foreign_settings
 from contextwright.formats.reading import plain
 from contextwright.models import Model
 from contextwright.wire.anthropic_rules import MAX_CACHE_MARKS, open_loop, turns_of
 from contextwright.wire.shapes import objects_in
+from contextwright.wire.values import is_list, is_object
 
 __all__ = ["settings_of", "settings_wire", "settle"]
 
@@ -27,14 +28,14 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
 def settings_of(body: dict[str, Any]) -> Settings:
     """The settings that other providers have too."""
     choice = body.get("tool_choice")
-    mode = MODES.get(choice.get("type")) if isinstance(choice, dict) else None
-    name = plain(choice.get("name"), str) if isinstance(choice, dict) else None
+    mode = MODES.get(choice.get("type")) if is_object(choice) else None
+    name = plain(choice.get("name"), str) if is_object(choice) else None
     stops = body.get("stop_sequences")
     return Settings(
         plain(body.get("max_tokens"), int),
         plain(body.get("temperature"), float),
         plain(body.get("top_p"), float),
-        tuple(stop for stop in stops if isinstance(stop, str)) if isinstance(stops, list) else (),
+        tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
         ToolChoice(mode, name) if mode else None,
     )
 
@@ -47,9 +48,7 @@ def settings_wire(
         wire = dict(conversation.extra.get(NAME, {}))
     else:
         wire = translated(conversation.settings, model, changes)
-        for format, fields in conversation.extra.items():
-            for field in fields:
-                changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+        changes.extend(foreign_settings(conversation, NAME))
     if "max_tokens" not in wire:
         wire["max_tokens"] = min(DEFAULT_MAX_TOKENS, model.max_output)
         changes.append(Change("invent.max_tokens", "max_tokens", "required here; the caller names none"))
@@ -91,9 +90,9 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
     """
     settle_thinking(body, model, changes)
     choice = body.get("tool_choice")
-    if isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+    if is_object(choice) and choice.get("type") in ("any", "tool"):
         thinking = body.get("thinking")
-        thinks = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+        thinks = is_object(thinking) and thinking.get("type") == "enabled"
         if thinks or not model.forced_tool_use:
             body["tool_choice"] = {"type": "auto"}
             changes.append(Change("loss.setting", "tool_choice", "a call cannot be forced here"))
@@ -103,7 +102,7 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
     """The thinking mode the model has, and none where the open tool loop lost its thinking."""
     thinking = body.get("thinking")
-    if not isinstance(thinking, dict):
+    if not is_object(thinking):
         return
     mode = thinking.get("type")
     if mode == "enabled" and not model.legacy_thinking:

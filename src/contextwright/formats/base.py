@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -118,6 +118,49 @@ class Format(Struct, frozen=True, kw_only=True):
 def keep_extra(format: str, fields: dict[str, Any]) -> Extra:
     """The leftover fields of a foreign object, under that format's name; nothing if none."""
     return {format: fields} if fields else {}
+
+
+TRANSLATED = frozenset(
+    (
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "temperature",
+        "top_p",
+        "stop",
+        "stop_sequences",
+        "tool_choice",
+        "toolConfig",
+        "generationConfig.maxOutputTokens",
+        "generationConfig.temperature",
+        "generationConfig.topP",
+        "generationConfig.stopSequences",
+    )
+)
+"""Fields of a body that `Settings` carries from one provider to another."""
+
+
+def foreign_settings(
+    conversation: Conversation, format: str, besides: Collection[str] = ()
+) -> list[Change]:
+    """What other formats said in the body beyond the common settings, and is lost here."""
+    return [
+        Change("loss.setting", field, f"a field of {name} alone")
+        for name, fields in conversation.extra.items()
+        if name != format
+        for field, value in spelled_out(fields)
+        if value and field not in TRANSLATED and field not in besides
+    ]
+
+
+def spelled_out(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of a body; those that Gemini keeps in an object of their own, one by one."""
+    for field, value in fields.items():
+        if field == "generationConfig" and isinstance(value, dict):
+            inner = cast("dict[str, Any]", value)
+            yield from ((f"{field}.{name}", inner[name]) for name in inner)
+        else:
+            yield field, value
 
 
 def replaced(conversation: Conversation, **fields: Any) -> Conversation:

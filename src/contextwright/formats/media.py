@@ -10,14 +10,18 @@ SIGNATURES = {
     "/9j/": "image/jpeg",
     "iVBORw0KGgo": "image/png",
     "R0lGOD": "image/gif",
-    "UklGR": "image/webp",
     "JVBERi0": "application/pdf",
 }
 """How files of a kind begin, in base64."""
+RIFF, WEBP = "UklGR", "RUJQ"
+"""A RIFF file is a picture only if it goes on as one."""
+ALIASES = {"image/jpg": "image/jpeg"}
 
 
 def sniffed_mime(data: str) -> str | None:
     """The type that base64 data show by their first bytes; providers refuse a wrong label."""
+    if data.startswith(RIFF):
+        return "image/webp" if data[12:16] == WEBP else None
     for signature, mime in SIGNATURES.items():
         if data.startswith(signature):
             return mime
@@ -33,10 +37,10 @@ def standard_base64(data: str) -> str:
 
 def is_mislabelled(media: Media) -> bool:
     """Whether the bytes are of another type than the label says."""
-    if media.data is None:
+    if media.data is None or media.kind not in ("image", "document"):
         return False
     found = sniffed_mime(media.data)
-    return found is not None and found != media.mime
+    return found is not None and found != ALIASES.get(media.mime or "", media.mime)
 
 
 def is_web_address(url: str | None) -> bool:

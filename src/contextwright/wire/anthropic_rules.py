@@ -19,6 +19,7 @@ from contextwright.wire.shapes import (
     objects_in,
     shape_problems,
 )
+from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check"]
 
@@ -65,7 +66,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems = shape_problems(payload, Request)
     body, broken = encoded(payload)
     problems.extend(broken)
-    if not isinstance(payload, dict):
+    if not is_object(payload):
         return problems
     turns = turns_of(payload)
     kinds = {kind for turn in turns for kind in turn.kinds}
@@ -93,9 +94,9 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
         if isinstance(content, str):
             blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
             kinds.add("text")
-        elif isinstance(content, list):
+        elif is_list(content):
             for place, block in enumerate(content):
-                if isinstance(block, dict):
+                if is_object(block):
                     kind = block.get("type")
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
@@ -251,7 +252,7 @@ def signatures(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iter
 def thinking_mode(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Thinking is present or absent as the request's thinking mode demands."""
     config = payload.get("thinking")
-    mode = config.get("type") if isinstance(config, dict) else None
+    mode = config.get("type") if is_object(config) else None
     final = turns[-1] if turns else None
     if mode == "disabled" and final and final.role == "assistant":
         for block in final.blocks:
@@ -285,7 +286,7 @@ def server_tools(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
             id = block.fields.get("id")
             if kind in SERVER_CALLS and isinstance(id, str):
                 called[id] = (index, block)
-            elif isinstance(kind, str) and kind.endswith("_tool_result"):
+            elif kind.endswith("_tool_result"):
                 if called.pop(str(block.fields.get("tool_use_id")), None) is None:
                     reason = "a hosted tool's result without its call"
                     yield Problem("A-server-orphan", block.path, reason)
@@ -311,7 +312,7 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
                 yield Problem("A-toolname", f"{path}.name", f"tool {name!r} is defined twice")
             names.add(name)
         schema = tool.get("input_schema")
-        if isinstance(schema, dict):
+        if is_object(schema):
             yield from input_schema(schema, f"{path}.input_schema")
         strict += tool.get("strict") is True
     if strict > MAX_STRICT_TOOLS:
@@ -326,7 +327,7 @@ def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
         yield Problem("A-tools-missing", "tools", "the history calls tools, none is given", "warning")
 
 
-def input_schema(schema: dict[Any, Any], path: str) -> Iterator[Problem]:
+def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
     if schema.get("type") != "object":
         yield Problem("A-schema", f"{path}.type", "must be 'object'")
     for word in ("anyOf", "oneOf", "allOf"):
@@ -337,10 +338,10 @@ def input_schema(schema: dict[Any, Any], path: str) -> Iterator[Problem]:
 def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Thinking mode and forced calls."""
     config = payload.get("thinking")
-    config = config if isinstance(config, dict) else {}
+    config = config if is_object(config) else {}
     mode = config.get("type")
     choice = payload.get("tool_choice")
-    forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
+    forced = is_object(choice) and choice.get("type") in ("any", "tool")
     if mode == "enabled":
         if not model.legacy_thinking:
             yield Problem("A-thinking-type", "thinking.type", f"{model.id} wants 'adaptive'")
@@ -363,7 +364,7 @@ def citations(turns: list[Turn], payload: dict[str, Any], model: Model) -> Itera
         for block in turn.blocks
         if block.kind == "document"
     ]
-    cited = [isinstance(one, dict) and one.get("enabled") is True for one in settings]
+    cited = [is_object(one) and one.get("enabled") is True for one in settings]
     if any(cited) and not all(cited):
         yield Problem("A-citations", "messages", "citations on all documents or on none")
 

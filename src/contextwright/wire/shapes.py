@@ -51,7 +51,7 @@ def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem
     """Every missing, unknown or wrongly typed field of `value`, a payload or a piece of one."""
     try:
         msgspec.convert(value, expected)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
         return list(_walk(_info(expected), value, path))
     except RecursionError:
         return [Problem("T-depth", path, "nested too deeply")]

@@ -1,0 +1,43 @@
+"""Cache marks: telling a provider which part of a prompt will come again."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from contextwright.models import Model
+
+__all__ = ["mark_cache"]
+
+MARK = {"type": "ephemeral"}
+
+
+def mark_cache(
+    payload: dict[str, Any], format: str, model: Model, *, volatile: bool, key: str | None
+) -> None:
+    """Mark the ends of what stays: tools, system, and the history up to the newest question.
+
+    `payload` is a request under construction, not yet anyone else's. With `volatile` text behind
+    the newest question, the mark stands before it.
+    """
+    if format == "anthropic":
+        mark_anthropic(payload, volatile=volatile)
+    elif format in ("openai-chat", "openai-responses") and model.provider == "openai" and key:
+        payload["prompt_cache_key"] = key[:64]
+
+
+def mark_anthropic(payload: dict[str, Any], *, volatile: bool) -> None:
+    """At most three marks, in the order tools, system, messages; never on thinking."""
+    for field in ("tools", "system"):
+        blocks = payload.get(field)
+        if isinstance(blocks, list) and blocks:
+            mark_last(cast("list[dict[str, Any]]", blocks))
+    turns = payload.get("messages")
+    if isinstance(turns, list) and turns:
+        blocks = cast("list[dict[str, Any]]", turns[-1]["content"])
+        mark_last(blocks[:-1] if volatile and len(blocks) > 1 else blocks)
+
+
+def mark_last(blocks: list[dict[str, Any]]) -> None:
+    """A mark on the last block that may carry one."""
+    if blocks and blocks[-1].get("type") not in ("thinking", "redacted_thinking"):
+        blocks[-1] = {**blocks[-1], "cache_control": MARK}

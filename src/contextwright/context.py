@@ -1,0 +1,199 @@
+"""The finished value: a payload, and the receipt for everything in it and everything left out."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.changes import Change
+from contextwright.messages import encode_json
+from contextwright.models import Model
+from contextwright.tokens import Count
+from contextwright.windows import Decisions
+
+__all__ = ["Comparison", "Context", "Ledger", "Unit"]
+
+
+class Unit(Struct, frozen=True):
+    """A step of the prompt in the order the provider reads it, and the hash of all up to here."""
+
+    place: str
+    chain: str
+    tokens: int
+    size: int
+    """Bytes of its JSON, cache marks left out."""
+
+
+class Ledger(Struct, frozen=True):
+    """Where the tokens are; `sections`, `tools`, `history` and `wrappers` add up to `tokens`."""
+
+    tokens: int
+    exact: bool
+    bound: float
+    budget: int
+    sections: int
+    tools: int
+    history: int
+    wrappers: int
+    places: dict[str, int]
+
+
+class Comparison(Struct, frozen=True):
+    """How much of the previous request the provider can take from its cache."""
+
+    shared: int
+    """Tokens of the common prefix."""
+    tokens: int
+    """Tokens of this request."""
+    first_difference: str | None
+    """Where the requests part; None when this one only adds to the other."""
+    byte: int | None
+    cause: str
+    cost: float | None
+    """Dollars for the tokens of the previous request that have to be read again."""
+
+    @property
+    def share(self) -> float:
+        """The share of this request that lies in the common prefix."""
+        return self.shared / self.tokens if self.tokens else 1.0
+
+
+class Context(Struct, frozen=True):
+    """What the model sees, and why."""
+
+    payload: dict[str, Any]
+    format: str
+    model: Model
+    decisions: Decisions
+    changes: tuple[Change, ...]
+    ledger: Ledger
+    prefix: tuple[Unit, ...]
+    sections: dict[str, str]
+    """The text each section wrote, by its name."""
+
+    def compared_with(self, previous: Context) -> Comparison:
+        """What of the previous request is a prefix of this one, and what broke it where."""
+        shared = 0
+        byte = 0
+        for mine, theirs in zip(self.prefix, previous.prefix, strict=False):
+            if mine.chain != theirs.chain:
+                break
+            shared += 1
+            byte += mine.size
+        tokens = sum(unit.tokens for unit in self.prefix[:shared])
+        if shared == len(previous.prefix):
+            return Comparison(
+                tokens, self.ledger.tokens, None, None, "nothing changed, only added", 0.0
+            )
+        place = previous.prefix[shared].place
+        again = sum(unit.tokens for unit in previous.prefix[shared:])
+        price = self.model.prices.input
+        return Comparison(
+            tokens,
+            self.ledger.tokens,
+            place,
+            byte,
+            cause_of(place, self, previous),
+            None if price is None else again * price / 1_000_000,
+        )
+
+    def explain(self) -> str:
+        """The receipt as a table: what stayed, what went, why, and what it costs."""
+        lines = [f"{self.model.id} · {self.format} · {count_line(self.ledger)}"]
+        for name in ("sections", "tools", "history", "wrappers"):
+            lines.append(f"  {name:<10} {getattr(self.ledger, name):>9,}")
+        lines.append("messages")
+        for run in self.decisions.runs:
+            last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
+            tokens = sum(decision.tokens for decision in self.decisions[run.start : run.stop])
+            lines.append(f"  {run.action:<10} {tokens:>9,}  {run.start}{last}  {run.reason}")
+        if self.changes:
+            lines.append("changes")
+            lines.extend(f"  {change}" for change in self.changes)
+        price = self.model.prices.input
+        if price is not None:
+            lines.append(f"price  ${self.ledger.tokens * price / 1_000_000:.6f} without any cache")
+        return "\n".join(lines)
+
+    def receipt(self) -> dict[str, Any]:
+        """The receipt as JSON."""
+        return {
+            "model": self.model.id,
+            "format": self.format,
+            "ledger": msgspec.to_builtins(self.ledger),
+            "decisions": [msgspec.to_builtins(decision) for decision in self.decisions],
+            "changes": [msgspec.to_builtins(change) for change in self.changes],
+            "prefix": [msgspec.to_builtins(unit) for unit in self.prefix],
+        }
+
+
+def count_line(ledger: Ledger) -> str:
+    count = Count(ledger.tokens, ledger.exact, ledger.bound)
+    return f"{count} of {ledger.budget:,}"
+
+
+def cause_of(place: str, context: Context, previous: Context) -> str:
+    """Why two requests part where they do, in words."""
+    if place == "tools":
+        return "the tool list changed"
+    if place.startswith(("system", "instructions")) or not context.prefix:
+        changed = [
+            name for name, text in context.sections.items() if previous.sections.get(name) != text
+        ]
+        return (
+            f"the system text changed: {', '.join(changed)}"
+            if changed
+            else "the system text changed"
+        )
+    if context.decisions.omitted != previous.decisions.omitted:
+        return "the window moved"
+    changed = [
+        name for name, text in context.sections.items() if previous.sections.get(name) != text
+    ]
+    if changed:
+        return f"volatile sections changed: {', '.join(changed)}"
+    return "an earlier message changed"
+
+
+PROMPT = (
+    ("tools", "tools"),
+    ("system", "system"),
+    ("instructions", "instructions"),
+    ("systemInstruction", "system"),
+)
+"""What stands before the messages, in the order providers read it: field → place in a count."""
+TURNS = ("messages", "input", "contents")
+
+
+def units_of(payload: dict[str, Any], places: dict[str, int]) -> tuple[Unit, ...]:
+    """The prompt as a chain of hashes, in the order the provider reads it, without cache marks."""
+    steps = [(place, payload[field]) for field, place in PROMPT if payload.get(field) is not None]
+    for field in TURNS:
+        turns = payload.get(field)
+        if isinstance(turns, list):
+            steps.extend(
+                (f"{field}[{index}]", turn) for index, turn in enumerate(cast("list[Any]", turns))
+            )
+    units: list[Unit] = []
+    chain = ""
+    for place, step in steps:
+        body = encode_json(unmarked(step))
+        chain = sha256(chain.encode() + body).hexdigest()[:16]
+        units.append(Unit(place, chain, places.get(place, 0), len(body)))
+    return tuple(units)
+
+
+def unmarked(value: Any) -> Any:
+    """A value without its cache marks: they choose what is cached, not what is read."""
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value).items()
+        return {key: unmarked(item) for key, item in entries if key not in CACHE_MARKS}
+    if isinstance(value, list):
+        return [unmarked(item) for item in cast("list[Any]", value)]
+    return value
+
+
+CACHE_MARKS = ("cache_control", "prompt_cache_breakpoint")

@@ -1,0 +1,38 @@
+"""Prices in one request: what messages cost before it is made, and what it cost once it is."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from contextwright.api import render
+from contextwright.messages import Message
+from contextwright.models import Model
+from contextwright.tokens import Count, Pricer
+from contextwright.wire.pieces import Piece, pieces
+
+__all__ = ["Meter"]
+
+
+class Meter:
+    """Counts for one format and model; every text is tokenised once, however often it is sent."""
+
+    def __init__(self, format: str, model: Model) -> None:
+        self.format = format
+        self.model = model
+        self._pricer = Pricer(model, format, model.tokenizer)
+
+    def cost(self, message: Message) -> int:
+        """What a message adds to a request, on the safe side of the tokenizer's own bound."""
+        payload = render(message, self.format, model=self.model, repair=False).payload
+        places = self.count(payload).places
+        tokens = sum(cost for place, cost in places.items() if place != "request")
+        return ceil(tokens * (1 + self._pricer.doubt))
+
+    def text(self, text: str) -> int:
+        """The most a bare text can cost."""
+        return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
+
+    def count(self, payload: Any) -> Count:
+        """The tokens of a whole request, by place."""
+        return self._pricer.count(pieces(payload, self.format), None)

@@ -1,0 +1,116 @@
+"""What every build keeps, whatever the history, the window, the budget and the provider."""
+
+import datetime
+
+import msgspec
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import MODELS, PROVIDERS, conversations, exchanges, texts
+
+import contextwright as cw
+from contextwright.errors import BudgetError
+from contextwright.history import Fading
+from contextwright.recipe import Recipe
+from contextwright.sections import CurrentTime, CurrentUser
+from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
+
+windows = st.one_of(
+    st.just(KeepAll()),
+    st.builds(KeepRecent, st.none() | st.integers(1, 8)),
+    st.builds(Stepped, st.sampled_from((0.1, 0.4, 0.9)), st.none() | st.integers(1, 8)),
+    st.builds(FirstAndRecent, st.integers(1, 8), st.integers(0, 3)),
+    st.builds(Layers, st.integers(1, 3), st.integers(1, 8)),
+)
+recipes = st.builds(
+    Recipe,
+    system=st.sampled_from(
+        ((), ("You are kind.",), ("You are kind.", CurrentTime(), CurrentUser()))
+    ),
+    window=windows,
+    fading=st.sampled_from(
+        (Fading(), Fading(results=1, media=1, step=1), Fading(results=2, step=2))
+    ),
+    placement=st.sampled_from(("volatility", "system")),
+    oversize=st.sampled_from(("refuse", "cut")),
+)
+budgets = st.sampled_from((1, 20, 60, 150, 400, 1_000, 100_000))
+targets = st.sampled_from([(format, model) for format in PROVIDERS for model in MODELS[format]])
+NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
+
+
+@given(conversations, recipes, budgets, targets)
+def test_a_build_is_valid_within_budget_and_explained(
+    conversation: cw.Conversation, recipe: Recipe, budget: int, target: tuple[str, str]
+) -> None:
+    format, model = target
+    before = msgspec.to_builtins(conversation)
+    try:
+        context = recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
+    except BudgetError as error:
+        # Law 3: the smallest budget it names works.
+        assert error.minimum > budget
+        context = recipe.build(
+            conversation, model=model, format=format, now=NOW, budget=error.minimum
+        )
+        budget = error.minimum
+    problems = cw.check(context.payload, format, model=model)
+    assert [str(problem) for problem in problems if problem.level == "error"] == []
+    counted = cw.count(context.payload, model=model, format=format)
+    assert counted.tokens <= counted.most <= budget or isinstance(recipe.window, KeepAll)
+    assert [decision.place for decision in context.decisions] == list(
+        range(len(conversation.messages))
+    )
+    ledger = context.ledger
+    parts = (ledger.sections, ledger.tools, ledger.history, ledger.wrappers)
+    assert sum(parts) == ledger.tokens == sum(ledger.places.values())
+    assert msgspec.to_builtins(conversation) == before
+    again = recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
+    assert msgspec.json.encode(again.payload) == msgspec.json.encode(context.payload)
+    question = newest_question(conversation.messages)
+    if question is not None:
+        assert context.decisions[question].action in ("kept", "cleared")
+
+
+def newest_question(messages: tuple[cw.Message, ...]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if (
+            message.role == "user"
+            and message.visibility == "public"
+            and any(not isinstance(part, cw.ToolResult) for part in message.parts)
+        ):
+            return place
+    return None
+
+
+turns = st.lists(
+    st.one_of(texts.map(lambda text: [cw.user(text), cw.assistant(f"about {text}")]), exchanges()),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(turns, targets, st.booleans())
+def test_while_nothing_is_dropped_the_next_request_extends_the_last(
+    turns: list[list[cw.Message]], target: tuple[str, str], volatile: bool
+) -> None:
+    format, model = target
+    system = ("You are kind.", CurrentTime()) if volatile else ("You are kind.",)
+    recipe = Recipe(system=system)
+    messages: list[cw.Message] = []
+    previous = None
+    for step, turn in enumerate(turns):
+        messages.extend(turn)
+        now = NOW + datetime.timedelta(minutes=step)
+        request = [*messages, cw.user(f"question {step}")]
+        assume(all(part for message in request for part in message.parts))
+        context = recipe.build(request, model=model, format=format, now=now)
+        if previous is not None:
+            shared = context.compared_with(previous)
+            stable = [unit for unit in previous.prefix][:-1]
+            assert [unit.chain for unit in context.prefix[: len(stable)]] == [
+                unit.chain for unit in stable
+            ]
+            assert shared.shared >= sum(unit.tokens for unit in stable)
+        messages.append(cw.user(f"question {step}"))
+        previous = context
