@@ -11,13 +11,18 @@ SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
     ("errors", "graphemes"),
-    ("changes", "messages", "faults"),
-    ("documents", "models", "exchanges", "typescript", "counters", "images"),
-    ("wire",),
+    ("changes", "messages", "faults", "shortening"),
+    ("agents", "documents", "models", "exchanges", "typescript", "counters", "images", "history"),
+    ("wire", "windows", "sections"),
     ("media",),
-    ("tokens", "agents"),
+    ("tokens",),
+    ("context",),
     ("formats",),
     ("api",),
+    ("caching", "metering"),
+    ("recipe",),
+    ("recipes",),
+    ("builder", "memory", "simulate"),
     ("display",),
     ("cli", "__main__", "__init__"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -176,7 +176,8 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
 
 def is_messages(value: Any) -> bool:
     """Whether a value is a sequence of our messages rather than foreign data."""
-    return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], Message)
+    items = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    return bool(items) and isinstance(items[0], Message)
 
 
 def as_model(model: str | Model) -> Model:

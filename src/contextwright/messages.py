@@ -121,17 +121,18 @@ class ToolCall(
 
     @classmethod
     def from_json(
-        cls, name: str, text: str, *, id: str | None = None, extra: Extra = {}
-    ) -> ToolCall:  # noqa: B006
+        cls, name: str, text: str, *, id: str | None = None, extra: Extra | None = None
+    ) -> ToolCall:
         """A call whose arguments arrive as JSON text; text that is no object is kept as `_raw`."""
         try:
-            arguments = decode_json(text) if text.strip() else {}
+            decoded = decode_json(text) if text.strip() else {}
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            arguments = None
-        if not isinstance(arguments, dict):
-            return cls(name, {"_raw": text}, id, text, extra)
+            decoded = None
+        if not isinstance(decoded, dict):
+            return cls(name, {"_raw": text}, id, text, extra or {})
+        arguments = cast("dict[str, Any]", decoded)
         same = not text.strip() or encode_json(arguments).decode() == text
-        return cls(name, arguments, id, None if same else text, extra)  # pyright: ignore
+        return cls(name, arguments, id, None if same else text, extra or {})
 
     @property
     def json(self) -> str:
@@ -357,17 +358,10 @@ def tool_result(
 
 def as_result(content: object) -> str | dict[str, Any] | tuple[Text | Media | Opaque, ...]:
     """A tool's answer in one of the three shapes a `ToolResult` holds."""
-    if isinstance(content, str | dict):
-        return content  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(content, Text | Media | Opaque):
-        return (content,)
-    if (
-        isinstance(content, list | tuple)
-        and content
-        and all(
-            isinstance(item, Text | Media | Opaque)
-            for item in content  # pyright: ignore
-        )
-    ):
-        return tuple(content)  # pyright: ignore
-    return json_text(content)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        return cast("dict[str, Any]", content)
+    pieces = cast("Sequence[object]", content if isinstance(content, list | tuple) else [content])
+    parts = tuple(piece for piece in pieces if isinstance(piece, Text | Media | Opaque))
+    return parts if pieces and len(parts) == len(pieces) else json_text(content)

@@ -44,7 +44,9 @@ LONGEST_NAME = 128
 ANY_SPELLING = Spelling(allowed=r"\s\S")
 
 replace = msgspec.structs.replace
-Holder = TypeVar("Holder", Message, Text, Thinking, ToolCall, ToolResult, Media)
+Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResult | Media)
+SPELLINGS = {"aya": {"content", "nested", "result"}, "forge": {"raw"}}
+"""Fields of a format that only keep how something was spelled: its content is in the parts."""
 
 
 def apply_rules(
@@ -111,14 +113,14 @@ def travelling(
     if isinstance(part, ToolCall) and message.role != "assistant":
         changes.append(Change("loss.call", path, f"a {message.role} message cannot call tools"))
         return []
-    part = own_extra(part, message.role, target, path, changes)
-    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+    kept: Part = own_extra(part, message.role, target, path, changes)
+    if isinstance(kept, ToolResult) and isinstance(kept.content, tuple):
         content: list[Part] = []
-        for index, piece in enumerate(part.content):
+        for index, piece in enumerate(kept.content):
             place = f"{path}.content[{index}]"
             content.extend(travelling(piece, message, target, place, changes))
-        return [with_content(part, content)]
-    return [part]
+        return [with_content(kept, content)]
+    return [kept]
 
 
 def own_extra(
@@ -132,7 +134,7 @@ def own_extra(
         for format, fields in holder.extra.items()
         if format != target.format
         for field, value in fields.items()
-        if value  # null, false and empty say nothing
+        if value and field not in SPELLINGS.get(format, ())  # null, false and empty say nothing
     ]
     own = {name: fields for name, fields in holder.extra.items() if name == target.format}
     kept = replace(holder, extra=own)

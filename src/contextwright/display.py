@@ -1,0 +1,352 @@
+"""The console view: a conversation as people read it, whatever is in it.
+
+The layout is Aya's: a head, a time, what was said or done, the reason for it. Content can forge
+none of that: every line of it is indented or quoted, and characters that move the cursor, hide
+text or turn its direction are shown as escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from msgspec import Raw, Struct
+
+from contextwright.formats.base import Conversation
+from contextwright.messages import (
+    Author,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    encode_json,
+    json_text,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_conversation", "safe", "show"]
+
+Style: TypeAlias = Literal["head", "time", "text", "call", "reason", "error", "note"]
+Line: TypeAlias = tuple[Style, str]
+
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and newline, delete, C1
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"  # half pairs, tags and hidden variations
+)
+COLOURS: dict[Style, str] = {
+    "head": "bold",
+    "time": "dim",
+    "text": "",
+    "call": "cyan",
+    "reason": "italic dim",
+    "error": "red",
+    "note": "magenta",
+}
+
+
+class Marks(Struct, frozen=True):
+    """The signs in front of the lines."""
+
+    system: str = "🧠"
+    user: str = "👤"
+    assistant: str = "🤖"
+    result: str = "📥"
+    time: str = "🕐"
+    tool: str = "🔧"
+    history: str = "🔧"
+    message: str = "💬"
+    done: str = "✅"
+    reason: str = "└─ "
+
+
+ASCII = Marks(
+    "[SYS]", "[USER]", "[ASST]", "[RES]", "[TIME]", "[TOOL]", "[HIST]", "[MSG]", "[DONE]", "|-- "
+)
+
+
+def show(
+    conversation: Conversation | Iterable[Message], *, ascii: bool = False, width: int | None = None
+) -> str:
+    """The conversation as plain text.
+
+    `ascii` writes the marks (not the content) in ASCII; `width` cuts system text to that many
+    characters.
+    """
+    entries = View(conversation, ascii=ascii, width=width).entries()
+    return "\n\n".join("\n".join(text for _, text in entry) for entry in entries)
+
+
+def print_conversation(
+    conversation: Conversation | Iterable[Message],
+    *,
+    console: Console | None = None,
+    ascii: bool = False,
+    width: int | None = None,
+) -> None:
+    """Print the conversation in colour, where the console has any."""
+    from rich.console import Console
+    from rich.text import Text as Styled
+
+    console = console or Console()
+    for number, entry in enumerate(View(conversation, ascii=ascii, width=width).entries()):
+        styled = Styled("\n" if number else "")
+        for place, (style, text) in enumerate(entry):
+            styled.append(("\n" if place else "") + text, COLOURS[style])
+        console.print(styled, soft_wrap=True)
+
+
+def safe(text: str, *, line: bool = False) -> str:
+    """Text that a terminal shows and does not obey; with `line`, on one line."""
+    text = UNSAFE.sub(lambda match: escaped(match[0]), text.replace("\r\n", "\n"))
+    return text.replace("\n", "\\n").replace("\t", " ") if line else text
+
+
+def escaped(character: str) -> str:
+    """A character spelled out."""
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+class View:
+    """One way of showing one conversation, as styled lines."""
+
+    def __init__(
+        self,
+        conversation: Conversation | Iterable[Message],
+        *,
+        ascii: bool,
+        width: int | None,
+    ) -> None:
+        listed = isinstance(conversation, Conversation)
+        self.messages = conversation.messages if listed else tuple(conversation)
+        self.marks = ASCII if ascii else Marks()
+        self.width = width
+        self.called = {
+            call.id: call.name for message in self.messages for call in message.calls if call.id
+        }
+
+    def entries(self) -> list[list[Line]]:
+        """The lines of each entry."""
+        if not self.messages:
+            return [[("note", "Empty context")]]
+        return [entry for message in self.messages for entry in self.message_entries(message)]
+
+    def message_entries(self, message: Message) -> Iterator[list[Line]]:
+        """A message as one entry; each tool result is an entry of its own."""
+        said: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                if said:
+                    yield self.entry(message, said)
+                    said = []
+                yield self.result_entry(message, part)
+            else:
+                said.append(part)
+        if said or not message.parts:
+            yield self.entry(message, said)
+
+    def entry(self, message: Message, parts: list[Part]) -> list[Line]:
+        match message.role:
+            case "system":
+                return self.system_entry(message, parts)
+            case "user":
+                who = f"{self.marks.user} User{speaker(message.author)}"
+                return [*self.head(who, message), *self.spoken(parts)]
+            case "assistant":
+                who = f"{self.marks.assistant} Assistant"
+                return [*self.head(who, message), *self.done(parts)]
+            case "tool":
+                who = f"{self.marks.result} Tool"
+                return [*self.head(who, message), *self.spoken(parts)]
+            case _:  # the type allows no other role, a value from elsewhere may have one
+                return [("note", f"Unknown role: {safe(str(message.role), line=True)}")]
+
+    def head(self, who: str, message: Message) -> Iterator[Line]:
+        turn = "" if message.turn is None else f" [Turn {message.turn}]"
+        yield "head", f"{who}{turn}{remarks(message)}"
+        if message.sent_at:
+            yield "time", f"{self.marks.time} {safe(message.sent_at, line=True)}"
+
+    def system_entry(self, message: Message, parts: list[Part]) -> list[Line]:
+        words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
+        if self.width is not None and len(words) > self.width:
+            words = words[: self.width] + "..."
+        title = f"{self.marks.system} System{remarks(message)}: "
+        lines = list(block("head", title, words, "   "))
+        others = [part for part in parts if not isinstance(part, Text | Opaque)]
+        return [*lines, *self.spoken(others)]
+
+    def spoken(self, parts: Iterable[Part]) -> Iterator[Line]:
+        """Words in quotes of the kind that mail uses; everything else in brackets."""
+        for part in parts:
+            match part:
+                case Text():
+                    yield from block("text", "> ", part.text, "> ")
+                case Thinking():
+                    yield from self.reason(part)
+                case ToolCall():
+                    yield from self.call(part)
+                case _:
+                    yield from self.attached(part)
+
+    def done(self, parts: Iterable[Part]) -> Iterator[Line]:
+        """What the assistant did, each with the reason that was given before it."""
+        reasons: list[Thinking] = []
+        for part in parts:
+            match part:
+                case Thinking():
+                    reasons.append(part)
+                    continue
+                case Text():
+                    yield "call", f"{self.marks.message} Message:"
+                    yield from block("text", '   "', part.text, "    ", end='"')
+                case ToolCall():
+                    yield from self.call(part)
+                case _:
+                    yield from self.attached(part)
+            for reason in reasons:
+                yield from self.reason(reason)
+            reasons = []
+        for reason in reasons:
+            yield from self.reason(reason)
+
+    def call(self, call: ToolCall) -> Iterator[Line]:
+        """A call with its parameters; what it says in words stands below."""
+        words = call.arguments.get("text")
+        given = {
+            name: value
+            for name, value in call.arguments.items()
+            if name != "text" or not isinstance(value, str)
+        }
+        listed = ", ".join(f"{safe(name, line=True)}: {spelled(given[name])}" for name in given)
+        title = f"{self.mark_of(call.name)} {safe(call.name, line=True)}"
+        title += f" ({listed})" if listed else ""
+        if not isinstance(words, str):
+            yield from block("call", "", title, "    ")
+            return
+        yield from block("call", "", f"{title}:", "    ")
+        yield from block("text", '   "', words, "    ", end='"')
+
+    def mark_of(self, tool: str) -> str:
+        match tool:
+            case "postMessage":
+                return self.marks.message
+            case "finishRequest":
+                return self.marks.done
+            case "getThreadHistory":
+                return self.marks.history
+            case _:
+                return self.marks.tool
+
+    def reason(self, thinking: Thinking) -> Iterator[Line]:
+        words = "(withheld)" if thinking.redacted else thinking.text
+        yield from block("reason", f"   {self.marks.reason}Reason: ", words, "      ")
+
+    def result_entry(self, message: Message, result: ToolResult) -> list[Line]:
+        """What a tool answered, under the name of the tool."""
+        name = result.name or self.called.get(result.call_id or "") or result.call_id or ""
+        who = f"{self.marks.result} Tool {safe(name, line=True)}".rstrip()
+        lines = list(self.head(who, message))
+        style: Style = "error" if result.is_error else "text"
+        sign = "! " if result.is_error else "< "
+        content = result.content
+        words = json_text(content) if isinstance(content, dict) else content
+        for piece in (Text(words),) if isinstance(words, str) else words:
+            if isinstance(piece, Text):
+                lines.extend(block(style, sign, piece.text, sign))
+            else:
+                lines.extend(self.attached(piece))
+        return lines
+
+    def attached(self, part: Part) -> Iterator[Line]:
+        """What cannot be shown: what it is, and what it says in words."""
+        match part:
+            case Media():
+                yield "note", f"+ {safe(described(part), line=True)}"
+            case Opaque():
+                kind = part.data.get("type")
+                what = f"+ {part.format} {kind}" if isinstance(kind, str) else f"+ {part.format}"
+                colon = ": " if part.text else ""
+                yield from block("note", safe(what, line=True) + colon, part.text or "", "   ")
+            case Text() | Thinking() | ToolCall() | ToolResult():
+                return  # shown by those who know whose they are
+
+
+def block(style: Style, first: str, text: str, other: str, *, end: str = "") -> Iterator[Line]:
+    """Text after a prefix, each further line after its own: none is blank or at the margin."""
+    lines = safe(text).split("\n")
+    lines[-1] += end
+    yield style, first + lines[0]
+    for line in lines[1:]:
+        yield style, other + line
+
+
+def speaker(author: Author | None) -> str:
+    """Who speaks, as the head of an entry names it."""
+    if author is None:
+        return ""
+    names = [safe(name, line=True) for name in (author.name, author.username) if name]
+    if author.id:
+        names.append(f"<@{safe(author.id, line=True).removeprefix('<@').removesuffix('>')}>")
+    return "".join(f" {name}" for name in names)
+
+
+def remarks(message: Message) -> str:
+    """What is unusual about a message."""
+    said = [
+        message.kind if message.kind != "message" else "",
+        message.visibility if message.visibility != "public" else "",
+        "pinned" if message.pinned else "",
+    ]
+    words = ", ".join(word for word in said if word)
+    return f" ({safe(words, line=True)})" if words else ""
+
+
+def described(media: Media) -> str:
+    """A medium in a few words."""
+    size = f"{len(media.data) * 3 // 4:,} bytes" if media.data else None
+    facts = (media.mime, media.name, size, media.url, media.file_id)
+    listed = ", ".join(fact for fact in facts if fact)
+    return f"{media.kind} ({listed})" if listed else media.kind
+
+
+def spelled(value: Any) -> str:
+    """A parameter's value as JavaScript prints it: words bare, everything else as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        return encode_json(scripted(value)).decode()
+    except UnicodeEncodeError:
+        return repr(value)
+
+
+def scripted(value: Any) -> Any:
+    """A value with its numbers as JavaScript writes them: 1.0 is 1."""
+    if isinstance(value, float):
+        return Raw(number(value).encode())
+    if isinstance(value, Mapping):
+        return {name: scripted(item) for name, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [scripted(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def number(value: float) -> str:
+    """A number as JavaScript writes it."""
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    if 1e-6 <= abs(value) < 1e21:
+        return f"{Decimal(repr(value)):f}"
+    mantissa, exponent = repr(value).split("e")
+    return f"{mantissa}e{int(exponent):+d}"

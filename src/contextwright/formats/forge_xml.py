@@ -1,0 +1,109 @@
+"""Forge's later dialect: calls as pure XML, read as leniently as models write it.
+
+Bare `&` and `<` are text, `CDATA` is taken as it stands, all values are strings; an element with
+elements in it is an object, and a list where a name comes twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeAlias
+
+from msgspec import Struct, field
+
+__all__ = ["Finder", "read_xml"]
+
+TOKEN = re.compile(r"<!\[CDATA\[|</(?P<close>[A-Za-z_][\w.-]*+)>|<(?P<open>[A-Za-z_][\w.-]*+)>")
+ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});")
+NAMED = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
+DEEPEST = 100
+
+Value: TypeAlias = "str | dict[str, Any]"
+
+
+class Finder:
+    """Finds the next place of a few fixed strings; asks for the same stretch only once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: dict[str, int] = {}
+
+    def find(self, wanted: str, position: int) -> int:
+        """The first place at or behind `position`, which only ever grows; -1 if there is none."""
+        last = self.found.get(wanted, 0)
+        if -1 < last < position or wanted not in self.found:
+            last = self.found[wanted] = self.text.find(wanted, position)
+        return last
+
+
+class Element(Struct):
+    """An element that is still open."""
+
+    name: str
+    start: int
+    children: dict[str, Any] = field(default_factory=dict[str, Any])
+    words: list[str] = field(default_factory=list[str])
+    literal: bool = False
+    """Some of the words come from CDATA: white space counts."""
+
+    def add(self, name: str, value: Value) -> None:
+        """A child; the second of a name makes a list."""
+        if name not in self.children:
+            self.children[name] = value
+        elif isinstance(self.children[name], list):
+            self.children[name].append(value)
+        else:
+            self.children[name] = [self.children[name], value]
+
+    def value(self, text: str, end: int) -> Value:
+        """What the element says; words with elements among them stay as they are written."""
+        said = "".join(self.words)
+        if not self.children:
+            return said if self.literal else said.strip()
+        return text[self.start : end].strip() if said.strip() else self.children
+
+
+def read_xml(text: str, position: int, finder: Finder) -> tuple[dict[str, Any] | None, int]:
+    """The fields of a call whose first element begins at `position`, and the place behind it.
+
+    Without fields, the place where reading stopped: nothing before it can be a call.
+    """
+    stack = [Element("tool", position)]
+    while token := TOKEN.search(text, position):
+        top = stack[-1]
+        add_words(top, text[position : token.start()])
+        position = token.end()
+        if token["open"] == "tool" or (token["open"] and len(stack) > DEEPEST):
+            return None, token.start() if token["open"] == "tool" else position
+        if token["open"]:
+            stack.append(Element(token["open"], position))
+        elif token["close"]:
+            if token["close"] != top.name:
+                return None, position
+            stack.pop()
+            if not stack:
+                return top.children, position
+            stack[-1].add(top.name, top.value(text, token.start()))
+        else:
+            end = finder.find("]]>", position)
+            if end < 0:
+                return None, position
+            top.words.append(text[position:end])
+            top.literal = True
+            position = end + 3
+    return None, len(text)
+
+
+def add_words(element: Element, words: str) -> None:
+    """Words outside of CDATA: entities are read, and white space beside CDATA is none."""
+    if words.strip():
+        element.words.append(ENTITY.sub(entity, words))
+
+
+def entity(match: re.Match[str]) -> str:
+    spelling = match[0]
+    if spelling in NAMED:
+        return NAMED[spelling]
+    code = int(spelling[3:-1], 16) if spelling[2] == "x" else int(spelling[2:-1])
+    is_character = 0 < code < 0xD800 or 0xDFFF < code < 0x110000
+    return chr(code) if is_character else spelling

@@ -1,0 +1,293 @@
+"""The tools a Responses request may define: their types, and what no type can say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+from msgspec import field
+
+from contextwright.wire.shapes import Problem, Shape, objects_in
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["Tool", "ToolChoice", "is_strict", "name_problems", "tool_problems"]
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
+USUAL_NAME = 64
+"""Longer names pass at some places and not at others."""
+NEEDED = {
+    "function": ("name",),
+    "custom": ("name",),
+    "mcp": ("server_label",),
+    "allowed_tools": ("mode", "tools"),
+}
+"""What each kind of choice must name."""
+Callers: TypeAlias = list[Literal["direct", "programmatic"]] | None
+Size: TypeAlias = Literal["low", "medium", "high"] | None
+
+
+class FunctionTool(Shape, tag_field="type", tag="function"):
+    name: str
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+    description: str | None = None
+    output_schema: dict[str, Any] | None = None
+    defer_loading: bool | None = None
+    allowed_callers: Callers = None
+    runs_async: bool | None = field(name="async", default=None)
+
+
+class CustomTool(Shape, tag_field="type", tag="custom"):
+    name: str
+    description: str | None = None
+    format: dict[str, Any] | None = None
+    defer_loading: bool | None = None
+    allowed_callers: Callers = None
+    runs_async: bool | None = field(name="async", default=None)
+
+
+class NamespaceTool(Shape, tag_field="type", tag="namespace"):
+    name: str
+    description: str
+    tools: list[FunctionTool | CustomTool]
+
+
+class ToolSearchTool(Shape, tag_field="type", tag="tool_search"):
+    description: str | None = None
+    execution: Literal["server", "client"] | None = None
+    parameters: Any = None
+
+
+class FileSearchTool(Shape, tag_field="type", tag="file_search"):
+    vector_store_ids: list[str]
+    filters: dict[str, Any] | None = None
+    max_num_results: int | None = None
+    ranking_options: dict[str, Any] | None = None
+
+
+class ComputerTool(Shape, tag_field="type", tag="computer"): ...
+
+
+class ComputerUseTool(Shape, tag_field="type", tag="computer_use_preview"):
+    display_height: int
+    display_width: int
+    environment: Literal["windows", "mac", "linux", "ubuntu", "browser"]
+
+
+class WebFilters(Shape):
+    allowed_domains: list[str] | None = None
+
+
+class UserLocation(Shape):
+    type: Literal["approximate"] | None = None
+    city: str | None = None
+    country: str | None = None
+    region: str | None = None
+    timezone: str | None = None
+
+
+class WebSearch(Shape):
+    external_web_access: bool | None = None
+    filters: WebFilters | None = None
+    search_context_size: Size = None
+    user_location: UserLocation | None = None
+
+
+class WebSearchTool(WebSearch, tag_field="type", tag="web_search"): ...
+
+
+class WebSearchDatedTool(WebSearch, tag_field="type", tag="web_search_2025_08_26"): ...
+
+
+class WebSearchPreview(Shape):
+    search_content_types: list[Literal["text", "image"]] | None = None
+    search_context_size: Size = None
+    user_location: UserLocation | None = None
+
+
+class WebSearchPreviewTool(WebSearchPreview, tag_field="type", tag="web_search_preview"): ...
+
+
+class WebSearchPreviewDatedTool(
+    WebSearchPreview, tag_field="type", tag="web_search_preview_2025_03_11"
+): ...
+
+
+class McpFilter(Shape):
+    read_only: bool | None = None
+    tool_names: list[str] | None = None
+
+
+class McpApproval(Shape):
+    always: McpFilter | None = None
+    never: McpFilter | None = None
+
+
+class McpTool(Shape, tag_field="type", tag="mcp"):
+    server_label: str
+    server_url: str | None = None
+    connector_id: str | None = None
+    tunnel_id: str | None = None
+    server_description: str | None = None
+    authorization: str | None = None
+    headers: dict[str, str] | None = None
+    allowed_tools: list[str] | McpFilter | None = None
+    require_approval: Literal["always", "never"] | McpApproval | None = None
+    defer_loading: bool | None = None
+    allowed_callers: Callers = None
+
+
+class AutoContainer(Shape):
+    type: Literal["auto"]
+    file_ids: list[str] | None = None
+    memory_limit: Literal["1g", "4g", "16g", "64g"] | None = None
+    network_policy: dict[str, Any] | None = None
+
+
+class CodeInterpreterTool(Shape, tag_field="type", tag="code_interpreter"):
+    container: str | AutoContainer
+    allowed_callers: Callers = None
+
+
+class ProgrammaticTool(Shape, tag_field="type", tag="programmatic_tool_calling"): ...
+
+
+class ImageMask(Shape):
+    file_id: str | None = None
+    image_url: str | None = None
+
+
+class ImageGenerationTool(Shape, tag_field="type", tag="image_generation"):
+    action: Literal["generate", "edit", "auto"] | None = None
+    background: Literal["transparent", "opaque", "auto"] | None = None
+    complexity: Size = None
+    frame_count: int | None = None
+    frame_duration_ms: int | None = None
+    input_fidelity: Literal["high", "low"] | None = None
+    input_image_mask: ImageMask | None = None
+    model: str | None = None
+    moderation: Literal["auto", "low"] | None = None
+    output_compression: int | None = None
+    output_format: Literal["png", "webp", "jpeg", "gif", "svg"] | None = None
+    partial_images: int | None = None
+    quality: Literal["low", "medium", "high", "xhigh", "max", "auto"] | None = None
+    size: str | None = None
+    svg: dict[str, Any] | None = None
+
+
+class LocalShellTool(Shape, tag_field="type", tag="local_shell"): ...
+
+
+class ShellTool(Shape, tag_field="type", tag="shell"):
+    environment: dict[str, Any] | None = None
+    allowed_callers: Callers = None
+
+
+class ApplyPatchTool(Shape, tag_field="type", tag="apply_patch"):
+    allowed_callers: Callers = None
+
+
+Tool: TypeAlias = (
+    FunctionTool
+    | CustomTool
+    | NamespaceTool
+    | ToolSearchTool
+    | FileSearchTool
+    | ComputerTool
+    | ComputerUseTool
+    | WebSearchTool
+    | WebSearchDatedTool
+    | WebSearchPreviewTool
+    | WebSearchPreviewDatedTool
+    | McpTool
+    | CodeInterpreterTool
+    | ProgrammaticTool
+    | ImageGenerationTool
+    | LocalShellTool
+    | ShellTool
+    | ApplyPatchTool
+)
+
+
+class ToolChoice(Shape):
+    """Which tool must be called, or among which the model may choose."""
+
+    type: Literal[
+        "function",
+        "custom",
+        "mcp",
+        "allowed_tools",
+        "apply_patch",
+        "shell",
+        "programmatic_tool_calling",
+        "file_search",
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_preview",
+        "web_search_preview_2025_03_11",
+        "computer",
+        "computer_use",
+        "computer_use_preview",
+        "image_generation",
+        "code_interpreter",
+    ]
+    name: str | None = None
+    server_label: str | None = None
+    mode: Literal["auto", "required"] | None = None
+    tools: list[dict[str, Any]] | None = None
+
+
+def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
+    """Names of functions, schemas that call themselves strict, and who must be called."""
+    for index, tool in objects_in(body.get("tools")):
+        if tool.get("type") in ("function", "custom"):
+            yield from name_problems(tool.get("name"), "OR-toolname", f"tools[{index}].name")
+        schema = tool.get("parameters")
+        if tool.get("strict") is True and is_object(schema) and not is_strict(schema):
+            message = "strict wants every property required and additionalProperties: false"
+            yield Problem("OR-strict", f"tools[{index}].parameters", message, "warning")
+    choice = body.get("tool_choice")
+    if is_object(choice):
+        yield from named_choice(choice)
+
+
+def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
+    """What is wrong with the name of a tool, where it is defined or called."""
+    if isinstance(name, str) and (len(name) > USUAL_NAME or not NAME(name)):
+        level = "warning" if NAME(name) else "error"
+        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
+
+
+def is_strict(schema: dict[str, Any]) -> bool:
+    """Whether every object of a schema meets the demands of strict mode."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        value = waiting.pop()
+        if is_list(value):
+            waiting.extend(value)
+        elif is_object(value):
+            if not is_closed(value):
+                return False
+            waiting.extend(value.get(key) for key in ("anyOf", "items", "allOf"))
+            for key in ("properties", "$defs", "definitions"):
+                named = value.get(key)
+                waiting.extend(named.values() if is_object(named) else ())
+    return schema.get("type") == "object"
+
+
+def is_closed(schema: dict[str, Any]) -> bool:
+    """Whether an object allows its own properties alone and demands each of them."""
+    properties = schema.get("properties")
+    if not is_object(properties):
+        return schema.get("type") != "object" or schema.get("additionalProperties") is False
+    required = schema.get("required", [])
+    if schema.get("additionalProperties") is not False or not is_list(required):
+        return False
+    return {name for name in required if isinstance(name, str)} >= set(properties)
+
+
+def named_choice(choice: dict[str, Any]) -> Iterator[Problem]:
+    for name in NEEDED.get(str(choice.get("type")), ()):
+        if choice.get(name) is None:
+            yield Problem("T-required", f"tool_choice.{name}", "required field is missing")
