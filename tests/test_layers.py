@@ -12,9 +12,9 @@ SOURCE = Path(contextwright.__file__).parent
 LAYERS = (
     ("errors", "graphemes"),
     ("changes", "messages", "faults", "shortening"),
-    ("agents", "documents", "models", "exchanges", "typescript", "counters", "images", "history"),
+    ("agents", "documents", "models", "exchanges", "counters", "images", "history"),
     ("wire", "windows", "sections"),
-    ("media",),
+    ("media", "typescript"),
     ("tokens",),
     ("context",),
     ("formats",),

@@ -2,67 +2,105 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct
 
-from contextwright.messages import Media, Message, Part, Text, ToolResult
+from contextwright.exchanges import Answer, Waiting
+from contextwright.fading import (
+    Fading,
+    boundary,
+    cap_boundary,
+    has_results,
+    media_in,
+    without_media,
+    without_results,
+)
+from contextwright.messages import Message, ToolCall, ToolResult
 
-__all__ = ["Fading", "History", "Price"]
+__all__ = ["Fading", "Group", "History", "Price", "Seen"]
 
 Price: TypeAlias = Callable[[Message], int]
 """What a message costs in the request it goes into."""
 
-replace = msgspec.structs.replace
+
+class Seen(Struct, frozen=True):
+    """The first `count` messages, as a request sent at that moment shows them."""
+
+    count: int
+    results: int
+    """Results before this place have faded."""
+    media: int
+    """Media before this place have faded."""
+    question: int | None
+    """The newest words of a user."""
 
 
-class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What becomes of old tool results and old media, before any message is dropped.
+class Group(Struct):
+    """Messages that live or die together: calls, and the results that answer them."""
 
-    Both move in steps, so that between two steps nothing of an earlier request changes.
-    """
-
-    results: int | None = None
-    """So many of the newest messages with tool results stay whole; older results become stubs."""
-    media: int | None = None
-    """So many of the newest messages with media keep them; older media become markers."""
-    step: int = 4
-    """Fade so many messages at a time."""
-    spare: tuple[str, ...] = ()
-    """Tools whose results never fade."""
+    members: list[int]
+    """Their places, in order."""
+    always: bool = False
+    """One of them is pinned, so all of them stay."""
 
 
 class History:
     """Messages that only ever grow in number, with the running total of what they cost.
 
-    A window reads totals and looks up places; it never walks over old messages.
+    A window reads totals and looks up places; it never walks over old messages. Messages that are
+    not public, and system messages with `skip_system`, are there but cost nothing and never stay.
     """
 
     def __init__(
-        self, messages: Iterable[Message] = (), *, price: Price, fading: Fading | None = None
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        price: Price,
+        fading: Fading | None = None,
+        skip_system: bool = False,
     ) -> None:
-        self.messages: list[Message] = []
         self.price = price
         self.fading = fading or Fading()
-        self.costs: list[int] = []
-        self.always: list[int] = []
-        """Places of system and pinned messages: no window drops them."""
-        self.always_totals: list[int] = [0]
+        self.skip_system = skip_system
+        self.messages: list[Message] = []
         self.hidden: list[int] = []
-        self.question: int | None = None
-        """The newest words of a user."""
+        """Places of what never reaches a model."""
+        self.counted: list[int] = []
+        """Places of what limits in messages count: all that is neither hidden nor system."""
+        self.questions: list[int] = []
+        """Places of users' words."""
+        self.always: list[int] = []
+        """Places of system and pinned messages, and what belongs to them: no window drops them."""
+        self.groups: dict[int, Group] = {}
+        self.grouped: list[int] = []
+        """Places that belong to a group."""
+        self._waiting = Waiting()
         self._totals: list[int] = [0]
-        self._result_places: list[int] = []
-        self._media_places: list[int] = []
-        self._result_savings: list[int] = [0]
-        self._media_savings: list[int] = [0]
+        self._always_totals: list[int] = [0]
+        self._is_always: set[int] = set()
+        self._faded: dict[int, tuple[Message | None, Message | None, Message | None]] = {}
+        """Messages that can fade: without results, without media, without both."""
+        self.fadeable: list[int] = []
+        self._saved_results: list[int] = [0]
+        self._saved_media: list[int] = [0]
+        self._saved_twice: list[int] = [0]
+        """What both savings count, so that a message without both is not priced too low."""
+        self._exchanges: list[int] = []
+        """Where the results of each exchange begin."""
+        self._with_media: list[int] = []
+        self._media: list[int] = []
+        """The place of every single piece of media."""
+        self._last_asked: tuple[int, int] = (-1, -1)
+        """The calls that the newest exchange, and the newest with media, answered."""
         self.extend(messages)
 
     def __len__(self) -> int:
         return len(self.messages)
+
+    # --- growing -----------------------------------------------------------------------------
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages behind the others; each is priced here, and never again."""
@@ -72,129 +110,278 @@ class History:
     def append(self, message: Message) -> None:
         """Add one message behind the others."""
         place = len(self.messages)
-        public = message.visibility == "public"
-        cost = self.price(message) if public else 0
         self.messages.append(message)
-        self.costs.append(cost)
-        self._totals.append(self._totals[-1] + cost)
-        if not public:
+        system = message.role == "system"
+        if message.visibility != "public" or (system and self.skip_system):
             self.hidden.append(place)
-        elif message.role == "system" or message.pinned:
-            self.always.append(place)
-            self.always_totals.append(self.always_totals[-1] + cost)
-        elif message.role == "user" and any(type(part) is not ToolResult for part in message.parts):
-            self.question = place
-        self._fade(message, place, cost, public=public)
+            self._totals.append(self._totals[-1])
+            self._save(0, 0, 0)
+            return
+        cost = self.price(message)
+        self._totals.append(self._totals[-1] + cost)
+        if not system:
+            self.counted.append(place)
+        if is_question(message):
+            self.questions.append(place)
+        called = self._join(message, place)
+        group = self.groups.get(place)
+        if system or message.pinned or (group is not None and group.always):
+            self._keep(place)
+        self._fade(message, place, cost, called)
 
-    def _fade(self, message: Message, place: int, cost: int, *, public: bool) -> None:
+    def _join(self, message: Message, place: int) -> dict[int, Answer]:
+        """Put results into one group with their calls; which part answers which call."""
+        called: dict[int, Answer] = {}
+        for index, part in enumerate(message.parts):
+            if type(part) is ToolCall and message.role == "assistant":
+                self._waiting.add(Answer(part, (place, index)))
+            elif type(part) is ToolResult:
+                answer = self._waiting.take(part)
+                if answer is not None:
+                    answer.result = part
+                    called[index] = answer
+                    if answer.at[0] != place:
+                        self._link(answer.at[0], place)
+        return called
+
+    def _link(self, call: int, result: int) -> None:
+        """One group for a call, its result, and all that belongs to either."""
+        calling, answering = self.groups.get(call), self.groups.get(result)
+        if calling is not None and calling is answering:
+            return
+        always = call in self._is_always or (answering is not None and answering.always)
+        if calling is None:
+            insort(self.grouped, call)
+        if answering is None:
+            self.grouped.append(result)
+        if calling is not None and answering is None:
+            calling.members.append(result)
+            self.groups[result] = calling
+            return
+        before = calling.members if calling else [call]
+        group = Group(sorted({*before, *(answering.members if answering else [result])}))
+        for member in group.members:
+            self.groups[member] = group
+        if always:
+            self._keep(call)
+
+    def _keep(self, place: int) -> None:
+        """No window drops this message, nor what belongs to it."""
+        group = self.groups.get(place)
+        members = [place]
+        if group is not None and not group.always:
+            group.always = True
+            members = [*group.members, place]
+        for member in members:
+            if member not in self._is_always:
+                self._is_always.add(member)
+                insort(self.always, member)
+                del self._always_totals[bisect_left(self.always, member) + 1 :]
+
+    def _fade(self, message: Message, place: int, cost: int, called: dict[int, Answer]) -> None:
         """Note what would be saved if this message faded."""
-        saved_results = saved_media = 0
-        if public and self.fading.results is not None and has_results(message):
-            self._result_places.append(place)
-            saved_results = max(0, cost - self.price(without_results(message, self.fading.spare)))
-        if public and self.fading.media is not None and has_media(message):
-            self._media_places.append(place)
-            saved_media = max(0, cost - self.price(without_media(message)))
-        self._result_savings.append(self._result_savings[-1] + saved_results)
-        self._media_savings.append(self._media_savings[-1] + saved_media)
+        fading = self.fading
+        if not fading.is_on:
+            return
+        media = media_in(message)
+        asked = min((answer.at[0] for answer in called.values()), default=-1)
+        self._count_newest(message, place, asked, media)
+        bare = plain = both = None
+        saved_bare = saved_plain = saved_both = 0
+        if place not in self._is_always:
+            if fading.results is not None and has_results(message):
+                names = {index: answer.call.name for index, answer in called.items()}
+                bare = without_results(message, fading.spare, names)
+                saved_bare = cost - self.price(bare)
+            if media and not (fading.media is None and fading.most_media is None):
+                plain = without_media(message)
+                saved_plain = cost - self.price(plain)
+        bare = bare if saved_bare > 0 else None
+        plain = plain if saved_plain > 0 else None
+        if bare is not None and plain is not None:
+            both = without_media(bare)
+            saved_both = cost - self.price(both)
+        saved_bare, saved_plain = max(saved_bare, 0), max(saved_plain, 0)
+        twice = saved_bare + saved_plain - saved_both if both is not None else 0
+        self._save(saved_bare, saved_plain, twice)
+        if bare is not None or plain is not None:
+            self._faded[place] = (bare, plain, both)
+            self.fadeable.append(place)
 
-    def before(self, place: int) -> int:
-        """What all messages before a place cost, the old ones faded."""
-        results, media = self.faded_before
-        return (
-            self._totals[place]
-            - self._result_savings[min(place, results)]
-            - self._media_savings[min(place, media)]
-        )
+    def _count_newest(self, message: Message, place: int, asked: int, media: int) -> None:
+        """Count exchanges and media; the parallel results of one message's calls count as one."""
+        results, pictures = self._last_asked
+        if has_results(message) and (asked < 0 or asked != results):
+            self._exchanges.append(place)
+            results = asked
+        if media:
+            self._media.extend([place] * media)
+            if asked < 0 or asked != pictures:
+                self._with_media.append(place)
+                pictures = asked
+        self._last_asked = (results, pictures)
+
+    def _save(self, results: int, media: int, twice: int) -> None:
+        """Extend the running totals of what fading saves."""
+        if self.fading.is_on:
+            self._saved_results.append(self._saved_results[-1] + results)
+            self._saved_media.append(self._saved_media[-1] + media)
+            self._saved_twice.append(self._saved_twice[-1] + twice)
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def seen(self, count: int | None = None) -> Seen:
+        """The history as it is, or as it was when it had so many messages."""
+        count = len(self) if count is None else count
+        asked = bisect_left(self.questions, count)
+        question = self.questions[asked - 1] if asked else None
+        fading = self.fading
+        if not fading.is_on:
+            return Seen(count, 0, 0, question)
+        step = fading.step
+        exchanges = bisect_left(self._exchanges, count)
+        pictured = bisect_left(self._with_media, count)
+        results = boundary(self._exchanges, exchanges, fading.results, step)
+        media = boundary(self._with_media, pictured, fading.media, step)
+        pieces = bisect_left(self._media, count)
+        most = cap_boundary(self._media, pieces, fading.most_media, step)
+        return Seen(count, results, max(media, most), question)
+
+    @property
+    def question(self) -> int | None:
+        """The place of the newest words of a user."""
+        return self.questions[-1] if self.questions else None
 
     @property
     def total(self) -> int:
         """What all messages cost."""
-        return self.before(len(self))
+        return self.before(len(self), self.seen())
 
-    @property
-    def faded_before(self) -> tuple[int, int]:
-        """The places before which results, and media, have faded."""
-        step = max(1, self.fading.step)
-        return (
-            boundary(self._result_places, self.fading.results, step),
-            boundary(self._media_places, self.fading.media, step),
-        )
+    def before(self, place: int, seen: Seen) -> int:
+        """What all messages before a place cost, the old ones faded."""
+        cost = self._totals[place]
+        if not self.fading.is_on:
+            return cost
+        cost -= self._saved_before(min(place, seen.results), min(place, seen.media))
+        if seen.question is not None and seen.question < place:
+            cost += self._saved_at(seen.question, seen)
+        return cost
 
-    def place_of_total(self, tokens: int) -> int:
-        """The first place before which at least so many tokens stand."""
-        return bisect_left(range(len(self) + 1), tokens, key=self.before)
+    def settled(self, place: int) -> int:
+        """What all messages before a place cost once all of them have faded: it never changes."""
+        cost = self._totals[place]
+        return cost - self._saved_before(place, place) if self.fading.is_on else cost
 
-    def at(self, place: int) -> Message:
-        """The message at a place, faded if it is that old."""
-        message = self.messages[place]
-        results, media = self.faded_before
-        if place < results and has_results(message):
-            message = without_results(message, self.fading.spare)
-        if place < media and has_media(message):
-            message = without_media(message)
-        return message
+    def place_settled(self, tokens: int) -> int:
+        """The first place before which at least so many settled tokens stand."""
+        return bisect_left(range(len(self)), tokens, key=self.settled)
 
-    def cost(self, place: int) -> int:
+    def cost(self, place: int, seen: Seen) -> int:
         """What the message at a place costs, faded if it is that old."""
-        return self.before(place + 1) - self.before(place)
+        cost = self._totals[place + 1] - self._totals[place]
+        return cost if place == seen.question else cost - self._saved_at(place, seen)
+
+    def at(self, place: int, seen: Seen | None = None) -> Message:
+        """The message at a place, faded if it is that old."""
+        if not self._faded:
+            return self.messages[place]
+        return self.faded(place, seen or self.seen()) or self.messages[place]
+
+    def faded(self, place: int, seen: Seen) -> Message | None:
+        """What a message has become; None while it is as it was."""
+        forms = self._faded.get(place)
+        if forms is None or place == seen.question:
+            return None
+        bare, plain, both = forms
+        if place < seen.results and place < seen.media:
+            return both or bare or plain
+        return bare if place < seen.results else plain if place < seen.media else None
+
+    def always_before(self, place: int) -> int:
+        """What the messages before a place cost that no window drops, whatever else it keeps."""
+        index = bisect_left(self.always, place)
+        totals = self._always_totals
+        for member in self.always[len(totals) - 1 : index]:
+            totals.append(totals[-1] + self._totals[member + 1] - self._totals[member])
+        return totals[index]
+
+    def must(self, seen: Seen) -> list[int]:
+        """What stays besides: the newest question, and the unfinished exchange at the end."""
+        last = bisect_left(self.counted, seen.count)
+        ends = {seen.question, self.counted[last - 1] if last else None}
+        places: set[int] = set()
+        for place in ends:
+            if place is not None:
+                group = self.groups.get(place)
+                places.update(group.members if group else (place,))
+        return sorted(places - self._is_always)
+
+    def is_always(self, place: int) -> bool:
+        """Whether no window drops a message."""
+        return place in self._is_always
+
+    def turning_points(self, start: int) -> list[int]:
+        """Lengths beyond a start at which less may have fitted than now.
+
+        The next question sets the last one free, whatever follows a late result sets its distant
+        call free, and each step of fading sets free what it saves.
+        """
+        points: set[int] = set()
+        for index in range(max(1, bisect_right(self.questions, start)), len(self.questions)):
+            asked = self.questions[index - 1]
+            if self.fading.is_on or self._first_of(asked) < start:
+                points.add(self.questions[index])
+        for place in self.grouped[bisect_left(self.grouped, start) :]:
+            if self._first_of(place) < start:
+                points.add(place + 1)
+        fading = self.fading
+        if fading.results is not None:
+            points.update(self._steps(self._exchanges, max(fading.results, 1) - 1, start))
+        if fading.media is not None:
+            points.update(self._steps(self._with_media, max(fading.media, 1) - 1, start))
+        if fading.most_media is not None:
+            points.update(self._steps(self._media, fading.most_media, start))
+        return sorted(point for point in points if start < point < len(self))
+
+    def _steps(self, places: list[int], first: int, start: int) -> list[int]:
+        """The places behind a start whose coming moves a fade: one in every step, from a first."""
+        step = max(self.fading.step, 1)
+        behind = bisect_right(places, start) - first
+        return places[first + max(-(-behind // step), 0) * step :: step]
+
+    def _first_of(self, place: int) -> int:
+        """Where the group of a message begins; its own place if it has none."""
+        group = self.groups.get(place)
+        return group.members[0] if group else place
 
     def tail(self) -> int:
         """Where the unfinished end begins: the last calls whose results close the history."""
-        place = len(self)
-        while place and has_results(self.messages[place - 1]):
-            place -= 1
-        if place < len(self) and place and self.messages[place - 1].calls:
-            return place - 1
-        return len(self)
+        last = self.counted[-1] if self.counted else None
+        group = self.groups.get(last) if last is not None else None
+        closed = group is not None and has_results(self.messages[group.members[-1]])
+        return group.members[0] if group and closed and last == group.members[-1] else len(self)
+
+    def _saved_before(self, results: int, media: int) -> int:
+        """What fading saves before these places."""
+        return (
+            self._saved_results[results]
+            + self._saved_media[media]
+            - self._saved_twice[min(results, media)]
+        )
+
+    def _saved_at(self, place: int, seen: Seen) -> int:
+        """What fading saves at one place."""
+        if place not in self._faded:
+            return 0
+        results, media = min(place, seen.results), min(place, seen.media)
+        behind = self._saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
+        return behind - self._saved_before(results, media)
 
 
-def boundary(places: Sequence[int], kept: int | None, step: int) -> int:
-    """The place before which all but the newest have faded, moving only in whole steps."""
-    if kept is None or len(places) <= kept:
-        return 0
-    faded = (len(places) - kept) // step * step
-    return places[faded] if faded < len(places) else places[-1] + 1
-
-
-def has_results(message: Message) -> bool:
-    """Whether any part is a tool's result."""
-    return any(type(part) is ToolResult for part in message.parts)
-
-
-def has_media(message: Message) -> bool:
-    """Whether any part is media, or holds some."""
-    return any(
-        type(part) is Media
-        or (type(part) is ToolResult and any(type(piece) is Media for piece in part.content))
-        for part in message.parts
+def is_question(message: Message) -> bool:
+    """Whether these are words of a user, and not only what a tool said."""
+    return (
+        message.role == "user"
+        and message.kind == "message"
+        and any(type(part) is not ToolResult for part in message.parts)
     )
-
-
-def without_results(message: Message, spare: tuple[str, ...]) -> Message:
-    """The message with stubs for its results; the calls they answer stay."""
-    return message.with_parts(
-        replace(part, content=f"[result cleared: {len(part.text):,} characters]")
-        if isinstance(part, ToolResult) and part.name not in spare
-        else part
-        for part in message.parts
-    )
-
-
-def without_media(message: Message) -> Message:
-    """The message with markers for its media."""
-    parts: list[Part] = []
-    for part in message.parts:
-        if isinstance(part, ToolResult) and isinstance(part.content, tuple):
-            content = tuple(
-                marker(piece) if type(piece) is Media else piece for piece in part.content
-            )
-            parts.append(replace(part, content=content))
-        else:
-            parts.append(marker(part) if isinstance(part, Media) else part)
-    return message.with_parts(parts)
-
-
-def marker(media: Media) -> Text:
-    """Words in the place of media."""
-    return Text(f"[media: {media.mime or media.kind}]")

@@ -125,7 +125,7 @@ class ToolCall(
     ) -> ToolCall:
         """A call whose arguments arrive as JSON text; text that is no object is kept as `_raw`."""
         try:
-            decoded = decode_json(text) if text.strip() else {}
+            decoded: Any = decode_json(text) if text.strip() else {}
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             decoded = None
         if not isinstance(decoded, dict):
@@ -362,6 +362,7 @@ def as_result(content: object) -> str | dict[str, Any] | tuple[Text | Media | Op
         return content
     if isinstance(content, dict):
         return cast("dict[str, Any]", content)
-    pieces = cast("Sequence[object]", content if isinstance(content, list | tuple) else [content])
+    several = isinstance(content, list | tuple)
+    pieces = list(cast("Sequence[object]", content)) if several else [content]
     parts = tuple(piece for piece in pieces if isinstance(piece, Text | Media | Opaque))
     return parts if pieces and len(parts) == len(pieces) else json_text(content)

@@ -1,19 +1,19 @@
 """Which messages stay: policies, as plain data, that decide about every message of a history.
 
-A window is a pure function of the history's totals and a limit. It returns runs of places, so
-deciding about a hundred thousand messages costs as much as deciding about a hundred.
+A window is a pure function of the history's totals and a limit. It decides about spans of places
+and looks only into those that stay, so deciding about a hundred thousand messages costs as much
+as deciding about a thousand.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias, overload
+from bisect import bisect_left, bisect_right
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.exchanges import match_results
-from contextwright.history import History, has_results
+from contextwright.decisions import Action, Decision, Decisions, Run, Span, decided
+from contextwright.history import History, Seen
 
 __all__ = [
     "Action",
@@ -23,95 +23,10 @@ __all__ = [
     "KeepAll",
     "KeepRecent",
     "Layers",
+    "Run",
     "Stepped",
     "Window",
 ]
-
-Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
-
-
-class Decision(Struct, frozen=True):
-    """What became of one message, and why."""
-
-    place: int
-    action: Action
-    reason: str
-    tokens: int
-
-
-HIDDEN = "hidden from context"
-
-
-class Run(Struct, frozen=True):
-    """Neighbours with the same fate."""
-
-    start: int
-    stop: int
-    action: Action
-    reason: str
-
-    @property
-    def left_out(self) -> bool:
-        """Whether these were dropped for want of room, not hidden by someone's wish."""
-        return self.action == "dropped" and self.reason != HIDDEN
-
-
-class Decisions(Sequence[Decision]):
-    """One decision for each message of the history, made when it is looked at."""
-
-    def __init__(self, runs: list[Run], history: History) -> None:
-        self.runs = runs
-        self._history = history
-        self._starts = [run.start for run in runs]
-
-    def __len__(self) -> int:
-        return self.runs[-1].stop if self.runs else 0
-
-    @overload
-    def __getitem__(self, index: int) -> Decision: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Decision]: ...
-    def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
-        run = self.runs[bisect_left(self._starts, place + 1) - 1]
-        return Decision(place, run.action, run.reason, self._history.cost(place))
-
-    def kept(self) -> Iterator[int]:
-        """The places that stay, in order."""
-        for run in self.runs:
-            if run.action in ("kept", "cleared"):
-                yield from range(run.start, run.stop)
-
-    @property
-    def omitted(self) -> int:
-        """How many messages were left out for want of room."""
-        return sum(run.stop - run.start for run in self.runs if run.left_out)
-
-    @property
-    def gap(self) -> int | None:
-        """The first message that is kept behind those left out: where a note about them belongs."""
-        last = max(
-            (run.stop for run in self.runs if run.left_out and run.stop < len(self)), default=None
-        )
-        behind = next((run for run in self.runs if last is not None and run.start >= last), None)
-        return behind.start if behind else None
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything is not sent as it was."""
-        return any(run.left_out or run.action == "cleared" for run in self.runs)
-
-
-class Kept(Struct):
-    """Places to keep: ranges in order, and why."""
-
-    start: int
-    stop: int
-    reason: str
 
 
 class KeepAll(Struct, frozen=True, tag="keep-all", forbid_unknown_fields=True, omit_defaults=True):
@@ -119,7 +34,7 @@ class KeepAll(Struct, frozen=True, tag="keep-all", forbid_unknown_fields=True, o
 
     def decide(self, history: History, limit: int) -> Decisions:
         """Keep all of it, whatever the limit."""
-        return decided(history, [Kept(0, len(history), "all")], "")
+        return decided(history, [Span(0, len(history), "all")], "")
 
 
 class KeepRecent(
@@ -128,40 +43,47 @@ class KeepRecent(
     """The newest that fit: the cut moves with every message, and the prompt cache with it."""
 
     messages: int | None = None
+    """Keep at most so many; system messages do not count."""
 
     def decide(self, history: History, limit: int) -> Decisions:
         """Keep the newest messages within the limit."""
-        start = recent_start(history, limit)
+        start = Room(history, history.seen(), limit).start()
         if self.messages is not None:
-            start = max(start, len(history) - self.messages)
-        start = min(start, last_start(history))
+            start = max(start, newest(history, self.messages))
+        start = min(start, last_place(history))
         return decided(
-            history, [Kept(start, len(history), "recent")], "older than the newest that fit"
+            history, [Span(start, len(history), "recent")], "older than the newest that fit"
         )
 
 
 class Stepped(Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, omit_defaults=True):
-    """The newest, cut only on a fixed grid of running totals: the cut stays put for a whole step."""
+    """The newest, cut only on a fixed grid of running totals: the cut stays put for a whole step.
+
+    As the history grows the cut never moves back, so what was left out once does not return.
+    """
 
     step: float = 0.4
     """The grid's width, as a share of the limit the recipe sets."""
     messages: int | None = None
+    """Keep at most so many; system messages do not count. The cut moves by a share of them."""
     grid: int | None = None
     """The grid's width in tokens, where it should not follow the limit."""
 
     def decide(self, history: History, limit: int) -> Decisions:
         """Keep what stands behind the first grid line that leaves little enough."""
         grid = max(1, self.grid or int(limit * self.step))
-        start = recent_start(history, limit)
-        lines = -(-history.before(start) // grid)
-        start = history.place_of_total(lines * grid) if lines else 0
+        start = furthest_start(history, limit)
+        lines = -(-history.settled(start) // grid)
+        start = max(start, history.place_settled(lines * grid))
         if self.messages is not None:
             width = max(1, int(self.messages * self.step))
-            over = len(history) - self.messages
-            start = max(start, -(-over // width) * width if over > 0 else 0)
-        start = min(start, last_start(history))
+            over = len(history.counted) - self.messages
+            if over > 0:
+                left_out = -(-over // width) * width
+                start = max(start, newest(history, len(history.counted) - left_out))
+        start = min(start, last_place(history))
         return decided(
-            history, [Kept(start, len(history), "recent")], "before the cut, which moves in steps"
+            history, [Span(start, len(history), "recent")], "before the cut, which moves in steps"
         )
 
 
@@ -171,20 +93,33 @@ class FirstAndRecent(
     """The first few, which set the scene, and the newest: the middle goes."""
 
     messages: int = 20
+    """The most that are sent, the note on those left out among them; system messages do not
+    count."""
     first: int = 2
+    exact: bool = False
+    """Let a note say what Port 42 says: how many the history has beyond `messages`, which is one
+    less than are left out."""
 
     def decide(self, history: History, limit: int) -> Decisions:
         """Keep everything while it fits; else the first ones and the newest."""
-        places = [place for place in range(len(history)) if place not in set(history.hidden)]
-        if len(places) <= self.messages and history.total <= limit:
-            return decided(history, [Kept(0, len(history), "all")], "")
-        head = places[min(self.first, len(places)) - 1] + 1 if places and self.first else 0
+        seen, counted, count = history.seen(), history.counted, len(history)
+        room = Room(history, seen, limit)
+        over = len(counted) - self.messages
+        if over <= 0 and history.before(count, seen) <= limit:
+            return decided(history, [Span(0, count, "all")], "")
         recent = max(1, self.messages - self.first - 1)
-        start = places[-recent] if recent < len(places) else head
-        start = max(start, head, recent_start(history, limit - history.before(head)))
-        start = min(start, last_start(history))
-        kept = [Kept(0, min(head, start), "first messages"), Kept(start, len(history), "recent")]
-        return decided(history, kept, "between the first and the newest")
+        # Where there is little room the first messages give way, never the newest.
+        firsts = range(1, min(self.first, self.messages - 1 - recent, len(counted)) + 1)
+        fitting = bisect_right(
+            firsts, limit - room.kept_before(count), key=lambda n: room.beyond(counted[n - 1] + 1)
+        )
+        head = counted[fitting - 1] + 1 if fitting else 0
+        left = Room(history, seen, limit - room.beyond(head))
+        start = max(head, newest(history, recent), left.start())
+        start = min(start, last_place(history))
+        spans = [Span(0, min(head, start), "first messages"), Span(start, count, "recent")]
+        told = over if self.exact and over > 0 else None
+        return decided(history, spans, "between the first and the newest", told=told)
 
 
 class Layers(Struct, frozen=True, tag="layers", forbid_unknown_fields=True, omit_defaults=True):
@@ -192,105 +127,81 @@ class Layers(Struct, frozen=True, tag="layers", forbid_unknown_fields=True, omit
 
     immediate: int = 5
     recent: int = 30
+    """With the immediate ones among them."""
 
     def decide(self, history: History, limit: int) -> Decisions:
         """Keep the recent messages, oldest going first, each once and in order."""
         count = len(history)
-        start = max(recent_start(history, limit), count - max(self.recent, self.immediate))
-        start = min(start, last_start(history))
-        middle = max(start, count - self.immediate)
-        kept = [Kept(start, middle, "recent layer"), Kept(middle, count, "immediate layer")]
-        return decided(history, kept, "older than the layers reach")
+        start = Room(history, history.seen(), limit).start()
+        start = max(start, newest(history, max(self.recent, self.immediate)))
+        start = min(start, last_place(history))
+        middle = max(start, newest(history, self.immediate))
+        spans = [Span(start, middle, "recent layer"), Span(middle, count, "immediate layer")]
+        return decided(history, spans, "older than the layers reach")
 
 
 Window: TypeAlias = KeepAll | KeepRecent | Stepped | FirstAndRecent | Layers
 
 
-def last_start(history: History) -> int:
-    """The latest place a window may begin: an unfinished exchange at the end is never cut off."""
-    tail = history.tail()
-    return tail if tail < len(history) else max(0, len(history) - 1)
+class Room:
+    """How much of a history fits within a limit, beside what stays in any case."""
+
+    def __init__(self, history: History, seen: Seen, limit: int) -> None:
+        self.history = history
+        self.seen = seen
+        self.limit = limit
+        self._must = [(place, history.cost(place, seen)) for place in history.must(seen)]
+        self._total = history.before(seen.count, seen)
+
+    def kept_before(self, place: int) -> int:
+        """What the messages before a place cost that no window drops."""
+        cost = self.history.always_before(place)
+        for must, tokens in self._must:
+            if must < place:
+                cost += tokens
+        return cost
+
+    def beyond(self, place: int) -> int:
+        """What the messages before a place cost that a window may drop."""
+        return self.history.before(place, self.seen) - self.kept_before(place)
+
+    def fits(self, place: int) -> bool:
+        """Whether everything from a place on fits."""
+        return self._total - self.beyond(place) <= self.limit
+
+    def start(self) -> int:
+        """The earliest place from which on everything fits; the very end if nothing does."""
+        if self.fits(0):
+            return 0
+        return bisect_left(range(self.seen.count), True, key=self.fits)
 
 
-def recent_start(history: History, limit: int) -> int:
-    """The earliest place from which on everything fits, beside what is always kept."""
-    count = len(history)
+def furthest_start(history: History, limit: int) -> int:
+    """The latest place at which the newest that fit ever began, while the history grew.
 
-    def fits(place: int) -> bool:
-        return history.total - history.before(place) + kept_before(history, place) <= limit
-
-    return bisect_left(range(count), True, key=fits)
-
-
-def kept_before(history: History, place: int) -> int:
-    """What the messages before a place cost that no window drops."""
-    cost = history.always_totals[bisect_left(history.always, place)]
-    if history.question is not None and history.question < place:
-        cost += history.cost(history.question)
-    return cost
-
-
-def decided(history: History, kept: list[Kept], why_dropped: str) -> Decisions:
-    """A fate for every place: the ranges, what no window drops, and nothing torn apart."""
-    fates: dict[int, tuple[Action, str]] = {}
-    results, media = history.faded_before
-    for span in kept:
-        for place in range(span.start, span.stop):
-            fates[place] = ("kept", span.reason)
-    for place in history.always:
-        message = history.messages[place]
-        fates.setdefault(place, ("kept", "pinned" if message.pinned else "system"))
-    if history.question is not None:
-        fates.setdefault(history.question, ("kept", "newest question"))
-    for place in sorted(fates):
-        for answer in answers_behind(history, place):
-            fates.setdefault(answer, ("kept", "answers a call that stays"))
-    for place in sorted(fates):
-        if place < max(results, media) and history.at(place) != history.messages[place]:
-            fates[place] = ("cleared", "older results and media fade")
-    for place in torn(history, sorted(fates)):
-        fates[place] = ("dropped", "its call is not in the window")
-    for place in history.hidden:
-        fates[place] = ("dropped", HIDDEN)
-    return Decisions(runs_of(fates, len(history), why_dropped), history)
+    A question that is answered, or results that fade, make room again. Were it filled with older
+    messages, the prefix would change twice.
+    """
+    start = Room(history, history.seen(), limit).start()
+    while True:
+        before = start
+        for length in history.turning_points(start):
+            if length > start:
+                room = Room(history, history.seen(length), limit)
+                if not room.fits(start):
+                    start = room.start()
+        if start == before:
+            return start
 
 
-def answers_behind(history: History, place: int) -> Iterator[int]:
-    """The messages directly behind a call that hold its results."""
-    if not history.messages[place].calls:
-        return
-    following = place + 1
-    while following < len(history) and has_results(history.messages[following]):
-        yield following
-        following += 1
+def newest(history: History, messages: int) -> int:
+    """Where the newest so many messages begin, system messages not counted."""
+    counted = history.counted
+    if messages >= len(counted):
+        return 0
+    return counted[-messages] if messages > 0 else len(history)
 
 
-def torn(history: History, places: list[int]) -> Iterator[int]:
-    """The places that hold nothing but results whose calls are not among the places."""
-    messages = [history.messages[place] for place in places]
-    orphans: dict[int, int] = {}
-    for index, _ in match_results(messages).orphans:
-        orphans[index] = orphans.get(index, 0) + 1
-    for index, count in orphans.items():
-        if count == len(messages[index].parts):
-            yield places[index]
-
-
-def runs_of(fates: dict[int, tuple[Action, str]], count: int, why_dropped: str) -> list[Run]:
-    """The fates as runs that cover all places; what has no fate is dropped."""
-    runs: list[Run] = []
-
-    def add(start: int, stop: int, action: Action, reason: str) -> None:
-        if start >= stop:
-            return
-        if runs and (runs[-1].action, runs[-1].reason) == (action, reason):
-            start = runs.pop().start
-        runs.append(Run(start, stop, action, reason))
-
-    reached = 0
-    for place in sorted(fates):
-        add(reached, place, "dropped", why_dropped)
-        add(place, place + 1, *fates[place])
-        reached = place + 1
-    add(reached, count, "dropped", why_dropped)
-    return runs
+def last_place(history: History) -> int:
+    """The latest place a window may begin: at the last message that anyone said."""
+    return history.counted[-1] if history.counted else 0

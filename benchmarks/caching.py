@@ -1,0 +1,168 @@
+"""What windows leave of a provider's prompt cache, on a generated agent run and on recorded ones.
+
+    python benchmarks/caching.py                      # the generated run
+    python benchmarks/caching.py --data FOLDER        # recorded runs too: see README.md
+    python benchmarks/caching.py --steps 0.2,0.4,0.6  # other steps of the default window
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import workload
+
+from contextwright import Conversation, assistant, parse, system, user
+from contextwright.recipe import Recipe
+from contextwright.simulate import Row, simulate, total
+from contextwright.windows import KeepRecent, Stepped
+
+TURNS = 200
+MODELS = ("claude-sonnet-5-5", "gpt-5.6-sol", "gpt-4o", "gemini-3.8-flash")
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    options.add_argument("--data", type=Path, help="a folder with trajectories/ and agent_logs/")
+    options.add_argument("--steps", default="", help="steps of the stepped window to compare")
+    options.add_argument("--models", default=",".join(MODELS), help="whose rules and prices")
+    given = options.parse_args()
+    policies = recipes(float(step) for step in given.steps.split(",") if step)
+    for model in given.models.split(","):
+        run = agent_run(TURNS)
+        budget = tokens_of(run, model) // 12
+        show(f"generated run of {TURNS} turns", [run], policies, model=model, budget=budget)
+    if given.data:
+        recorded(given.data, policies, given.models.split(","))
+    return 0
+
+
+def recipes(steps: Iterable[float]) -> list[Recipe]:
+    """The sliding window first: the others are held against it."""
+    return [
+        Recipe(name="sliding", window=KeepRecent()),
+        Recipe(name="default"),
+        *(Recipe(name=f"step {step:g}", window=Stepped(step=step)) for step in steps),
+    ]
+
+
+# --- the runs --------------------------------------------------------------------------------
+
+
+def agent_run(turns: int) -> Conversation:
+    """A user and an agent with four tools; about two requests a turn."""
+    random = Random(turns)
+    messages = [system("You are a careful assistant. " + workload.words(random, 1_500))]
+    for number in range(turns):
+        messages.append(user(workload.words(random, random.randint(40, 300))))
+        for loop in range(random.choice((0, 1, 1, 1, 2, 2))):
+            call = random.choice((1, 1, 1, 2))
+            messages.extend(workload.exchange(random, call, number * 10 + loop))
+        messages.append(assistant(workload.words(random, random.randint(50, 600))))
+    return Conversation(tuple(messages), workload.tools())
+
+
+def recorded(folder: Path, policies: Sequence[Recipe], models: Sequence[str]) -> None:
+    """The recorded runs, each cut to a third of its own length at most."""
+    sets = {
+        "tau-bench, airline": trajectories(folder / "trajectories/tau_airline_gpt4o.openai.jsonl"),
+        "SWE-agent": trajectories(folder / "trajectories/swe_agent.jsonl"),
+        "Claude Code": logs(folder / "agent_logs"),
+    }
+    for name, runs in sets.items():
+        for model in models:
+            show(name, runs, policies, model=model, budget=None)
+
+
+def trajectories(path: Path) -> list[Conversation]:
+    """Runs in the shape of OpenAI chats, one a line."""
+    lines = path.read_text("utf-8").splitlines()
+    return [parse({"messages": json.loads(line)["messages"]}, "openai-chat") for line in lines]
+
+
+def logs(folder: Path) -> list[Conversation]:
+    """Sessions of Claude Code, as it writes them on disk, in the shape of Anthropic requests."""
+    sessions = [list(entries(path)) for path in sorted(folder.glob("*.jsonl"))]
+    return [parse({"messages": messages}, "anthropic") for messages in sessions if messages]
+
+
+def entries(path: Path) -> Iterator[dict[str, Any]]:
+    """The messages of a log; the blocks of one reply, each an entry of its own, are joined."""
+    reply: dict[str, Any] | None = None
+    for line in path.read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        message = entry.get("message")
+        if entry.get("type") not in ("user", "assistant") or not isinstance(message, dict):
+            continue
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if reply is not None and message.get("id") == reply["id"]:
+            reply["content"].extend(blocks)
+            continue
+        if reply is not None:
+            yield {"role": "assistant", "content": reply["content"]}
+            reply = None
+        if message["role"] == "assistant":
+            reply = {"id": message.get("id"), "content": list(blocks)}
+        else:
+            yield {"role": "user", "content": blocks}
+    if reply is not None:
+        yield {"role": "assistant", "content": reply["content"]}
+
+
+# --- the tables ------------------------------------------------------------------------------
+
+
+def tokens_of(run: Conversation, model: str) -> int:
+    """What all messages of a run cost."""
+    return Recipe().history(run.messages, model=model).total
+
+
+def show(
+    name: str,
+    runs: Sequence[Conversation],
+    policies: Sequence[Recipe],
+    *,
+    model: str,
+    budget: int | None,
+) -> None:
+    """One table: a row a policy, summed over the runs, and what it is of the sliding window."""
+    rows: list[list[Row]] = []
+    budgets: list[int] = []
+    for run in runs:
+        room = budget or own_budget(run, model)
+        if room is not None:
+            budgets.append(room)
+            rows.append(simulate(run, policies, model=model, budget=room))
+    sums = [total([row[place] for row in rows]) for place in range(len(policies))]
+    size = f"{min(budgets):,}" if len(set(budgets)) == 1 else f"{min(budgets):,}-{max(budgets):,}"
+    print(f"\n{name}, {model}: {len(rows)} runs, budget {size}")
+    print(
+        f"  {'':12}{'requests':>9}{'bad':>5}{'sent':>12}{'shared':>9}{'uncached':>12}"
+        f"{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
+    )
+    for row in sums:
+        bad = row.refused + row.invalid + row.over_budget + row.lost_questions
+        print(
+            f"  {row.recipe:12}{len(row.requests):>9,}{bad:>5}{row.sent:>12,}{row.share:>9.1%}"
+            f"{row.uncached:>12,}{row.uncached / sums[0].uncached:>11.0%}"
+            f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sums[0].dollars or 1):>11.0%}"
+        )
+
+
+def own_budget(run: Conversation, model: str) -> int | None:
+    """A budget that makes a run overflow; None for runs too short to need one."""
+    history = Recipe().history(run.messages, model=model)
+    fixed = sum(history.costs[place] for place in history.always)
+    room = (history.total - fixed) // 2
+    largest = max(history.costs)
+    budget = fixed + max(room, 2 * largest)
+    return budget if history.total > budget else None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,217 @@
+"""What a competent engineer would write by hand: one loop a provider, and nothing checked.
+
+The loops take the same values as `contextwright.render` and give the same payload for a clean
+history, which the benchmark verifies before it measures. They know nothing about histories that
+are not clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from contextwright import Conversation, Media, Message, Text, ToolCall, ToolResult
+
+__all__ = ["LOOPS"]
+
+encode = msgspec.json.Encoder().encode
+STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
+"""Google's documented stand-in for calls that no Gemini model signed; refused without it."""
+
+
+def openai_chat(conversation: Conversation, model: str) -> bytes:
+    messages: list[dict[str, Any]] = []
+    for message in conversation.messages:
+        role, parts = message.role, message.parts
+        if role == "tool":
+            for result in parts:
+                messages.append(
+                    {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+                )
+        elif role == "assistant":
+            text = None
+            calls: list[dict[str, Any]] = []
+            for part in parts:
+                if isinstance(part, ToolCall):
+                    function = {"name": part.name, "arguments": encode(part.arguments).decode()}
+                    calls.append({"id": part.id, "type": "function", "function": function})
+                else:
+                    text = part.text
+            written: dict[str, Any] = {"role": "assistant", "content": text}
+            if calls:
+                written["tool_calls"] = calls
+            messages.append(written)
+        elif len(parts) == 1:
+            messages.append({"role": role, "content": parts[0].text})
+        else:
+            messages.append({"role": role, "content": [chat_part(part) for part in parts]})
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in conversation.tools
+    ]
+    limit = conversation.settings.max_tokens
+    return encode(
+        {"model": model, "messages": messages, "tools": tools, "max_completion_tokens": limit}
+    )
+
+
+def chat_part(part: Text | Media) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{part.data}"}}
+
+
+def openai_responses(conversation: Conversation, model: str) -> bytes:
+    items: list[dict[str, Any]] = []
+    first, *messages = conversation.messages
+    for message in messages:
+        role, parts = message.role, message.parts
+        if role == "tool":
+            for result in parts:
+                items.append(
+                    {
+                        "type": "function_call_output",
+                        "call_id": result.call_id,
+                        "output": result.content,
+                    }
+                )
+        elif role == "assistant":
+            for part in parts:
+                if isinstance(part, ToolCall):
+                    items.append(
+                        {
+                            "type": "function_call",
+                            "call_id": part.id,
+                            "name": part.name,
+                            "arguments": encode(part.arguments).decode(),
+                        }
+                    )
+                else:
+                    items.append({"role": "assistant", "content": part.text})
+        elif len(parts) == 1:
+            items.append({"role": role, "content": parts[0].text})
+        else:
+            items.append({"role": role, "content": [responses_part(part) for part in parts]})
+    tools = [
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+            "strict": False,
+        }
+        for tool in conversation.tools
+    ]
+    limit = conversation.settings.max_tokens
+    body = {"model": model, "instructions": first.text, "input": items, "tools": tools}
+    return encode({**body, "max_output_tokens": limit})
+
+
+def responses_part(part: Text | Media) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text}
+    return {"type": "input_image", "image_url": f"data:{part.mime};base64,{part.data}"}
+
+
+def anthropic(conversation: Conversation, model: str) -> bytes:
+    turns: list[dict[str, Any]] = []
+    previous = ""
+    first, *messages = conversation.messages
+    for message in messages:
+        blocks = [anthropic_block(part) for part in message.parts]
+        if message.role == "tool" == previous:
+            turns[-1]["content"].extend(blocks)
+        else:
+            role = "assistant" if message.role == "assistant" else "user"
+            turns.append({"role": role, "content": blocks})
+        previous = message.role
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        for tool in conversation.tools
+    ]
+    system = [{"type": "text", "text": first.text}]
+    limit = conversation.settings.max_tokens
+    body = {"model": model, "max_tokens": limit, "system": system, "tools": tools}
+    return encode({**body, "messages": turns})
+
+
+def anthropic_block(part: Any) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, ToolCall):
+        return {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
+    if isinstance(part, ToolResult):
+        return {"type": "tool_result", "tool_use_id": part.call_id, "content": part.content}
+    source = {"type": "base64", "media_type": part.mime, "data": part.data}
+    return {"type": "image", "source": source}
+
+
+def gemini(conversation: Conversation, model: str) -> bytes:
+    contents: list[dict[str, Any]] = []
+    previous = ""
+    first, *messages = conversation.messages
+    for message in messages:
+        parts = gemini_parts(message)
+        if message.role == "tool" == previous:
+            contents[-1]["parts"].extend(parts)
+        else:
+            role = "model" if message.role == "assistant" else "user"
+            contents.append({"role": role, "parts": parts})
+        previous = message.role
+    functions = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parametersJsonSchema": tool.parameters,
+        }
+        for tool in conversation.tools
+    ]
+    return encode(
+        {
+            "systemInstruction": {"parts": [{"text": first.text}]},
+            "contents": contents,
+            "tools": [{"functionDeclarations": functions}],
+            "generationConfig": {"maxOutputTokens": conversation.settings.max_tokens},
+        }
+    )
+
+
+def gemini_parts(message: Message) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    signed = False
+    for part in message.parts:
+        if isinstance(part, Text):
+            parts.append({"text": part.text})
+        elif isinstance(part, ToolCall):
+            call = {"name": part.name, "args": part.arguments, "id": part.id}
+            wire: dict[str, Any] = {"functionCall": call}
+            if not signed:
+                wire["thoughtSignature"] = STAND_IN
+                signed = True
+            parts.append(wire)
+        elif isinstance(part, ToolResult):
+            response = {"output": part.content}
+            answer = {"name": part.name, "response": response, "id": part.call_id}
+            parts.append({"functionResponse": answer})
+        else:
+            parts.append({"inlineData": {"mimeType": part.mime, "data": part.data}})
+    return parts
+
+
+Loop = Callable[[Conversation, str], bytes]
+
+LOOPS: dict[str, Loop] = {
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+}

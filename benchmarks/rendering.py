@@ -1,0 +1,313 @@
+"""How long rendering and checking take, beside hand-written loops and other libraries.
+
+    uv run python benchmarks/rendering.py
+    uv run --with litellm … python benchmarks/rendering.py --peers
+
+CPU time, the best of several rounds in which all contenders take turns, so that a busy machine
+slows them alike: compare rows with each other, not with other machines. See README.md beside this
+file for what the figures mean and for the full command with all peers. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from time import process_time
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+import naive
+import workload
+from contextwright import Conversation, check, render
+from contextwright.api import DEFAULT_MODELS
+
+FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
+SAMPLE = 0.02
+"""Seconds of CPU a sample should take; shorter runs are repeated within it."""
+SLOWEST = 10.0
+"""Seconds after which a contender is not asked for the next size."""
+HEAVY = (
+    "asyncio concurrent.futures email http importlib.metadata importlib.resources logging "
+    "multiprocessing pathlib regex rich splintr ssl subprocess tempfile tomllib typer "
+    "unicodedata urllib.parse urllib.request xml"
+).split()
+"""Modules that an import of the core must not load."""
+
+Run = Callable[[], object]
+
+
+class Timing(Struct):
+    """One contender: its best CPU milliseconds by size, and why there are none."""
+
+    name: str
+    best: dict[int, float] = {}
+    note: str = ""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--peers", action="store_true", help="other libraries, where installed")
+    options.add_argument("--sizes", default="100,1000,10000,100000", type=numbers)
+    options.add_argument("--formats", default=FORMATS, type=lambda given: given.split(","))
+    options.add_argument("--gc", action="store_true", help="leave the garbage collector on")
+    given = options.parse_args()
+    logging.disable()
+    warnings.simplefilter("ignore")
+    conversations = {size: workload.clean(size) for size in given.sizes}
+    collecting = bool(given.gc)
+    show_rendering(conversations, given.formats, peers=given.peers, collecting=collecting)
+    show_checking(conversations, given.formats, collecting=collecting)
+    show_repairs(given.sizes, given.formats, collecting=collecting)
+    show_import()
+    return 0
+
+
+def numbers(given: str) -> list[int]:
+    """Sizes from `100,1000`."""
+    return sorted({int(size) for size in given.split(",")})
+
+
+# --- rendering -------------------------------------------------------------------------------
+
+
+def show_rendering(
+    conversations: dict[int, Conversation],
+    formats: Iterable[str],
+    *,
+    peers: bool,
+    collecting: bool,
+) -> None:
+    """One block a format: CPU milliseconds by size, how often ours fits in, growth."""
+    sizes = list(conversations)
+    print("\nRendering a clean history to JSON bytes, all rules on (CPU ms)")
+    for format in formats:
+        require_same_payload(conversations[sizes[0]], format)
+        timings = rendering(conversations, format, peers=peers, collecting=collecting)
+        ours = timings[0].best
+        print(f"\n{format:34}{cells(f'{size:,}' for size in sizes)}   ours/it  growth")
+        for timing in timings:
+            if not timing.best:
+                print(f"  {timing.name:32}  {timing.note}")
+                continue
+            ratio = " ".join(
+                f"{ours[size] / timing.best[size]:.2f}" for size in sizes if size in timing.best
+            )
+            times = cells(milliseconds(timing.best.get(size)) for size in sizes)
+            print(f"  {timing.name:32}{times}   {ratio}   {growth(timing.best)}")
+
+
+def require_same_payload(conversation: Conversation, format: str) -> None:
+    """Ours and the hand-written loop must do the same work to be compared."""
+    model = DEFAULT_MODELS[format]
+    by_hand = msgspec.json.decode(naive.LOOPS[format](conversation, model))
+    if by_hand != render(conversation, format, model=model).payload:
+        raise SystemExit(f"{format}: the hand-written loop gives another payload than render")
+
+
+def rendering(
+    conversations: dict[int, Conversation], format: str, *, peers: bool, collecting: bool
+) -> list[Timing]:
+    """Ours, the hand-written loop, and the peers, at each size."""
+    model = DEFAULT_MODELS[format]
+    loop = naive.LOOPS[format]
+    makers: dict[str, Callable[[Conversation], Run]] = {
+        "contextwright": lambda held: partial(render, held, format, model=model),
+        "by hand": lambda held: partial(loop, held, model),
+    }
+    absent: list[Timing] = []
+    for ready in ready_peers(format, model) if peers else ():
+        name = f"{ready.peer.name} {ready.version}"
+        if ready.prepare is None:
+            absent.append(Timing(name, note=ready.reason))
+        else:
+            makers[name] = ready.prepare
+    timings = {name: Timing(name) for name in makers}
+    for size, conversation in conversations.items():
+        runs = {name: make(conversation) for name, make in makers.items()}
+        for name, seconds in best_of(runs, rounds=rounds(size), collecting=collecting).items():
+            timings[name].best[size] = seconds * 1000
+            if seconds > SLOWEST / 10:
+                del makers[name]
+    return [*timings.values(), *absent]
+
+
+def ready_peers(format: str, model: str) -> list[Any]:
+    """The peers of a format, imported and tried once."""
+    from peers import PEERS, Ready
+
+    sample = workload.clean(100)
+    return [Ready.from_peer(peer, model, sample) for peer in PEERS if peer.format == format]
+
+
+# --- checking and repairs --------------------------------------------------------------------
+
+
+def show_checking(
+    conversations: dict[int, Conversation], formats: Iterable[str], *, collecting: bool
+) -> None:
+    """`check` of the payloads just rendered, which finds nothing."""
+    sizes = list(conversations)
+    print("\nChecking the payload of a clean history (CPU ms)\n")
+    print(f"{'':34}{cells(f'{size:,}' for size in sizes)}   growth")
+    for format in formats:
+        model = DEFAULT_MODELS[format]
+        best: dict[int, float] = {}
+        for size, conversation in conversations.items():
+            payload = render(conversation, format, model=model).payload
+            if any(problem.level == "error" for problem in check(payload, format, model=model)):
+                raise SystemExit(f"{format}: the rendered payload has errors")
+            runs = {"check": partial(check, payload, format, model=model)}
+            found = best_of(runs, rounds=rounds(size), collecting=collecting)
+            best[size] = found["check"] * 1000
+        times = cells(milliseconds(best[size]) for size in sizes)
+        print(f"  {format:32}{times}   {growth(best)}")
+
+
+def show_repairs(sizes: Sequence[int], formats: Iterable[str], *, collecting: bool) -> None:
+    """The same conversation clean and after damage to about one message in ten."""
+    kept = [size for size in sizes if size <= 10_000]
+    print("\nWhat repairs cost: a damaged history beside a clean one (CPU ms)\n")
+    print(f"{'':34}{cells(('messages', 'clean', 'damaged', 'ratio', 'changes'))}")
+    for format in formats:
+        model = DEFAULT_MODELS[format]
+        for size in kept:
+            clean, dirty = workload.clean(size), workload.dirty(size)
+            runs: dict[str, Run] = {
+                "clean": partial(render, clean, format, model=model),
+                "dirty": partial(render, dirty, format, model=model),
+            }
+            best = best_of(runs, rounds=rounds(size), collecting=collecting)
+            changes = len(render(dirty, format, model=model).changes)
+            row = (
+                f"{size:,}",
+                milliseconds(best["clean"] * 1000),
+                milliseconds(best["dirty"] * 1000),
+                f"{best['dirty'] / best['clean']:.1f}",
+                f"{changes:,}",
+            )
+            print(f"  {format:32}{cells(row)}")
+
+
+# --- import ----------------------------------------------------------------------------------
+
+
+STATEMENTS = {
+    "import msgspec": "import msgspec",
+    "import contextwright": "import contextwright",
+    **{
+        f"import, and the first {format} request": (
+            f"import contextwright as cw; cw.render(cw.user('Hello'), {format!r})"
+        )
+        for format in FORMATS
+    },
+}
+
+
+def show_import() -> None:
+    """CPU of a fresh interpreter that imports, and what it loads."""
+    print("\nImport in a fresh interpreter, beyond its own start (CPU ms, best of 15)\n")
+    bare = import_time("pass")
+    for name, statement in STATEMENTS.items():
+        print(f"  {name:48}{milliseconds(import_time(statement) - bare):>9}")
+    print(f"  {'(the interpreter itself)':48}{milliseconds(bare):>9}")
+    ours = modules_after("import contextwright") - modules_after("import msgspec")
+    heavy = ", ".join(name for name in HEAVY if name in ours) or "none"
+    print(
+        f"\n  modules loaded beyond those of msgspec: {len(ours)}; heavy ones among them: {heavy}"
+    )
+
+
+def import_time(statement: str) -> float:
+    """CPU milliseconds of a fresh interpreter that runs one statement, with its start."""
+    program = f"{statement}\nimport time\nprint(time.process_time())"
+    return min(float(output_of(program)) for _ in range(15)) * 1000
+
+
+def modules_after(statement: str) -> set[str]:
+    """The modules loaded once a statement has run."""
+    return set(output_of(f"{statement}\nimport sys\nprint(*sys.modules)").split())
+
+
+def output_of(program: str) -> str:
+    """What a program prints in an interpreter of its own."""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+# --- the clock -------------------------------------------------------------------------------
+
+
+def best_of(runs: dict[str, Run], *, rounds: int, collecting: bool) -> dict[str, float]:
+    """The best CPU seconds of each run, taken in turns."""
+    repeats = {name: repeats_of(run) for name, run in runs.items()}
+    best = dict.fromkeys(runs, math.inf)
+    for _ in range(rounds):
+        for name, run in runs.items():
+            best[name] = min(best[name], timed(run, repeats[name], collecting=collecting))
+    return best
+
+
+def repeats_of(run: Run) -> int:
+    """How many runs make a sample; the first run is not counted, it only warms up."""
+    run()
+    return max(1, math.ceil(SAMPLE / max(timed(run, 1, collecting=False), 1e-6)))
+
+
+def timed(run: Run, repeats: int, *, collecting: bool) -> float:
+    """CPU seconds of one run.
+
+    What is alive already is put out of the collector's sight first. Unless asked otherwise it
+    stays off while the clock runs, since when it strikes depends on what ran before.
+    """
+    gc.collect()
+    gc.freeze()
+    if not collecting:
+        gc.disable()
+    started = process_time()
+    for _ in range(repeats):
+        run()
+    taken = process_time() - started
+    gc.enable()
+    gc.unfreeze()
+    return taken / repeats
+
+
+def rounds(size: int) -> int:
+    """Fewer rounds where each takes long."""
+    return 9 if size <= 1_000 else 5 if size <= 10_000 else 3
+
+
+# --- the table -------------------------------------------------------------------------------
+
+
+def cells(values: Iterable[str]) -> str:
+    return "".join(f"{value:>10}" for value in values)
+
+
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def growth(best: dict[int, float]) -> str:
+    """The exponent of growth from each size to the next: 1 is linear."""
+    sizes = sorted(best)
+    exponents = [
+        math.log(best[large] / best[small]) / math.log(large / small)
+        for small, large in zip(sizes, sizes[1:], strict=False)
+    ]
+    return " ".join(f"{exponent:.2f}" for exponent in exponents)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

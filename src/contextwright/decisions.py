@@ -1,0 +1,275 @@
+"""What became of each message, and why: the receipt of a window."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Literal, TypeAlias, overload
+
+from msgspec import Struct
+
+from contextwright.history import Group, History, Seen
+from contextwright.messages import Message
+
+__all__ = ["Action", "Decision", "Decisions", "Run", "Span", "decided"]
+
+Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
+"""Cleared: it stays, but its results or media have faded."""
+
+HIDDEN = "hidden from context"
+SKIPPED = "system messages of the history are left out"
+TORN = "its exchange is not whole in the window"
+FADED = "older results and media fade"
+
+
+class Decision(Struct, frozen=True):
+    """What became of one message, and why."""
+
+    place: int
+    action: Action
+    reason: str
+    tokens: int
+
+
+class Run(Struct, frozen=True):
+    """Neighbours with the same fate."""
+
+    start: int
+    stop: int
+    action: Action
+    reason: str
+
+    @property
+    def left_out(self) -> bool:
+        """Whether these were dropped for want of room, not hidden by someone's wish."""
+        return self.action == "dropped" and self.reason not in (HIDDEN, SKIPPED)
+
+
+class Span(Struct, frozen=True):
+    """Places a window wants to keep, and why."""
+
+    start: int
+    stop: int
+    reason: str
+
+
+class Decisions(Sequence[Decision]):
+    """One decision for each message of the history, made when it is looked at.
+
+    It speaks of the history as it was, however much is added to it later.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        seen: Seen,
+        staying: list[Run],
+        torn: set[int],
+        why_dropped: str,
+        *,
+        start: int,
+        told: int | None = None,
+    ) -> None:
+        self.staying = staying
+        """Runs of what stays, in order: equal runs, equal decisions."""
+        self.start = start
+        """Where the newest messages begin: the cut."""
+        self._history = history
+        self._seen = seen
+        self._torn = torn
+        self._why_dropped = why_dropped
+        self._told = told
+        self._starts = [run.start for run in staying]
+
+    def __len__(self) -> int:
+        return self._seen.count
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Decision]: ...
+    def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        tokens = self._history.cost(place, self._seen)
+        nearest = bisect_right(self._starts, place) - 1
+        if nearest >= 0 and place < self.staying[nearest].stop:
+            run = self.staying[nearest]
+            return Decision(place, run.action, run.reason, tokens)
+        return Decision(place, "dropped", self._why(place), tokens)
+
+    def kept(self) -> Iterator[int]:
+        """The places that stay, in order."""
+        for run in self.staying:
+            yield from range(run.start, run.stop)
+
+    def messages(self) -> Iterator[tuple[int, Message]]:
+        """What stays, as it is sent: places and messages, the old ones faded."""
+        for place in self.kept():
+            yield place, self._history.at(place, self._seen)
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The fates of all messages, neighbours with the same one together."""
+        runs: list[Run] = []
+        reached = 0
+        for run in (*self.staying, Run(len(self), len(self), "kept", "")):
+            self._add_dropped(runs, reached, run.start)
+            if run.start < run.stop:
+                runs.append(run)
+            reached = run.stop
+        return runs
+
+    def _add_dropped(self, runs: list[Run], start: int, stop: int) -> None:
+        """Runs for places that do not stay."""
+        hidden = self._history.hidden
+        special = {*hidden[bisect_left(hidden, start) : bisect_left(hidden, stop)]}
+        special.update(place for place in self._torn if start <= place < stop)
+        for place in sorted(special):
+            add_run(runs, Run(start, place, "dropped", self._why_dropped))
+            add_run(runs, Run(place, place + 1, "dropped", self._why(place)))
+            start = place + 1
+        add_run(runs, Run(start, stop, "dropped", self._why_dropped))
+
+    def _why(self, place: int) -> str:
+        """Why a message does not stay."""
+        if place in self._torn:
+            return TORN
+        message = self._history.messages[place]
+        if message.visibility != "public":
+            return HIDDEN
+        skipped = message.role == "system" and self._history.skip_system
+        return SKIPPED if skipped else self._why_dropped
+
+    @property
+    def omitted(self) -> int:
+        """How many messages were left out for want of room."""
+        kept = sum(run.stop - run.start for run in self.staying)
+        return len(self) - bisect_left(self._history.hidden, len(self)) - kept
+
+    @property
+    def told(self) -> int:
+        """How many messages a note should say are left out."""
+        return self.omitted if self._told is None else self._told
+
+    @property
+    def gap(self) -> int | None:
+        """The message before which a note on those left out belongs: the first behind the cut.
+
+        Never a result whose call stands before the cut.
+        """
+        if not self.omitted:
+            return None
+        for run in self.staying[max(0, bisect_right(self._starts, self.start) - 1) :]:
+            for place in range(max(run.start, self.start), run.stop):
+                group = self._history.groups.get(place)
+                if group is None or group.members[0] >= self.start:
+                    return place
+        return None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is not sent as it was."""
+        return bool(self.omitted) or any(run.action == "cleared" for run in self.staying)
+
+
+def decided(
+    history: History, spans: Sequence[Span], why_dropped: str, *, told: int | None = None
+) -> Decisions:
+    """A fate for every place: the spans, what no window drops, and nothing torn apart."""
+    seen = history.seen()
+    must = history.must(seen)
+    torn = set(torn_in(history, spans, must))
+    staying: list[Run] = []
+    reached = 0
+    for span in spans:
+        add_outside(staying, history, seen, must, reached, span.start)
+        add_span(staying, history, seen, span, torn)
+        reached = span.stop
+    add_outside(staying, history, seen, must, reached, seen.count)
+    start = spans[-1].start
+    if len(spans) > 1 and spans[0].stop == spans[-1].start:
+        start = spans[0].start
+    return Decisions(history, seen, staying, torn, why_dropped, start=start, told=told)
+
+
+def torn_in(history: History, spans: Sequence[Span], must: Sequence[int]) -> Iterator[int]:
+    """The places within the spans whose exchange is not whole in them and need not stay."""
+    groups, grouped = history.groups, history.grouped
+    staying = {id(groups[place]) for place in must if place in groups}
+    for span in spans:
+        inside = grouped[bisect_left(grouped, span.start) : bisect_left(grouped, span.stop)]
+        for place in inside:
+            group = groups[place]
+            if span.start <= group.members[0] and group.members[-1] < span.stop:
+                continue
+            if group.always or id(group) in staying or is_whole(group, spans):
+                continue
+            yield place
+
+
+def is_whole(group: Group, spans: Sequence[Span]) -> bool:
+    """Whether all of a group lies within spans."""
+    return all(any(span.start <= place < span.stop for span in spans) for place in group.members)
+
+
+def add_outside(
+    staying: list[Run], history: History, seen: Seen, must: Sequence[int], start: int, stop: int
+) -> None:
+    """Runs for what stays between two spans because no window may drop it."""
+    always = history.always
+    places = {*always[bisect_left(always, start) : bisect_left(always, stop)]}
+    places.update(must[bisect_left(must, start) : bisect_left(must, stop)])
+    for place in sorted(places):
+        reason = why_kept(history, seen, place)
+        add_run(staying, Run(place, place + 1, *fate(history, seen, place, reason)))
+
+
+def add_span(
+    staying: list[Run], history: History, seen: Seen, span: Span, torn: Iterable[int]
+) -> None:
+    """Runs for a span, without what is torn or hidden, the faded messages apart."""
+    hidden, fadeable = history.hidden, history.fadeable
+    gone = {*hidden[bisect_left(hidden, span.start) : bisect_left(hidden, span.stop)], *torn}
+    reach = min(span.stop, max(seen.results, seen.media))
+    cleared = fadeable[bisect_left(fadeable, span.start) : bisect_left(fadeable, reach)]
+    start = span.start
+    for place in sorted({*gone, *cleared}):
+        if span.start <= place < span.stop:
+            add_run(staying, Run(start, place, "kept", span.reason))
+            if place not in gone:
+                add_run(staying, Run(place, place + 1, *fate(history, seen, place, span.reason)))
+            start = place + 1
+    add_run(staying, Run(start, span.stop, "kept", span.reason))
+
+
+def fate(history: History, seen: Seen, place: int, reason: str) -> tuple[Action, str]:
+    """Kept as it is for a reason, or cleared."""
+    return ("kept", reason) if history.faded(place, seen) is None else ("cleared", FADED)
+
+
+def why_kept(history: History, seen: Seen, place: int) -> str:
+    """Why a message stays that stands outside the window."""
+    message = history.messages[place]
+    if message.pinned:
+        return "pinned"
+    if message.role == "system":
+        return "system"
+    if place == seen.question:
+        return "newest question"
+    return "belongs to an exchange that stays"
+
+
+def add_run(runs: list[Run], run: Run) -> None:
+    """Add a run behind the others, or lengthen the last one by it."""
+    if run.start >= run.stop:
+        return
+    last = runs[-1] if runs else None
+    if last and last.stop == run.start and (last.action, last.reason) == (run.action, run.reason):
+        runs[-1] = Run(last.start, run.stop, run.action, run.reason)
+    else:
+        runs.append(run)

@@ -1,0 +1,301 @@
+"""The Hugging Face chat list: what `apply_chat_template` takes, and data sets for training hold.
+
+A list of messages, or `{"messages": […], "tools": […]}`. Arguments of calls are objects, results
+follow their calls in order, and ids are optional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from contextwright.changes import Change
+from contextwright.formats.base import Conversation, Format, Options, Rendered, keep_extra
+from contextwright.formats.media import is_web_address, sniffed_mime
+from contextwright.formats.openai_chat_calls import tool_of
+from contextwright.formats.openai_chat_fitting import without_system
+from contextwright.formats.openai_chat_reading import message_of
+from contextwright.formats.reading import Reader
+from contextwright.formats.survey import made_legal
+from contextwright.formats.target import Spelling, Target, Traits
+from contextwright.messages import (
+    Media,
+    MediaKind,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.models import Model
+from contextwright.wire.chatml import check
+
+__all__ = ["FORMAT"]
+
+NAME = "chatml"
+KINDS: dict[Any, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+def carries_media(media: Media, model: Model) -> bool:
+    """Pictures, sound and film, by address or in base64."""
+    return media.kind in KINDS and (media.data is not None or is_web_address(media.url))
+
+
+def carries_thinking(thinking: Thinking, model: Model) -> bool:
+    """Only what came from here, as `reasoning_content` or the like."""
+    return thinking.origin == NAME
+
+
+TRAITS = Traits(
+    format=NAME,
+    ids=None,
+    tool_names=Spelling(r"\s\S"),
+    system="top",
+    merges=True,
+    user_first=True,
+    result_media=False,
+    carries_media=carries_media,
+    carries_thinking=carries_thinking,
+)
+FAITHFUL_TRAITS = msgspec.structs.replace(
+    TRAITS, system="anywhere", user_first=False, result_media=True, assistant_media=True
+)
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def parse(data: Any, strict: bool = False) -> Conversation:
+    """A conversation from a list of messages, or from an object that holds one."""
+    reader = Reader(NAME, strict=strict)
+    body = reader.body(data, "messages")
+    messages = [
+        with_media(message_of(message, path, reader, None))
+        for path, message in reader.objects(body, "messages")
+    ]
+    tools = [tool_of(tool, path, reader) for path, tool in reader.objects(body, "tools")]
+    rest = {key: body[key] for key in body if key not in ("messages", "tools")}
+    if body is data:
+        rest["messages"] = True  # it was an object, not a bare list
+    return Conversation(
+        tuple(messages),
+        tuple(tools),
+        source=NAME,
+        extra=keep_extra(NAME, rest),
+        changes=reader.finish(),
+    )
+
+
+def with_media(message: Message) -> Message:
+    """The message with its pictures, sounds and films as media."""
+    if not any(type(part) is Opaque for part in message.parts):
+        return message
+    return message.with_parts(
+        media_of(part) if isinstance(part, Opaque) else part for part in message.parts
+    )
+
+
+def media_of(part: Opaque) -> Part:
+    """Media from a part such as `{"type": "image", "url": …}`; the part itself where it is none."""
+    kind = KINDS.get(part.data.get("type"))
+    if kind is None:
+        return part
+    for field in ("url", kind, "base64"):
+        source = part.data.get(field)
+        if isinstance(source, str):
+            rest = {key: part.data[key] for key in part.data if key not in ("type", field)}
+            if field != "url":
+                rest["type"] = field  # which field it stood in
+            extra = keep_extra(NAME, rest)
+            if "://" in source or source.startswith("data:"):
+                return Media(kind, url=source, extra=extra)
+            return Media(kind, sniffed_mime(source), source, extra=extra)
+    return part
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
+    """The chat: a bare list where there is nothing but messages to say."""
+    made: list[Change] = []
+    faithful = conversation.source == NAME
+    if not model.system_role:
+        conversation = without_system(conversation, model, made)
+    traits = FAITHFUL_TRAITS if faithful else TRAITS
+    messages, target, changes = made_legal(conversation, traits, model, options)
+    changes = [*made, *changes]
+    chat = list(encode(messages, target, changes))
+    tools = list(tools_wire(conversation, target, changes))
+    rest = conversation.extra.get(NAME, {}) if faithful else {}
+    for format, fields in conversation.extra.items():
+        if format != NAME:
+            for field in fields:
+                changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+    if not tools and not rest:
+        return Rendered(chat, tuple(changes))
+    body = {**{key: rest[key] for key in rest if key != "messages"}, "messages": chat}
+    if tools:
+        body["tools"] = tools
+    return Rendered(body, tuple(changes))
+
+
+def encode(
+    messages: Sequence[Message], target: Target, changes: list[Change]
+) -> Iterator[dict[str, Any]]:
+    """Messages, each result as one of its own, in the order of the calls."""
+    called: list[ToolCall] = []
+    results: list[ToolResult] = []
+    for index, message in enumerate(messages):
+        results.extend(message.results)
+        if message.role == "tool" and index + 1 < len(messages) and messages[index + 1].results:
+            continue  # the results of one exchange may stand in several messages
+        yield from in_order(results, called, f"messages[{index}]", changes)
+        results = []
+        spoken = [part for part in message.parts if type(part) is not ToolResult]
+        if message.role == "tool" or (message.parts and not spoken):
+            continue
+        called = list(message.calls)
+        yield message_wire(message, spoken, target)
+
+
+def in_order(
+    results: list[ToolResult], called: list[ToolCall], path: str, changes: list[Change]
+) -> Iterator[dict[str, Any]]:
+    """Results as their calls were made; templates know no other way to tell them apart."""
+    if len(results) > 1:
+        places: dict[str | None, int] = {call.id: at for at, call in enumerate(called) if call.id}
+        ordered = sorted(results, key=lambda result: places.get(result.call_id, len(called)))
+        if ordered != results:
+            changes.append(Change("repair.order", path, "results follow the order of the calls"))
+            results = ordered
+    names: dict[str | None, str] = {call.id: call.name for call in called if call.id}
+    for result in results:
+        yield result_wire(result, result.name or names.get(result.call_id))
+
+
+def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[str, Any]:
+    """A system's, user's or assistant's message."""
+    held = message.extra.get(NAME, {})
+    wire: dict[str, Any] = {"role": message.role}
+    words: list[Part] = [part for part in spoken if not isinstance(part, ToolCall | Thinking)]
+    calls = [call_wire(part) for part in spoken if isinstance(part, ToolCall)]
+    if words:
+        wire["content"] = content_wire(words)
+    elif not calls:
+        wire["content"] = ""
+    elif target.faithful and held.get("content") is not False:
+        wire["content"] = None if held.get("content") is None else held["content"]
+    for part in spoken:
+        if isinstance(part, Thinking):
+            wire.update(part.extra.get(NAME) or {"reasoning_content": part.text})
+    if calls:
+        wire["tool_calls"] = calls
+    if message.author is not None and target.faithful:
+        wire["name"] = message.author.label
+    for key, value in held.items():
+        if key == "role" or (key not in wire and key not in ("content", "refusal")):
+            wire[key] = value
+    return wire
+
+
+def content_wire(parts: list[Part]) -> str | list[dict[str, Any]]:
+    """One plain text as a string, anything else as a list of parts."""
+    if len(parts) == 1 and type(parts[0]) is Text and not parts[0].extra:
+        return parts[0].text
+    return [part_wire(part) for part in parts]
+
+
+def part_wire(part: Part) -> dict[str, Any]:
+    """A content part."""
+    if isinstance(part, Opaque):
+        return part.data
+    held = part.extra.get(NAME, {})
+    if isinstance(part, Media):
+        source = part.url if part.data is None else part.data
+        field = held.get("type") or ("url" if part.data is None else "base64")
+        rest = {key: value for key, value in held.items() if key != "type"}
+        return {"type": part.kind, field: source, **rest}
+    return {"type": "text", **held, "text": cast("Text", part).text}
+
+
+def call_wire(call: ToolCall) -> dict[str, Any]:
+    """A call; its arguments are an object."""
+    held = call.extra.get(NAME, {})
+    function: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
+    function.update(held.get("function") or {})
+    wire: dict[str, Any] = {"type": "function", "function": function}
+    if call.id is not None:
+        wire["id"] = call.id
+    return {**wire, **{key: held[key] for key in held if key not in ("type", "function", "role")}}
+
+
+def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
+    """A tool's message."""
+    content: Any = result.content
+    if isinstance(content, dict):
+        content = result.text
+    elif isinstance(content, tuple):
+        content = content_wire(list(cast("tuple[Part, ...]", content)))
+    wire: dict[str, Any] = {"role": "tool"}
+    if name is not None:
+        wire["name"] = name
+    if result.call_id is not None:
+        wire["tool_call_id"] = result.call_id
+    wire["content"] = content
+    held = result.extra.get(NAME, {})
+    wire.update({key: held[key] for key in held if key not in ("role", "content")})
+    return wire
+
+
+def tools_wire(
+    conversation: Conversation, target: Target, changes: list[Change]
+) -> Iterator[dict[str, Any]]:
+    """Definitions of tools, in the spelling of OpenAI."""
+    for index, tool in enumerate(conversation.tools):
+        path = f"tools[{index}]"
+        if isinstance(tool, Opaque):
+            if tool.format == NAME:
+                yield tool.data
+            else:
+                changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
+            continue
+        lost = [
+            field
+            for format, held in tool.extra.items()
+            if format != NAME
+            for field, value in held.items()
+            if value
+        ]
+        if lost:
+            changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
+        yield tool_wire(tool, target.tool_names.get(tool.name, tool.name))
+
+
+def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
+    """A tool's definition."""
+    held = tool.extra.get(NAME, {})
+    function: dict[str, Any] = {"name": name}
+    for field in ("description", "parameters", "strict"):
+        value = getattr(tool, field)
+        if value is not None:
+            function[field] = value
+    function.update(held.get("function") or {})
+    wire: dict[str, Any] = {"type": "function", "function": function}
+    if held.get("type") is False:
+        del wire["type"]
+    return {**wire, **{key: held[key] for key in held if key not in ("type", "function")}}
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Hugging Face chat lists, for chat templates and training data",
+    parse=parse,
+    render=render,
+    check=check,
+)

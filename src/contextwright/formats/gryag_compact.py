@@ -1,0 +1,106 @@
+"""gryag's oldest form, plain text: a line a message, `Alice#987654: words`.
+
+The number behind a name is a label, not a user's id: the documents disagree on which digits of
+the id it shows. A line that begins with no speaker goes on with the message before it, so that
+words which look like a speaker are read as one; the form has no way to tell.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from contextwright.formats.reading import Reader
+from contextwright.messages import Author, Message, Reply, Text
+
+__all__ = ["read_compact"]
+
+BOT = "gryag"
+ARROW = " → "
+RESPOND = "[RESPOND]"
+EXCERPT = "[↩"
+LONGEST_NAME = 128
+
+
+class Speaker(Struct, frozen=True):
+    """Who a line begins with, and whom they answer."""
+
+    name: str
+    label: str | None = None
+    answers: Speaker | None = None
+
+
+class Entry(Struct):
+    """A message under construction."""
+
+    speaker: Speaker | None
+    lines: list[str]
+
+
+def read_compact(text: str, reader: Reader) -> list[Message]:
+    """The messages of a compact text."""
+    entries: list[Entry] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() == RESPOND:
+            reader.repair("repair.cue", f"line {number}", "a cue for the model, not a message")
+            continue
+        speaker, words = split_line(line)
+        if speaker is not None:
+            entries.append(Entry(speaker, [words]))
+        elif entries:
+            entries[-1].lines.append(line)
+        elif line.strip():
+            reader.repair("repair.author", f"line {number}", "words before any speaker")
+            entries.append(Entry(None, [line]))
+    return [message_of(entry) for entry in entries]
+
+
+def split_line(line: str) -> tuple[Speaker | None, str]:
+    """The speaker a line begins with, and the words behind; no speaker where there is none."""
+    head, colon, words = line.partition(":")
+    if not colon or (words and not words.startswith(" ")):
+        return None, line
+    first, arrow, second = head.partition(ARROW)
+    speaker = speaker_of(first)
+    answered = speaker_of(second) if arrow else None
+    if speaker is None or (arrow and answered is None):
+        return None, line
+    return Speaker(speaker.name, speaker.label, answered), words.removeprefix(" ")
+
+
+def speaker_of(head: str) -> Speaker | None:
+    """A speaker: the bot, or a name with a number."""
+    if head == BOT:
+        return Speaker(BOT)
+    name, mark, label = head.rpartition("#")
+    named = mark and name.strip() == name != "" and len(name) <= LONGEST_NAME
+    return Speaker(name, label) if named and label.isascii() and label.isdecimal() else None
+
+
+def message_of(entry: Entry) -> Message:
+    """A message from its lines."""
+    speaker = entry.speaker
+    excerpt, lines = take_excerpt(entry.lines)
+    words = "\n".join(lines).rstrip("\n")
+    parts = (Text(words),) if words else ()
+    if speaker is None:
+        return Message("user", parts)
+    answered = Author(name=speaker.answers.name) if speaker.answers else None
+    reply = Reply(author=answered, excerpt=excerpt) if answered or excerpt else None
+    if speaker.label is None:
+        return Message("assistant", parts, reply_to=reply)
+    meta = {"label": speaker.label}
+    return Message("user", parts, Author(name=speaker.name), reply, meta=meta)
+
+
+def take_excerpt(lines: list[str]) -> tuple[str | None, list[str]]:
+    """The words a message answers, `[↩︎ Name: words]`, taken from its head or a line of its own."""
+    for index, line in enumerate(lines[:2]):
+        end = line.find("]")
+        if not line.startswith(EXCERPT) or end < 0:
+            continue
+        said = line[len(EXCERPT) : end].lstrip("\ufe0e\ufe0f ")
+        _, colon, words = said.partition(": ")
+        rest = line[end + 1 :].removeprefix(" ")
+        kept = [rest] if rest else []
+        return (words if colon else said) or None, [*lines[:index], *kept, *lines[index + 1 :]]
+    return None, lines

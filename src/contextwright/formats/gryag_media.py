@@ -1,0 +1,72 @@
+"""How gryag keeps media within bounds, and how it guesses tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextwright.changes import Change
+from contextwright.formats.rules import clean_name
+from contextwright.messages import Media, Message, Part, Text
+
+__all__ = ["estimate", "estimate_text", "limit_media"]
+
+TOTAL, CURRENT = 28, 8
+CYRILLIC, MIXED, LATIN, SYMBOLS = 5.0, 4.5, 4.0, 3.5
+"""Characters a token, by what a text is made of."""
+COSTS = {"image": 250, "video": 500, "audio": 300, "document": 100}
+
+
+def limit_media(
+    messages: Sequence[Message], *, total: int = TOTAL, current: int = CURRENT
+) -> tuple[tuple[Message, ...], tuple[Change, ...]]:
+    """The messages with a word in place of the oldest media, and a change for each.
+
+    At most `total` stay, and at most `current` of those in the last message.
+    """
+    kept: list[Message] = []
+    changes: list[Change] = []
+    room = total
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        held = sum(isinstance(part, Media) for part in message.parts)
+        here = min(room, current) if index == len(messages) - 1 else room
+        if held > here:
+            message = message.with_parts(limited(message, held - here, index, changes))
+        room -= min(held, here)
+        kept.append(message)
+    return tuple(reversed(kept)), tuple(reversed(changes))
+
+
+def limited(message: Message, surplus: int, index: int, changes: list[Change]) -> list[Part]:
+    """The parts of a message, its first media replaced by what they were."""
+    parts: list[Part] = []
+    for place, part in enumerate(message.parts):
+        if isinstance(part, Media) and surplus:
+            surplus -= 1
+            what = part.mime or part.url or part.file_id or part.kind
+            changes.append(Change("loss.media", f"messages[{index}].parts[{place}]", "too many"))
+            part = Text(f"[media: {clean_name(what)}]")
+        parts.append(part)
+    return parts
+
+
+def estimate(message: Message) -> int:
+    """The tokens gryag takes a message to cost; real Cyrillic text costs more."""
+    words = sum(estimate_text(part.text) for part in message.parts if isinstance(part, Text))
+    return words + sum(COSTS[part.kind] for part in message.parts if isinstance(part, Media))
+
+
+def estimate_text(text: str) -> int:
+    """The tokens gryag takes a text to cost, by its script."""
+    if not text:
+        return 0
+    letters = sum(letter.isalpha() for letter in text)
+    cyrillic = sum("\u0400" <= letter <= "\u04ff" for letter in text)
+    symbols = sum(not (letter.isalnum() or letter.isspace()) for letter in text)
+    if symbols > len(text) * 0.2:
+        rate = SYMBOLS
+    elif cyrillic > letters * 0.5:
+        rate = CYRILLIC
+    else:
+        rate = MIXED if cyrillic else LATIN
+    return max(1, int(len(text) / rate))

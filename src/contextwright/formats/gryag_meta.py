@@ -1,0 +1,340 @@
+r"""gryag's metadata blocks: `[meta] chat_id=-123 user_id=456 name="Alice"` and its relatives.
+
+`format_metadata` writes them, `read_metadata` reads them back into what a message says about
+its sender, and `clean_reply` takes them out of what a model says to people. All of it is one
+forward scan: a block ends where its pairs end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from contextwright.messages import Author, Message, Reply
+
+__all__ = ["Sender", "clean_reply", "format_metadata", "metadata_of", "read_metadata", "sender_of"]
+
+META = "[meta]"
+OPENINGS = ("[speaker ", "[meta ")
+"""How the blocks begin that hold their pairs inside the brackets."""
+NAMES = ("username", "name", "reply_to_username", "reply_to_name")
+KEYS = (
+    "chat_id",
+    "thread_id",
+    "message_id",
+    "user_id",
+    "username",
+    "name",
+    "reply_to_message_id",
+    "reply_to_user_id",
+    "reply_to_username",
+    "reply_to_name",
+    "reply_excerpt",
+)
+"""What a block says, in the order it says it."""
+NEVER_ZERO = ("thread_id", "reply_to_message_id", "reply_to_user_id")
+LONGEST_NAME, LONGEST = 100, 120
+LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+ONE_LINE = str.maketrans(dict.fromkeys(LINE_BREAKS, " ") | {"[": None, "]": None})
+MOST_PASSES = 8
+PLACEHOLDERS = frozenset(
+    ("[generated_image]", "[image_generated]", "[attachment]", "[generated]", "[image]")
+)
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def format_metadata(meta: Mapping[str, Any], *, include_reply_chain: bool = True) -> str:
+    """A metadata block, or nothing where nothing is known.
+
+    Numbers stand bare, text in quotes; long text is cut, brackets and line breaks are taken out,
+    so that no name can close the block or open another.
+    """
+    pairs: list[str] = []
+    for key in KEYS:
+        value = meta.get(key)
+        if not include_reply_chain and key.startswith("reply_to_"):
+            continue
+        if value is None or value == "" or (value in (0, "0") and key in NEVER_ZERO):
+            continue
+        if isinstance(value, int) and not isinstance(value, bool):
+            pairs.append(f"{key}={value}")
+            continue
+        text = one_line(str(value), LONGEST_NAME if key in NAMES else LONGEST)
+        if text:
+            pairs.append(f'{key}="{escaped(text)}"')
+    return f"{META} {' '.join(pairs)}" if pairs else ""
+
+
+def one_line(text: str, longest: int) -> str:
+    """Text on one line, without brackets, cut to a length."""
+    line = text.replace("\r\n", "\n").translate(ONE_LINE)
+    return line if len(line) <= longest else f"{line[: longest - 2]}.."
+
+
+def escaped(text: str) -> str:
+    """Text as it stands between quotes.
+
+    Backslashes count double only where a quote follows, else they would swallow it.
+    """
+    pieces = text.split('"')
+    doubled = [piece + "\\" * (len(piece) - len(piece.rstrip("\\"))) for piece in pieces]
+    return '\\"'.join(doubled)
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+class Pairs(Struct):
+    """The pairs of a block, and where it ends."""
+
+    values: dict[str, str | int]
+    end: int
+
+
+def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
+    """The pairs of a `[meta]` or `[speaker …]` block at the head of a text, and what follows it.
+
+    Only a block with a line of its own counts: words on the same line make it a sentence.
+    """
+    start = len(text) - len(text.lstrip())
+    block = read_block(text, start) if text.startswith("[", start) else None
+    if block is None:
+        return None
+    rest = text[block.end :].lstrip(" \t\r")
+    if rest and not rest.startswith("\n"):
+        return None
+    return block.values, rest.lstrip("\r\n")
+
+
+def read_block(text: str, start: int) -> Pairs | None:
+    """The block that begins at a place, if one does."""
+    if text.startswith(META, start):
+        return read_pairs(text, start + len(META))
+    if not text.startswith(OPENINGS, start):
+        return None
+    block = read_pairs(text, text.index(" ", start), "]")
+    closed = text.startswith("]", block.end)
+    return Pairs(block.values, block.end + 1) if closed and block.values else None
+
+
+def read_pairs(text: str, start: int, closing: str = "") -> Pairs:
+    """As many `key=value` as follow one another; ends behind the last."""
+    values: dict[str, str | int] = {}
+    end = place = start
+    while True:
+        while text.startswith((" ", "\t"), place):
+            place += 1
+        equals = key_end(text, place)
+        if equals == place or not text.startswith("=", equals):
+            return Pairs(values, end)
+        value, end = read_value(text, equals + 1, closing)
+        values[text[place:equals]] = value
+        place = end
+
+
+def key_end(text: str, start: int) -> int:
+    """Where a key of small letters and underscores ends."""
+    end = start
+    while end < len(text) and (text[end] == "_" or "a" <= text[end] <= "z"):
+        end += 1
+    return end
+
+
+def read_value(text: str, start: int, closing: str) -> tuple[str | int, int]:
+    """A value and where it ends: in quotes, or up to the next space."""
+    if text.startswith('"', start):
+        return read_quoted(text, start + 1)
+    end = start
+    while end < len(text) and not text[end].isspace() and text[end] != closing:
+        end += 1
+    bare = text[start:end]
+    digits = bare.removeprefix("-")
+    whole = digits.isdecimal() and digits.isascii() and len(digits) < 20
+    return (int(bare) if whole else bare), end
+
+
+def read_quoted(text: str, start: int) -> tuple[str, int]:
+    """A value in quotes; without a closing one, the rest of the line."""
+    pieces: list[str] = []
+    place = start
+    while (quote := text.find('"', place)) >= 0:
+        piece = text[place:quote]
+        kept = piece.rstrip("\\")
+        slashes = len(piece) - len(kept)
+        pieces.append(kept + "\\" * (slashes // 2))
+        place = quote + 1
+        if slashes % 2 == 0:
+            return "".join(pieces), place
+        pieces.append('"')
+    line_end = text.find("\n", place)
+    line_end = len(text) if line_end < 0 else line_end
+    return "".join([*pieces, text[place:line_end]]), line_end
+
+
+class Sender(Struct, frozen=True):
+    """What the blocks before a message say about it."""
+
+    author: Author | None = None
+    reply_to: Reply | None = None
+    meta: dict[str, Any] = {}
+
+
+def sender_of(values: Mapping[str, str | int]) -> Sender:
+    """Author, reply and the rest from the pairs of a block.
+
+    An id that was text stays in `meta` as well, so that it can go back as text.
+    """
+    rest: dict[str, Any] = {}
+    known = {**values}
+    if "id" in known:
+        known.setdefault("user_id", known.pop("id"))  # a speaker block says it shorter
+    if (
+        isinstance(known.get("user_id"), str)
+        and str(known["user_id"]).removeprefix("-").isdecimal()
+    ):
+        rest["user_id"] = known["user_id"]
+    author = Author(text_of(known, "user_id"), text_of(known, "name"), text_of(known, "username"))
+    answered = Author(
+        text_of(known, "reply_to_user_id"),
+        text_of(known, "reply_to_name"),
+        text_of(known, "reply_to_username"),
+    )
+    reply = Reply(
+        text_of(known, "reply_to_message_id"),
+        answered if answered != Author() else None,
+        text_of(known, "reply_excerpt"),
+    )
+    said = ("user_id", "name", "username", "role")
+    for key, value in known.items():
+        if key not in said and not key.startswith("reply_"):
+            rest[key] = value
+    return Sender(author if author != Author() else None, reply if reply != Reply() else None, rest)
+
+
+def text_of(values: Mapping[str, str | int], key: str) -> str | None:
+    """A value as text; nothing where there is none."""
+    value = values.get(key)
+    return None if value is None or value == "" else str(value)
+
+
+def metadata_of(message: Message) -> dict[str, Any]:
+    """What a `[meta]` block before this message says."""
+    author, reply = message.author or Author(), message.reply_to or Reply()
+    answered = reply.author or Author()
+    return {
+        **{key: message.meta[key] for key in KEYS[:3] if key in message.meta},
+        "user_id": message.meta.get("user_id", number(author.id)),
+        "username": author.username,
+        "name": author.name,
+        "reply_to_message_id": number(reply.message_id),
+        "reply_to_user_id": number(answered.id),
+        "reply_to_username": answered.username,
+        "reply_to_name": answered.name,
+        "reply_excerpt": reply.excerpt,
+    }
+
+
+def number(id: str | None) -> str | int | None:
+    """An id as the number it is, where it is one."""
+    digits = (id or "").removeprefix("-")
+    plain = digits.isdecimal() and digits.isascii() and len(digits) < 20
+    return int(id or 0) if plain and str(int(id or 0)) == id else id
+
+
+# --- cleaning what a model says --------------------------------------------------------------
+
+
+def clean_reply(text: str) -> str:
+    """A reply as people may see it: without metadata blocks, ids and placeholders.
+
+    Blocks go wherever they stand; pairs and placeholders only where a line is nothing else.
+    Everything in a code fence stays, and so does every paragraph.
+    """
+    kept: list[str] = []
+    fence = ""
+    removed = False
+    for line in text.split("\n"):
+        mark = fence_mark(line)
+        if fence:
+            kept.append(line)
+            if mark.startswith(fence) and line.strip() == mark:
+                fence = ""
+            continue
+        fence = mark
+        cleaned = line if mark else clean_line(line)
+        if cleaned == line or cleaned:
+            kept.append(cleaned)
+            removed = removed or cleaned != line
+        else:
+            removed = True
+            if kept and not kept[-1].strip():
+                kept.pop()  # else the line would leave two blank ones behind
+    return "\n".join(kept).strip("\n") if removed else text
+
+
+def fence_mark(line: str) -> str:
+    """The marks that open or close a code fence on this line."""
+    start = line.lstrip(" ")
+    for letter in ("`", "~"):
+        length = len(start) - len(start.lstrip(letter))
+        if length >= 3 and len(line) - len(start) < 4:
+            return letter * length
+    return ""
+
+
+def clean_line(line: str) -> str:
+    """One line of a reply without what only the bot should see.
+
+    What is left may be a block again, put together from two halves, so that one pass is not
+    enough; a line that is still not clean after a few was made to deceive, and goes.
+    """
+    for _ in range(MOST_PASSES):
+        cleaned = clean_once(line)
+        if cleaned == line:
+            return line
+        line = cleaned
+    return ""
+
+
+def clean_once(line: str) -> str:
+    """The line without the blocks it holds now."""
+    bare = line.strip()
+    if bare.lower() in PLACEHOLDERS or bare == META or is_pairs(bare):
+        return ""
+    if META not in line and not any(opening in line for opening in OPENINGS):
+        return line
+    pieces: list[str] = []
+    place = 0
+    in_code = False
+    while (bracket := line.find("[", place)) >= 0:
+        in_code ^= line.count("`", place, bracket) % 2 == 1
+        block = None if in_code else read_block(line, bracket)
+        if block is None or not is_technical(block.values):
+            pieces.append(line[place : bracket + 1])
+            place = bracket + 1
+            continue
+        pieces.append(line[place:bracket])
+        place = block.end
+        if not pieces[-1] or pieces[-1].endswith(" "):
+            while line.startswith(" ", place):
+                place += 1  # one space between the words on both sides is enough
+    pieces.append(line[place:])
+    cleaned = "".join(pieces)
+    return cleaned if cleaned.strip() else ""
+
+
+def is_pairs(line: str) -> bool:
+    """Whether a line is nothing but pairs that name an id."""
+    if "_id=" not in line:
+        return False
+    block = read_pairs(line, 0)
+    return block.end == len(line) and is_technical(block.values) and set(block.values) <= {*KEYS}
+
+
+def is_technical(values: Mapping[str, str | int]) -> bool:
+    """Whether pairs are metadata, and not something a person wrote."""
+    return any(key in KEYS or key in ("id", "role", "is_bot") for key in values)

@@ -1,0 +1,120 @@
+"""What Chat Completions shares with Responses, the other format of the same provider.
+
+Marks that would be lost on the way to anyone else are carried over in this format's spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.messages import Extra, Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.wire.values import is_object
+
+__all__ = ["RESPONSES", "SHARED", "from_responses", "settings_from_responses"]
+
+NAME = "openai-chat"
+RESPONSES = "openai-responses"
+SAME = (
+    "metadata",
+    "moderation",
+    "parallel_tool_calls",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream",
+    "user",
+)
+"""Settings of the same name and meaning."""
+SHARED = (*SAME, "reasoning", "text")
+MARK = "prompt_cache_breakpoint"
+
+replace = msgspec.structs.replace
+
+
+def from_responses(conversation: Conversation) -> Conversation:
+    """A Responses conversation with what both formats know spelled for here."""
+    if conversation.source != RESPONSES:
+        return conversation
+    return replaced(
+        conversation,
+        messages=tuple(map(carried_message, conversation.messages)),
+        tools=tuple(map(carried_tool, conversation.tools)),
+    )
+
+
+def carried_message(message: Message) -> Message:
+    """The message with its parts in this spelling; a refusal is a field of its own here."""
+    parts = tuple(map(carried_part, message.parts))
+    extra = message.extra
+    if any(type(part) is Text and part.extra.get(NAME, {}).get("type") for part in parts):
+        extra = {**extra, NAME: {**extra.get(NAME, {}), "refusal": True}}
+    return replace(message, parts=parts, extra=extra)
+
+
+def carried_part(part: Part) -> Part:
+    """The part with the marks both formats know moved under this one's name."""
+    if isinstance(part, Media) and part.origin == RESPONSES:
+        part = replace(part, origin=NAME)
+    if not isinstance(part, Text | Media | ToolCall) or RESPONSES not in part.extra:
+        return part
+    held = dict(part.extra[RESPONSES])
+    own: dict[str, Any] = {}
+    if isinstance(part, ToolCall):
+        if held.get("type") == "custom_tool_call":
+            own["type"] = "custom"
+            del held["type"]
+        return replace(part, extra=marks(part.extra, held, own))
+    if MARK in held:
+        own[MARK] = held.pop(MARK)
+    if isinstance(part, Text) and held.pop("refusal", None) is True:
+        own["type"] = "refusal"
+    if isinstance(part, Media) and part.kind == "image" and "detail" in held:
+        own["image_url"] = {"detail": held.pop("detail")}
+    return replace(part, extra=marks(part.extra, held, own))
+
+
+def marks(extra: Extra, held: dict[str, Any], own: dict[str, Any]) -> Extra:
+    """The extra of a part with these fields under the two names."""
+    rest = {name: fields for name, fields in extra.items() if name not in (RESPONSES, NAME)}
+    return rest | keep_extra(RESPONSES, held) | keep_extra(NAME, {**extra.get(NAME, {}), **own})
+
+
+def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
+    """A custom tool, whose grammar stands one level deeper here."""
+    if isinstance(tool, Opaque) or tool.extra.get(RESPONSES, {}).get("type") != "custom":
+        return tool
+    held = dict(tool.extra[RESPONSES])
+    del held["type"]
+    custom: dict[str, Any] = {}
+    form = held.pop("format", None)
+    if is_object(form):
+        grammar = {key: form[key] for key in form if key != "type"}
+        kind = form.get("type")
+        custom["format"] = {"type": kind, "grammar": grammar} if grammar else {"type": kind}
+    return replace(tool, extra=marks(tool.extra, held, {"type": "custom", "custom": custom}))
+
+
+def settings_from_responses(fields: dict[str, Any]) -> dict[str, Any]:
+    """What Responses says in other words, or in the same."""
+    wire = {key: fields[key] for key in SAME if key in fields}
+    reasoning, text = fields.get("reasoning"), fields.get("text")
+    if is_object(reasoning) and reasoning.get("effort") is not None:
+        wire["reasoning_effort"] = reasoning["effort"]
+    if not is_object(text):
+        return wire
+    if text.get("verbosity") is not None:
+        wire["verbosity"] = text["verbosity"]
+    form = text.get("format")
+    if is_object(form):
+        kind = form.get("type")
+        schema = {key: form[key] for key in form if key != "type"}
+        wire["response_format"] = (
+            {"type": kind, "json_schema": schema} if schema else {"type": kind}
+        )
+    return wire

@@ -1,0 +1,160 @@
+"""OpenAI's chat format as other hosts speak it: what they take beyond it, and what instead of it.
+
+Only OpenAI's own models refuse fields they do not know; every other host ignores them or passes
+them on, so what once was sent to it may be sent again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from contextwright.models import Model
+
+__all__ = ["EXTRAS", "OPENAI", "Dialect", "HostedRequest", "dialect_of"]
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """How the host of a model reads the chat format."""
+
+    name: str
+    closed: bool = False
+    """Fields outside OpenAI's own types are refused."""
+    thinking: Literal["reasoning_content", "reasoning", "parts"] | None = "reasoning_content"
+    """Where an assistant message carries its reasoning; None: nowhere."""
+    limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    """The setting that limits the answer."""
+    forced: Literal["required", "any"] = "required"
+    """The `tool_choice` that forces some call."""
+    document: Literal["file", "document_url"] = "file"
+    """The part a document travels in."""
+    nine_letter_ids: bool = False
+    """Call ids are exactly nine letters or digits."""
+    media: tuple[str, ...] = ("image", "audio", "video", "document")
+    """The kinds of media that have a part at all."""
+
+
+OPENAI = Dialect(
+    name="openai",
+    closed=True,
+    thinking=None,
+    limit="max_completion_tokens",
+    media=("image", "audio", "document"),
+)
+COMPATIBLE = Dialect(name="compatible")
+ROUTED = Dialect(name="routed", thinking="reasoning", limit="max_completion_tokens")
+"""Routers such as OpenRouter, whose model names carry their maker: `mistralai/mistral-small`."""
+
+BY_MAKER = {
+    dialect.name: dialect
+    for dialect in (
+        OPENAI,
+        Dialect(
+            name="mistral",
+            thinking="parts",
+            forced="any",
+            document="document_url",
+            nine_letter_ids=True,
+            media=("image", "audio", "document"),
+        ),
+        Dialect(name="gpt-oss", thinking="reasoning"),
+    )
+}
+
+
+def dialect_of(model: Model) -> Dialect:
+    """The dialect of the host that serves a model, as far as its name tells."""
+    if "/" in model.id:
+        return ROUTED
+    return BY_MAKER.get(model.provider, COMPATIBLE)
+
+
+EXTRAS = frozenset(
+    # Reasoning: DeepSeek, OpenRouter, Groq, Cerebras, Z.ai, Qwen, Ollama, LiteLLM.
+    "reasoning reasoning_content reasoning_details reasoning_format include_reasoning "
+    "disable_reasoning thinking thinking_blocks thinking_budget enable_thinking clear_thinking "
+    "think chat_template_kwargs prompt_mode signature "
+    # Routing: OpenRouter and other gateways.
+    "provider models route transforms plugins usage session_id trace preset "
+    "provider_specific_fields extra_content extra_body extra_headers fallbacks "
+    # Sampling beyond OpenAI's.
+    "top_k top_a min_p typical_p repetition_penalty random_seed length_penalty min_tokens "
+    "ignore_eos skip_special_tokens best_of guided_json guided_regex guided_choice "
+    "guided_grammar structured_outputs "
+    # Search, safety and data of one host.
+    "safe_prompt guardrails search_settings search_parameters documents citation_options "
+    "include_domains exclude_domains compound_custom disable_tool_validation data_sources "
+    "web_search request_id sensitive_word_check do_sample tool_stream "
+    # Messages and parts: Mistral, Moonshot, Anthropic behind a router, vLLM, Qwen.
+    "prefix partial cache_control images index document_name video_metadata min_pixels max_pixels "
+    "fps uuid eager_input_streaming defer_loading allowed_callers input_examples "
+    # Ollama.
+    "keep_alive options format "
+    # OpenAI's own fields in places where only others take them.
+    "name tool_calls annotations refusal parameters strict audio id status".split()
+)
+"""Fields some host is known to take; any other one is worth a warning."""
+
+
+Content: TypeAlias = str | list[dict[str, Any] | str]
+
+
+class HostedFunction(Struct):
+    name: str
+    arguments: str | dict[str, Any] = ""
+
+
+class HostedCall(Struct):
+    id: str | None = None
+    function: HostedFunction | None = None
+
+
+class HostedSystem(Struct, tag_field="role", tag="system"):
+    content: Content
+
+
+class HostedDeveloper(Struct, tag_field="role", tag="developer"):
+    content: Content
+
+
+class HostedUser(Struct, tag_field="role", tag="user"):
+    content: Content
+
+
+class HostedAssistant(Struct, tag_field="role", tag="assistant"):
+    content: Content | None = None
+    tool_calls: list[HostedCall] | None = None
+
+
+class HostedTool(Struct, tag_field="role", tag="tool"):
+    content: Content
+    tool_call_id: str | None = None
+    """Where it is missing, the host pairs by `name` or by order."""
+
+
+class HostedFunctionMessage(Struct, tag_field="role", tag="function"):
+    name: str
+    content: str | None
+
+
+class HostedRequest(Struct):
+    """What all hosts share: the frame of OpenAI's request, open for more fields."""
+
+    model: str
+    messages: list[
+        HostedSystem
+        | HostedDeveloper
+        | HostedUser
+        | HostedAssistant
+        | HostedTool
+        | HostedFunctionMessage
+    ]
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: str | list[str] | None = None
+    stream: bool | None = None

@@ -1,0 +1,129 @@
+"""Proto JSON takes two spellings of every field; this brings a body to one, camelCase.
+
+Only fields that the types know are renamed: arguments, results and schemas are the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+from msgspec import inspect
+
+from contextwright.wire.shapes import Problem, Shape
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["as_spelled", "camel_case", "snake_case"]
+
+Report = Callable[[Problem], None]
+
+
+class Names:
+    """The fields of one type: every spelling, with the camelCase one and the type below."""
+
+    def __init__(self, fields: tuple[inspect.Field, ...]) -> None:
+        self.fields: dict[str, tuple[str, Names | None]] = {}
+        self.snake: dict[str, tuple[str, Names | None]] = {}
+        for field in fields:
+            below = names_below(field.type)
+            self.fields[field.encode_name] = (field.encode_name, below)
+            self.fields[field.name] = (field.encode_name, below)
+            self.snake[field.encode_name] = (field.name, below)
+
+
+def camel_case(value: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
+    """The same body with every known field in camelCase, and the fields it spells twice.
+
+    Of a field spelled twice the camelCase one stays. What needs no new spelling is not copied.
+    """
+    problems: list[Problem] = []
+    return respell(value, names_of(shape), "", problems.append), problems
+
+
+def snake_case(value: Any, shape: type[Shape]) -> Any:
+    """A camelCase body with every known field in snake_case."""
+    return unspell(value, names_of(shape))
+
+
+@cache
+def names_of(shape: type[Shape]) -> Names:
+    """The spellings of a type; worked out once."""
+    info = inspect.type_info(shape)
+    return Names(cast("inspect.StructType", info).fields)
+
+
+def names_below(info: inspect.Type) -> Names | None:
+    """The spellings inside a field: of its type, of a list of them, of the struct in a union."""
+    match info:
+        case inspect.StructType():
+            return names_of(info.cls)  # pyright: ignore[reportArgumentType]
+        case inspect.ListType():
+            return names_below(info.item_type)
+        case inspect.UnionType():
+            return next(filter(None, map(names_below, info.types)), None)
+        case _:
+            return None
+
+
+def respell(value: Any, names: Names, path: str, report: Report) -> Any:
+    """One object or list of objects, respelled; itself where nothing changes."""
+    if is_list(value):
+        # Objects alone: no field holds lists of lists, and foreign data may hold them to any depth.
+        found = [
+            respell(item, names, f"{path}[{i}]", report) if is_object(item) else item
+            for i, item in enumerate(value)
+        ]
+        same = all(new is old for new, old in zip(found, value, strict=True))
+        return value if same else found
+    if not is_object(value):
+        return value
+    same = True
+    spelled: dict[str, Any] = {}
+    for key, item in value.items():
+        name, below = names.fields.get(key, (key, None))
+        place = f"{path}.{key}" if path else str(key)
+        if name != key and name in value:
+            report(Problem("G-spelling", place, f"{key} and {name} are the same field"))
+            same = False
+            continue
+        new = item if below is None else respell(item, below, place, report)
+        same = same and new is item and name == key
+        spelled[name] = new
+    return value if same else spelled
+
+
+def unspell(value: Any, names: Names) -> Any:
+    """One object or list of objects in snake_case, always a copy."""
+    if is_list(value):
+        return [unspell(item, names) if is_object(item) else item for item in value]
+    if not is_object(value):
+        return value
+    spelled: dict[str, Any] = {}
+    for key, item in value.items():
+        name, below = names.snake.get(key, (key, None))
+        spelled[name] = item if below is None else unspell(item, below)
+    return spelled
+
+
+TOKEN = re.compile(r"\[\d+\]|\.?[^.\[]+")
+CAPITAL = re.compile(r"[A-Z]")
+
+
+def as_spelled(path: str, payload: Any) -> str:
+    """A camelCase path in the spelling that the payload itself uses."""
+    found: list[str] = []
+    here = payload
+    for token in TOKEN.findall(path):
+        if token.startswith("["):
+            place = int(token[1:-1])
+            here = here[place] if is_list(here) and place < len(here) else None
+        elif is_object(here):
+            key = token.removeprefix(".")
+            if key not in here:
+                snake = CAPITAL.sub(lambda letter: "_" + letter[0].lower(), key)
+                token = token.replace(key, snake) if snake in here else token
+            here = here.get(token.removeprefix("."))
+        found.append(token)
+    return "".join(found)
