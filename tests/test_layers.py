@@ -72,3 +72,21 @@ def test_import_loads_nothing_heavy() -> None:
 def test_public_names_are_sorted_and_exist() -> None:
     assert contextwright.__all__ == sorted(contextwright.__all__)
     assert all(hasattr(contextwright, name) for name in contextwright.__all__)
+
+
+def test_every_code_is_documented() -> None:
+    """Whoever meets a code can look it up."""
+    rules = (SOURCE.parents[1] / "docs" / "rules.md").read_text()
+    codes = {
+        node.args[0].value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Problem"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(codes) > 80
+    missing = {code for code in codes if f"`{code}`" not in rules and f"`{code.split('.')[0]}.*`" not in rules}
+    assert missing == set()

@@ -72,6 +72,8 @@ def render(
         body = encode_json(rendered.payload)
     except TypeError as error:
         raise UsageError(f"the conversation holds a value that is not JSON: {error}") from error
+    except RecursionError as error:
+        raise UsageError("the conversation holds a value that is nested too deeply") from error
     return Rendered(rendered.payload, (*invented, *mended, *rendered.changes), body)
 
 
