@@ -1,8 +1,8 @@
 """What windows leave of a provider's prompt cache, on a generated agent run and on recorded ones.
 
-    python benchmarks/caching.py                      # the generated run
-    python benchmarks/caching.py --data FOLDER        # recorded runs too: see README.md
-    python benchmarks/caching.py --steps 0.2,0.4,0.6  # other steps of the default window
+python benchmarks/caching.py                      # the generated run
+python benchmarks/caching.py --data FOLDER        # recorded runs too: see README.md
+python benchmarks/caching.py --steps 0.2,0.4,0.6  # other steps of the default window
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from random import Random
 from typing import Any
 
 import workload
-
 from contextwright import Conversation, assistant, parse, system, user
 from contextwright.recipe import Recipe
 from contextwright.simulate import Row, simulate, total
@@ -155,12 +154,12 @@ def show(
 
 
 def own_budget(run: Conversation, model: str) -> int | None:
-    """A budget that makes a run overflow; None for runs too short to need one."""
+    """A budget that makes a run overflow: half of what a window may drop, yet room for two of the
+    largest messages; None for runs too short to need one."""
     history = Recipe().history(run.messages, model=model)
-    fixed = sum(history.costs[place] for place in history.always)
-    room = (history.total - fixed) // 2
-    largest = max(history.costs)
-    budget = fixed + max(room, 2 * largest)
+    costs = [history.cost(place, history.seen()) for place in range(len(history))]
+    fixed = history.always_before(len(history))
+    budget = fixed + max((history.total - fixed) // 2, 2 * max(costs))
     return budget if history.total > budget else None
 
 

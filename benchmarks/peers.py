@@ -24,7 +24,15 @@ __all__ = ["PEERS", "Peer", "Ready"]
 # litellm reads a table of prices from the network unless told not to.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
-encode = msgspec.json.Encoder().encode
+
+def as_json(value: Any) -> Any:
+    """What a peer leaves to the provider's SDK to encode: open files."""
+    if hasattr(value, "getvalue"):
+        return value.getvalue()
+    raise TypeError(f"a {type(value).__name__} is not JSON")
+
+
+encode = msgspec.json.Encoder(enc_hook=as_json).encode
 Run = Callable[[], bytes]
 Loaded = Callable[[Conversation], Run]
 

@@ -34,7 +34,7 @@ FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 SAMPLE = 0.02
 """Seconds of CPU a sample should take; shorter runs are repeated within it."""
 SLOWEST = 10.0
-"""Seconds after which a contender is not asked for the next size."""
+"""A contender that would take more seconds than this for ten times the size is not asked to."""
 HEAVY = (
     "asyncio concurrent.futures email http importlib.metadata importlib.resources logging "
     "multiprocessing pathlib regex rich splintr ssl subprocess tempfile tomllib typer "
@@ -144,7 +144,7 @@ def ready_peers(format: str, model: str) -> list[Any]:
     """The peers of a format, imported and tried once."""
     from peers import PEERS, Ready
 
-    sample = workload.clean(100)
+    sample = workload.clean(1_000)  # has everything in it, pictures too
     return [Ready.from_peer(peer, model, sample) for peer in PEERS if peer.format == format]
 
 

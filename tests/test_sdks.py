@@ -3,11 +3,14 @@
 import json
 import threading
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import openai
+import pydantic
 import pytest
 from google import genai
 
@@ -191,3 +194,45 @@ def test_bodies_are_sent_byte_for_byte(
     payload = cw.render(CONVERSATION, format, model=model).payload
     send(address, payload)
     assert bodies == [payload]
+
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*/anthropic.json"))
+
+
+def drained(value: Any) -> Any:
+    """Force the lazy iterators that pydantic makes of an SDK's `Iterable` fields."""
+    if isinstance(value, dict):
+        return {key: drained(item) for key, item in value.items()}
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        return value
+    return [drained(item) for item in value]
+
+
+@pytest.mark.parametrize(
+    ("format", "params"),
+    [
+        ("anthropic", anthropic.types.message_create_params.MessageCreateParamsNonStreaming),
+        ("openai-chat", openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming),
+        ("openai-responses", openai.types.responses.response_create_params.ResponseCreateParamsNonStreaming),
+    ],
+)
+@pytest.mark.parametrize("case", [case.parent for case in CASES], ids=lambda case: case.name)
+def test_payloads_are_of_the_sdks_own_types(case: Path, format: str, params: Any) -> None:
+    if (case.name, format) == ("refusal", "openai-responses"):
+        pytest.skip("the type wants an item id that only the API can give; the API does not")
+    payload = json.loads((case / f"{format}.json").read_text())["payload"]
+    drained(adapter(params).validate_python(payload))
+
+
+@cache
+def adapter(params: Any) -> Any:
+    return pydantic.TypeAdapter(params)
+
+
+@pytest.mark.parametrize("case", [case.parent for case in CASES], ids=lambda case: case.name)
+def test_contents_are_of_googles_own_types(case: Path) -> None:
+    payload = json.loads((case / "gemini.json").read_text())["payload"]
+    for content in payload["contents"]:
+        genai.types.Content.model_validate_json(json.dumps(content))
+    for tool in payload.get("tools", []):
+        genai.types.Tool.model_validate_json(json.dumps(tool))

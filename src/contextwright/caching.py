@@ -34,10 +34,11 @@ def mark_anthropic(payload: dict[str, Any], *, volatile: bool) -> None:
     turns = payload.get("messages")
     if isinstance(turns, list) and turns:
         blocks = cast("list[dict[str, Any]]", turns[-1]["content"])
-        mark_last(blocks[:-1] if volatile and len(blocks) > 1 else blocks)
+        mark_last(blocks, 1 if volatile and len(blocks) > 1 else 0)
 
 
-def mark_last(blocks: list[dict[str, Any]]) -> None:
-    """A mark on the last block that may carry one."""
-    if blocks and blocks[-1].get("type") not in ("thinking", "redacted_thinking"):
-        blocks[-1] = {**blocks[-1], "cache_control": MARK}
+def mark_last(blocks: list[dict[str, Any]], behind: int = 0) -> None:
+    """A mark on the last block that has so many behind it, if that may carry one."""
+    last = len(blocks) - 1 - behind
+    if last >= 0 and blocks[last].get("type") not in ("thinking", "redacted_thinking"):
+        blocks[last] = {**blocks[last], "cache_control": MARK}

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.changes import Change
+from contextwright.explaining import explained
 from contextwright.messages import encode_json
 from contextwright.models import Model
-from contextwright.tokens import Count
 from contextwright.windows import Decisions
 
 __all__ = ["Comparison", "Context", "Ledger", "Unit"]
@@ -102,21 +102,7 @@ class Context(Struct, frozen=True):
 
     def explain(self) -> str:
         """The receipt as a table: what stayed, what went, why, and what it costs."""
-        lines = [f"{self.model.id} · {self.format} · {count_line(self.ledger)}"]
-        for name in ("sections", "tools", "history", "wrappers"):
-            lines.append(f"  {name:<10} {getattr(self.ledger, name):>9,}")
-        lines.append("messages")
-        for run in self.decisions.runs:
-            last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
-            tokens = sum(decision.tokens for decision in self.decisions[run.start : run.stop])
-            lines.append(f"  {run.action:<10} {tokens:>9,}  {run.start}{last}  {run.reason}")
-        if self.changes:
-            lines.append("changes")
-            lines.extend(f"  {change}" for change in self.changes)
-        price = self.model.prices.input
-        if price is not None:
-            lines.append(f"price  ${self.ledger.tokens * price / 1_000_000:.6f} without any cache")
-        return "\n".join(lines)
+        return "\n".join(text for _, text in explained(self))
 
     def receipt(self) -> dict[str, Any]:
         """The receipt as JSON."""
@@ -130,16 +116,11 @@ class Context(Struct, frozen=True):
         }
 
 
-def count_line(ledger: Ledger) -> str:
-    count = Count(ledger.tokens, ledger.exact, ledger.bound)
-    return f"{count} of {ledger.budget:,}"
-
-
 def cause_of(place: str, context: Context, previous: Context) -> str:
     """Why two requests part where they do, in words."""
     if place == "tools":
         return "the tool list changed"
-    if place.startswith(("system", "instructions")) or not context.prefix:
+    if place.startswith(("system", "instructions")) or is_system(place, previous.payload):
         changed = [
             name for name, text in context.sections.items() if previous.sections.get(name) != text
         ]
@@ -156,6 +137,16 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
     if changed:
         return f"volatile sections changed: {', '.join(changed)}"
     return "an earlier message changed"
+
+
+def is_system(place: str, payload: dict[str, Any]) -> bool:
+    """Whether a place of a payload is a system message, in formats without a field for them."""
+    field, _, index = place.partition("[")
+    turns = payload.get(field)
+    if not isinstance(turns, list) or not index:
+        return False
+    turn = cast("list[Any]", turns)[int(index[:-1])]
+    return isinstance(turn, dict) and turn.get("role") in ("system", "developer")  # pyright: ignore
 
 
 PROMPT = (

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from msgspec import Raw, Struct
 
+from contextwright.context import Context
+from contextwright.explaining import Style as Look
+from contextwright.explaining import explained
 from contextwright.formats.base import Conversation
 from contextwright.messages import (
     Author,
@@ -32,7 +35,7 @@ from contextwright.messages import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_conversation", "safe", "show"]
+__all__ = ["print_conversation", "print_explanation", "safe", "show"]
 
 Style: TypeAlias = Literal["head", "time", "text", "call", "reason", "error", "note"]
 Line: TypeAlias = tuple[Style, str]
@@ -50,6 +53,16 @@ COLOURS: dict[Style, str] = {
     "reason": "italic dim",
     "error": "red",
     "note": "magenta",
+}
+
+LOOKS: dict[Look, str] = {
+    "head": "bold",
+    "title": "bold green",
+    "kept": "",
+    "dropped": "red",
+    "cleared": "yellow",
+    "plain": "",
+    "faint": "dim",
 }
 
 
@@ -102,6 +115,16 @@ def print_conversation(
         for place, (style, text) in enumerate(entry):
             styled.append(("\n" if place else "") + text, COLOURS[style])
         console.print(styled, soft_wrap=True)
+
+
+def print_explanation(context: Context, *, console: Console | None = None) -> None:
+    """Print what stayed, what went and why, in colour where the console has any."""
+    from rich.console import Console
+    from rich.text import Text as Styled
+
+    console = console or Console()
+    for look, text in explained(context):
+        console.print(Styled(safe(text, line=True), LOOKS[look]), soft_wrap=True)
 
 
 def safe(text: str, *, line: bool = False) -> str:

@@ -316,9 +316,10 @@ class History:
                 places.update(group.members if group else (place,))
         return sorted(places - self._is_always)
 
-    def is_always(self, place: int) -> bool:
-        """Whether no window drops a message."""
-        return place in self._is_always
+    def is_hidden(self, place: int) -> bool:
+        """Whether a message never reaches a model."""
+        index = bisect_left(self.hidden, place)
+        return index < len(self.hidden) and self.hidden[index] == place
 
     def turning_points(self, start: int) -> list[int]:
         """Lengths beyond a start at which less may have fitted than now.
@@ -356,10 +357,8 @@ class History:
 
     def tail(self) -> int:
         """Where the unfinished end begins: the last calls whose results close the history."""
-        last = self.counted[-1] if self.counted else None
-        group = self.groups.get(last) if last is not None else None
-        closed = group is not None and has_results(self.messages[group.members[-1]])
-        return group.members[0] if group and closed and last == group.members[-1] else len(self)
+        group = self.groups.get(self.counted[-1]) if self.counted else None
+        return group.members[0] if group and group.members[-1] == self.counted[-1] else len(self)
 
     def _saved_before(self, results: int, media: int) -> int:
         """What fading saves before these places."""

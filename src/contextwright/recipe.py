@@ -89,20 +89,22 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """A history priced for this recipe: keep it and add to it, and builds need not count again."""
         facts = as_model(model)
         meter = Meter(format or facts.format, facts)
-        return PricedHistory(messages, meter, self.fading)
+        return PricedHistory(messages, meter, self)
 
 
 class PricedHistory(History):
     """A history that remembers which meter priced it."""
 
-    def __init__(self, messages: Iterable[Message], meter: Meter, fading: Fading) -> None:
+    def __init__(self, messages: Iterable[Message], meter: Meter, recipe: Recipe) -> None:
         self.meter = meter
-        super().__init__(messages, price=meter.cost, fading=fading)
+        skip = recipe.stored_system == "skip"
+        super().__init__(messages, price=meter.cost, fading=recipe.fading, skip_system=skip)
 
-    def fits(self, format: str, model: Model, fading: Fading) -> bool:
-        """Whether its prices are those of this format, model and fading."""
+    def fits(self, format: str, model: Model, recipe: Recipe) -> bool:
+        """Whether its prices are those of this format, model and recipe."""
         meter = self.meter
-        return (meter.format, meter.model.id, self.fading) == (format, model.id, fading)
+        wanted = (format, model.id, recipe.fading, recipe.stored_system == "skip")
+        return (meter.format, meter.model.id, self.fading, self.skip_system) == wanted
 
 
 class Written(Struct, frozen=True):
@@ -133,7 +135,7 @@ class Build:
         self.model = model
         self.format = format
         self.frame = Conversation(())
-        if isinstance(given, PricedHistory) and given.fits(format, model, recipe.fading):
+        if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
             self.history, self.meter = given, given.meter
         else:
             if isinstance(given, History):
@@ -141,7 +143,7 @@ class Build:
             conversation = as_conversation(given)
             self.frame = replace(conversation, messages=(), changes=(), source=None, extra={})
             self.meter = Meter(format, model)
-            self.history = PricedHistory(conversation.messages, self.meter, recipe.fading)
+            self.history = PricedHistory(conversation.messages, self.meter, recipe)
         self.budget = budget or recipe.budget or model.max_input - recipe.answer
         self.tools = tuple(tools) if tools is not None else self.frame.tools
         self.changes: list[Change] = []
@@ -167,7 +169,7 @@ class Build:
             count = self.meter.count(rendered.payload)
             if count.most <= self.budget:
                 return self.finished(decisions, rendered, count)
-            if limit <= 0 or self.decisions(0).runs == decisions.runs:
+            if limit <= 0 or self.decisions(0).staying == decisions.staying:
                 return count
             limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
 
@@ -179,7 +181,7 @@ class Build:
             self.sections.remove(least)
             self.changes.append(Change("loss.section", least.name, "no room in the budget"))
             return True
-        if self.recipe.oversize == "refuse" or self.longest == 0:
+        if self.recipe.oversize == "refuse" or self.longest == SHORTEST:
             return False
         if self.longest is None:
             texts = [
@@ -188,10 +190,9 @@ class Build:
                 for text in texts_of(message)
             ]
             self.longest = max(texts, default=0)
-        self.longest = int(self.longest * min(0.9, self.budget / max(count.most, 1)))
-        if self.longest < SHORTEST:
-            self.longest = 0
-            return False
+        # Down to the shortest, so that the budget an error names is one that works.
+        shorter = int(self.longest * min(0.9, self.budget / max(count.most, 1)))
+        self.longest = max(shorter, SHORTEST)
         return True
 
     # --- the fixed part ----------------------------------------------------------------------
@@ -254,12 +255,10 @@ class Build:
         gap = decisions.gap
         for place in decisions.kept():
             message = self.history.at(place)
-            if message.role == "system" and self.recipe.stored_system == "skip":
-                continue
             if changed:
                 message = self.without_thinking(message, place)
             if place == gap:
-                kept.extend(self.note(decisions.omitted))
+                kept.extend(self.note(decisions.told))
             if place == self.history.question and self.volatile:
                 message = message.with_parts((*message.parts, Text(self.volatile)))
             kept.append(message if self.longest is None else cut_to(message, self.longest))

@@ -29,6 +29,7 @@ __all__ = [
     "numbered",
     "on_terminal",
     "paint",
+    "progress",
     "say",
     "say_json",
     "table",
@@ -137,10 +138,29 @@ def numbered(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in aligned columns."""
+def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
+    """Rows in aligned columns; from column `numbers` on they are aligned to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    lines: list[str] = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if numbers is None or place < numbers else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+@contextmanager
+def progress(title: str) -> Generator[Callable[[int, int], None] | None]:
+    """A bar on standard error while a person waits; nothing where nobody looks."""
+    if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

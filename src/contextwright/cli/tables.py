@@ -1,18 +1,22 @@
-"""`cw formats` and `cw models`: what there is to choose from."""
+"""`cw formats`, `cw models` and `cw recipes`: what there is to choose from."""
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from contextwright import formats as known_formats
+from contextwright import recipes as known_recipes
 from contextwright.cli.input import find_model, known_models
 from contextwright.cli.output import note, say, say_json, table
 from contextwright.formats.base import Format
 from contextwright.models import Model
 
-__all__ = ["formats", "models"]
+__all__ = ["formats", "models", "recipes"]
 
 
 def formats(*, as_json: bool) -> int:
@@ -33,6 +37,33 @@ def described(format: Format) -> dict[str, Any]:
         "replies": format.parse_reply is not None,
         "streams": format.parse_stream is not None,
     }
+
+
+def recipes(name: str | None, *, as_json: bool) -> int:
+    """Print the recipes of the package, or one of them as its file stands."""
+    if name is not None:
+        known_recipes.find(name)
+        shipped = name in known_recipes.SHIPPED
+        text = recipe_text(name) if shipped else Path(name).read_text("utf-8")
+        if not as_json:
+            say(text.rstrip())
+        elif name.endswith(".json"):
+            say_json(msgspec.json.decode(text))
+        else:
+            say_json(tomllib.loads(text))
+        return 0
+    found = [known_recipes.find(name) for name in known_recipes.SHIPPED]
+    if as_json:
+        say_json([{"name": recipe.name, "title": recipe.title} for recipe in found])
+    else:
+        say(table([(recipe.name, recipe.title) for recipe in found]))
+    return 0
+
+
+def recipe_text(name: str) -> str:
+    """The file of a recipe of the package."""
+    folder = resources.files("contextwright").joinpath("data/recipes")
+    return folder.joinpath(f"{name}.toml").read_text("utf-8")
 
 
 def models(name: str | None, file: str | None, *, as_json: bool) -> int:

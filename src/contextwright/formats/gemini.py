@@ -22,7 +22,7 @@ from contextwright.formats.base import (
     replaced,
 )
 from contextwright.formats.gemini_fitting import GEMINI_RULES, leave_signatures, sign_calls
-from contextwright.formats.gemini_parts import NAME, is_response, message_of, wire_of
+from contextwright.formats.gemini_parts import NAME, is_response, kind_of, message_of, wire_of
 from contextwright.formats.gemini_settings import settings_of, settings_wire, settle
 from contextwright.formats.gemini_stream import accumulate
 from contextwright.formats.gemini_tools import tools_of, tools_wire
@@ -55,7 +55,7 @@ __all__ = ["FORMAT", "TRAITS", "encode", "read_spelling", "respell_paths", "syst
 def carries_media(media: Media, model: Model) -> bool:
     """Bytes of any type that is said; addresses on the web or at Google; its own handles."""
     if media.data is not None:
-        return media.mime is not None
+        return media.mime is not None and kind_of(media.mime, "") == media.kind
     if media.url is not None:
         return is_web_address(media.url) or media.url.startswith("gs://")
     return media.file_id is not None and media.origin == NAME
@@ -302,10 +302,11 @@ def encode(messages: Sequence[Message], target: Target) -> tuple[Object, list[Ob
             parts.append(wire_of(part))
         if results and responses is not None and not target.faithful:
             responses.extend(results)
-            in_call_order(responses, calls)
         elif results:
             responses = results
             contents.append(content_of("user", results, message))
+        if results and responses is not None and len(responses) > 1 and not target.faithful:
+            in_call_order(responses, calls)
         if parts:
             role = "model" if message.role == "assistant" else "user"
             contents.append(content_of(role, parts, message))

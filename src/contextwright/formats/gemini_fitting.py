@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from typing import TypeVar
 
 import msgspec
 
 from contextwright.changes import Change
 from contextwright.formats.base import Conversation, keep_extra, replaced
-from contextwright.formats.gemini_parts import NAME, SIGNATURE
+from contextwright.formats.gemini_parts import NAME, SIGNATURE, kind_of
+from contextwright.formats.media import sniffed_mime
 from contextwright.formats.rules import (
     RULES,
     Draft,
@@ -16,13 +18,25 @@ from contextwright.formats.rules import (
     Ruled,
     clean_name,
     pair_results,
+    place_media,
     rewritten,
 )
 from contextwright.formats.target import Target
-from contextwright.messages import Message, Opaque, Part, Thinking, ToolCall, ToolResult
+from contextwright.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from contextwright.models import Model, find
 
 __all__ = ["GEMINI_RULES", "STAND_IN", "leave_signatures", "pair_by_turn", "sign_calls"]
+
+AnyPart = TypeVar("AnyPart", Part, Text | Media | Opaque)
 
 STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
 """What Google's documentation gives for calls that no Gemini model signed."""
@@ -109,6 +123,31 @@ def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
     return named == sorted(result.name or "" for result in results)
 
 
+def tell_kinds(draft: Draft, target: Target) -> Ruled:
+    """Media whose kind is that of their type: the API knows only the type."""
+    told: Draft = []
+    for place, message in draft:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+                pieces = tuple(map(of_its_kind, part.content))
+                same = pieces == part.content
+                parts.append(part if same else msgspec.structs.replace(part, content=pieces))
+            else:
+                parts.append(of_its_kind(part))
+        told.append((place, rewritten(message, parts)))
+    return told, []
+
+
+def of_its_kind(part: AnyPart) -> AnyPart:
+    """Media with the kind that their bytes or their type tell; any other part as it is."""
+    if not isinstance(part, Media) or part.data is None:
+        return part
+    mime = sniffed_mime(part.data) or part.mime
+    kind = kind_of(mime, "") if mime is not None else part.kind
+    return part if kind == part.kind else msgspec.structs.replace(part, kind=kind)
+
+
 def sign_calls(draft: Draft, target: Target) -> Ruled:
     """A stand-in on the first call of each step that no model signed, where the model wants one.
 
@@ -156,7 +195,11 @@ def with_signature(message: Message, path: str, changes: list[Change]) -> Messag
     return rewritten(message, parts)
 
 
+INSTEAD: dict[Rule, tuple[Rule, ...]] = {
+    pair_results: (pair_by_turn,),
+    place_media: (tell_kinds, place_media),
+}
 GEMINI_RULES: tuple[Rule, ...] = (
-    *(pair_by_turn if rule is pair_results else rule for rule in RULES),
+    *(own for rule in RULES for own in INSTEAD.get(rule, (rule,))),
     sign_calls,
 )

@@ -24,7 +24,7 @@ from contextwright.messages import (
 from contextwright.wire.gemini import DATA_FIELDS
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["NAME", "SIGNATURE", "is_response", "message_of", "wire_of"]
+__all__ = ["NAME", "SIGNATURE", "is_response", "kind_of", "message_of", "wire_of"]
 
 NAME = "gemini"
 SIGNATURE = "thoughtSignature"

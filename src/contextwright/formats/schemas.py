@@ -148,6 +148,9 @@ class ProtoWriter:
         if "oneOf" in schema:
             self.lost.append("oneOf")
         self.write_values(schema, proto)
+        if proto.keys() == {"nullable"}:
+            del proto["nullable"]
+            proto["type"] = "NULL"  # nothing but null is left
 
     def write_values(self, schema: Object, proto: Object) -> None:
         """The values allowed: texts alone can be listed, others only told."""
@@ -156,12 +159,12 @@ class ProtoWriter:
             return
         if None in values:
             proto["nullable"] = True
-        texts = [value for value in values if isinstance(value, str)]
-        if len(texts) == len([value for value in values if value is not None]):
-            proto["type"] = "STRING"
-            proto["enum"] = texts
-        else:
+        said = [value for value in values if value is not None]
+        if not all(isinstance(value, str) for value in said):
             self.lost.append("enum")
+        elif said:
+            proto["type"] = "STRING"
+            proto["enum"] = said
 
     def write_field(self, key: str, value: Any, proto: Object, inside: tuple[str, ...]) -> None:
         """One keyword that is neither type nor choice."""

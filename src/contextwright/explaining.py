@@ -1,0 +1,128 @@
+"""The receipt of a context as people read it: tokens as bars, messages by their fate, the price."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import ceil
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from contextwright.changes import Change
+from contextwright.tokens import Count
+
+if TYPE_CHECKING:
+    from contextwright.context import Context, Ledger
+
+__all__ = ["Style", "explained", "money"]
+
+Style: TypeAlias = Literal["head", "title", "kept", "dropped", "cleared", "plain", "faint"]
+
+BAR = 30
+"""Cells of a bar that fills the budget."""
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def explained(context: Context) -> Iterator[tuple[Style, str]]:
+    """The table, line by line, each with how it looks where there are colours."""
+    yield "head", head(context)
+    yield "plain", ""
+    yield from tokens(context.ledger)
+    yield "plain", ""
+    yield from messages(context)
+    if context.changes:
+        yield "plain", ""
+        yield "title", "Not as it came"
+        for line in changed(context.changes):
+            yield "plain", f"  {line}"
+    prices = context.model.prices
+    if prices.input is not None:
+        yield "plain", ""
+        fresh = money(context.ledger.tokens * prices.input / 1_000_000)
+        cached = prices.cache_read
+        warm = "" if cached is None else money(context.ledger.tokens * cached / 1_000_000)
+        more = f", {warm} if all of it comes from the cache" if warm else ""
+        yield "title", f"Input price {fresh}{more}"
+
+
+def head(context: Context) -> str:
+    """The request in one line."""
+    ledger = context.ledger
+    count = Count(ledger.tokens, ledger.exact, ledger.bound)
+    return f"{context.model.id} · {context.format} · {count} of {ledger.budget:,}"
+
+
+def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
+    """Where the tokens are, as bars in the width of the budget."""
+    yield "title", "Tokens"
+    named = {
+        "sections": ledger.sections,
+        "tools": ledger.tools,
+        "history": ledger.history,
+        "wrappers": ledger.wrappers,
+    }
+    for name, number in named.items():
+        line = f"  {name:<9}{number:>10,}{share(number, ledger.budget):>6}  "
+        yield "plain", (line + bar(number, ledger.budget)).rstrip()
+    doubt = ceil(ledger.tokens * ledger.bound)
+    if doubt:
+        line = f"  {'in doubt':<9}{doubt:>10,}{share(doubt, ledger.budget):>6}"
+        yield "faint", f"{line}  what the estimate may be too low by"
+    free = ledger.budget - ledger.tokens - doubt
+    yield "faint", f"  {'free':<9}{free:>10,}{share(free, ledger.budget):>6}"
+
+
+def messages(context: Context) -> Iterator[tuple[Style, str]]:
+    """What became of the messages, in runs of one fate."""
+    decisions = context.decisions
+    counted: Counter[str] = Counter()
+    for run in decisions.runs:
+        counted[run.action] += run.stop - run.start
+    fates = ", ".join(f"{number:,} {action}" for action, number in counted.items())
+    yield "title", f"Messages: {fates or 'none'}"
+    rows: list[tuple[str, str, str, str]] = []
+    for run in decisions.runs:
+        cost = sum(decision.tokens for decision in decisions[run.start : run.stop])
+        last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
+        rows.append((run.action, f"{cost:,}", f"{run.start}{last}", run.reason))
+    width = max((len(places) for _, _, places, _ in rows), default=0)
+    for action, cost, places, reason in rows:
+        style: Style = action if action in ("kept", "dropped", "cleared") else "plain"
+        yield (
+            style,
+            f"  {SIGNS.get(action, '·')} {action:<11}{cost:>6}  {places:<{width}}  {reason}",
+        )
+
+
+def changed(changes: Iterable[Change]) -> Iterator[str]:
+    """Changes, those of one kind and reason in one line."""
+    alike: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        alike.setdefault((change.code, change.reason), []).append(change)
+    for (code, reason), found in alike.items():
+        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+        yield f"{code} {found[0].path}{more}: {reason}"
+
+
+SIGNS = {"kept": "+", "dropped": "-", "cleared": "~"}
+
+
+def share(part: int, whole: int) -> str:
+    """A part in per cent."""
+    return f"{part / whole:.0%}" if whole else ""
+
+
+def bar(part: int, whole: int) -> str:
+    """A part as a bar, in eighths of a cell; never more than the whole."""
+    eighths = round(min(part / whole, 1) * BAR * 8) if whole else 0
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def money(dollars: float) -> str:
+    """Dollars, with as many digits as small sums need."""
+    return (
+        f"${dollars:,.2f}"
+        if dollars >= 10
+        else f"${dollars:.4f}"
+        if dollars >= 0.01
+        else f"${dollars:.6f}"
+    )
