@@ -18,7 +18,7 @@ import workload
 from contextwright import Conversation, assistant, parse, system, user
 from contextwright.recipe import Recipe
 from contextwright.simulate import Row, simulate, total
-from contextwright.windows import KeepRecent, Stepped
+from contextwright.windows import KeepAll, KeepRecent, Stepped
 
 TURNS = 200
 MODELS = ("claude-sonnet-5-5", "gpt-5.6-sol", "gpt-4o", "gemini-3.8-flash")
@@ -34,9 +34,10 @@ def main() -> int:
     for model in given.models.split(","):
         run = agent_run(TURNS)
         budget = tokens_of(run, model) // 12
-        show(f"generated run of {TURNS} turns", [run], policies, model=model, budget=budget)
-    if given.data:
-        recorded(given.data, policies, given.models.split(","))
+        rows = simulate(run, policies, model=model, budget=budget)
+        show(f"generated run of {TURNS} turns, {model}, budget {budget:,}", rows)
+        if given.data:
+            show_recorded(given.data, policies, model)
     return 0
 
 
@@ -65,16 +66,13 @@ def agent_run(turns: int) -> Conversation:
     return Conversation(tuple(messages), workload.tools())
 
 
-def recorded(folder: Path, policies: Sequence[Recipe], models: Sequence[str]) -> None:
-    """The recorded runs, each cut to a third of its own length at most."""
-    sets = {
+def recorded_runs(folder: Path) -> dict[str, list[Conversation]]:
+    """The recorded runs, by where they come from."""
+    return {
         "tau-bench, airline": trajectories(folder / "trajectories/tau_airline_gpt4o.openai.jsonl"),
         "SWE-agent": trajectories(folder / "trajectories/swe_agent.jsonl"),
         "Claude Code": logs(folder / "agent_logs"),
     }
-    for name, runs in sets.items():
-        for model in models:
-            show(name, runs, policies, model=model, budget=None)
 
 
 def trajectories(path: Path) -> list[Conversation]:
@@ -121,35 +119,45 @@ def tokens_of(run: Conversation, model: str) -> int:
     return Recipe().history(run.messages, model=model).total
 
 
-def show(
-    name: str,
-    runs: Sequence[Conversation],
-    policies: Sequence[Recipe],
-    *,
-    model: str,
-    budget: int | None,
-) -> None:
-    """One table: a row a policy, summed over the runs, and what it is of the sliding window."""
-    rows: list[list[Row]] = []
-    budgets: list[int] = []
-    for run in runs:
-        room = budget or own_budget(run, model)
-        if room is not None:
-            budgets.append(room)
-            rows.append(simulate(run, policies, model=model, budget=room))
-    sums = [total([row[place] for row in rows]) for place in range(len(policies))]
-    size = f"{min(budgets):,}" if len(set(budgets)) == 1 else f"{min(budgets):,}-{max(budgets):,}"
-    print(f"\n{name}, {model}: {len(rows)} runs, budget {size}")
+def show_recorded(folder: Path, policies: Sequence[Recipe], model: str) -> None:
+    """A table for each set of recorded runs, and one for all of them."""
+    everything: list[list[Row]] = []
+    for name, runs in recorded_runs(folder).items():
+        rows = [played(run, policies, model) for run in runs]
+        rows = [row for row in rows if row]
+        everything.extend(rows)
+        show(f"{name}, {model}, {len(rows)} runs over budget", summed(rows))
+    show(f"all recorded runs, {model}", summed(everything))
+
+
+def played(run: Conversation, policies: Sequence[Recipe], model: str) -> list[Row]:
+    """A run with every policy, and once without any limit; nothing for runs that fit anyway."""
+    budget = own_budget(run, model)
+    if budget is None:
+        return []
+    rows = simulate(run, policies, model=model, budget=budget)
+    return [*rows, *simulate(run, [Recipe(name="no budget", window=KeepAll())], model=model)]
+
+
+def summed(rows: Sequence[Sequence[Row]]) -> list[Row]:
+    """The figures of several runs, policy by policy."""
+    return [total(found) for found in zip(*rows, strict=True)]
+
+
+def show(title: str, rows: Sequence[Row]) -> None:
+    """One table: a row a policy, and what it is of the sliding window's."""
+    print(f"\n{title}")
     print(
-        f"  {'':12}{'requests':>9}{'bad':>5}{'sent':>12}{'shared':>9}{'uncached':>12}"
+        f"  {'':12}{'requests':>9}{'bad':>5}{'sent':>13}{'in prefix':>11}{'uncached':>12}"
         f"{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
     )
-    for row in sums:
+    sliding = rows[0]
+    for row in rows:
         bad = row.refused + row.invalid + row.over_budget + row.lost_questions
         print(
-            f"  {row.recipe:12}{len(row.requests):>9,}{bad:>5}{row.sent:>12,}{row.share:>9.1%}"
-            f"{row.uncached:>12,}{row.uncached / sums[0].uncached:>11.0%}"
-            f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sums[0].dollars or 1):>11.0%}"
+            f"  {row.recipe:12}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.share:>11.1%}"
+            f"{row.uncached:>12,}{row.uncached / sliding.uncached:>11.0%}"
+            f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sliding.dollars or 1):>11.0%}"
         )
 
 

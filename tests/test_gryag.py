@@ -189,6 +189,13 @@ def test_a_block_and_words_in_one_part() -> None:
     assert conversation.messages[0].author == cw.Author("456", "Alice")
 
 
+def test_block_upon_block() -> None:
+    conversation = cw.parse([user('[speaker id=1 name="B"]\n[meta] chat_id=5\nhi')], "gryag")
+    assert conversation.messages[0] == cw.user(
+        "hi", author=cw.Author("1", "B"), meta={"chat_id": 5}
+    )
+
+
 def test_metadata_that_a_model_repeats_is_nothing_it_said() -> None:
     conversation = cw.parse([user("hi"), model(META, "Привіт")], "gryag")
     assert conversation.messages[1] == cw.assistant("Привіт")

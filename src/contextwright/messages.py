@@ -250,12 +250,12 @@ class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls among the parts."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if type(part) is ToolCall])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """The tool results among the parts."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+        return tuple([part for part in self.parts if type(part) is ToolResult])
 
     @property
     def time(self) -> datetime | None:

@@ -10,19 +10,19 @@ models share and what an unknown name of that family gets; a model row adds its 
 
 from __future__ import annotations
 
+import pkgutil
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from contextwright.errors import ParseError, UsageError, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["ImageRule", "Model", "Models", "Prices", "find"]
 
@@ -137,7 +137,7 @@ class Models:
         The file has the shape of ours: `[models."my-model"]` with any fields of `Model`, and
         `family` for where the rest comes from; `[families.mine]` with `prefixes` and fields.
         """
-        return self.with_rows(read_table(Path(path)), source=str(path))
+        return self.with_rows(read_table(path), source=str(path))
 
     def with_rows(self, table: Mapping[str, Any], *, source: str = "models") -> Models:
         """This table with rows that are already at hand, in the shape of the file."""
@@ -229,7 +229,7 @@ def spelling(name: str) -> str:
     `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `anthropic/claude-sonnet-4.5` and
     `claude-sonnet-4-5` are one model.
     """
-    plain = unquote(name).strip().lower()
+    plain = unquoted(name).strip().lower()
     plain = plain.removeprefix("ft:").rsplit("/", 1)[-1]
     plain = HOSTED.sub("", plain)
     while (shorter := DATED.sub("", plain)) != plain and shorter:
@@ -237,10 +237,19 @@ def spelling(name: str) -> str:
     return plain.replace(".", "-").replace("_", "-")
 
 
+def unquoted(name: str) -> str:
+    """A name as it was before it became part of an address."""
+    if "%" not in name:
+        return name
+    from urllib.parse import unquote  # loaded by the first name that needs it
+
+    return unquote(name)
+
+
 @cache
 def _shipped() -> Models:
-    text = resources.files("contextwright").joinpath("data/models.toml").read_text("utf-8")
-    return Models(*sections(tomllib.loads(text), "models.toml"), source="models.toml")
+    text = pkgutil.get_data("contextwright", "data/models.toml") or b""
+    return Models(*sections(msgspec.toml.decode(text), "models.toml"), source="models.toml")
 
 
 def sections(table: Mapping[str, Any], source: str) -> tuple[dict[str, Row], dict[str, Row]]:
@@ -280,17 +289,18 @@ def rows(table: Mapping[str, Any], name: str, source: str) -> dict[str, Row]:
         raise ParseError(str(error), path=f"{source}: {name}") from None
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_table(path: str | Path) -> dict[str, Any]:
     """A table of models from a TOML or JSON file."""
     try:
-        text = path.read_text("utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
     except OSError as error:
         raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ParseError("not UTF-8 text", path=str(path)) from None
     try:
-        if path.suffix == ".json":
+        if str(path).endswith(".json"):
             return msgspec.json.decode(text, type=dict[str, Any])
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, msgspec.DecodeError) as error:
+        return msgspec.toml.decode(text)
+    except msgspec.DecodeError as error:
         raise ParseError(str(error), path=str(path)) from None

@@ -16,11 +16,11 @@ from contextwright.context import Context, Ledger, units_of
 from contextwright.errors import BudgetError
 from contextwright.formats.base import Conversation, Rendered
 from contextwright.history import Fading, History
-from contextwright.messages import Message, Opaque, Part, Text, Thinking, Tool, ToolResult
+from contextwright.messages import Message, Opaque, Part, Text, Thinking, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
 from contextwright.sections import Instructions, Moment, Section
-from contextwright.shortening import shortened
+from contextwright.shortening import cut_to, longest_text, shortened
 from contextwright.tokens import Count
 from contextwright.windows import Decisions, Stepped, Window
 
@@ -184,12 +184,8 @@ class Build:
         if self.recipe.oversize == "refuse" or self.longest == SHORTEST:
             return False
         if self.longest is None:
-            texts = [
-                len(text)
-                for message in self.messages(self.decisions(0))
-                for text in texts_of(message)
-            ]
-            self.longest = max(texts, default=0)
+            least = self.messages(self.decisions(0))
+            self.longest = max(map(longest_text, least), default=0)
         # Down to the shortest, so that the budget an error names is one that works.
         shorter = int(self.longest * min(0.9, self.budget / max(count.most, 1)))
         self.longest = max(shorter, SHORTEST)
@@ -330,30 +326,6 @@ SHORTEST = 200
 def is_bound(part: Part) -> bool:
     """Whether a part is thinking that its provider ties to the exact words before it."""
     return isinstance(part, Thinking) and part.signature is not None and part.origin == "anthropic"
-
-
-def texts_of(message: Message) -> list[str]:
-    """The texts of a message that can be cut."""
-    return [
-        part.text if isinstance(part, Text) else part.content
-        for part in message.parts
-        if isinstance(part, Text)
-        or (isinstance(part, ToolResult) and isinstance(part.content, str))
-    ]  # pyright: ignore[reportReturnType]
-
-
-def cut_to(message: Message, longest: int) -> Message:
-    """A message with no text longer than that, system messages excepted."""
-    if message.role == "system":
-        return message
-    parts: list[Part] = []
-    for part in message.parts:
-        if isinstance(part, Text):
-            part = replace(part, text=shortened(part.text, longest))
-        elif isinstance(part, ToolResult) and isinstance(part.content, str):
-            part = replace(part, content=shortened(part.content, longest))
-        parts.append(part)
-    return message.with_parts(parts)
 
 
 def ledger_of(count: Count, budget: int, payload: dict[str, Any]) -> Ledger:

@@ -11,10 +11,9 @@ be priced once, alone.
 from __future__ import annotations
 
 import math
-import tomllib
+import pkgutil
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Literal
 
 import msgspec
@@ -146,8 +145,8 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def tables() -> Tables:
     """The shipped constants; read once, at the first count."""
-    text = resources.files("contextwright").joinpath("data/tariffs.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Tables)
+    text = pkgutil.get_data("contextwright", "data/tariffs.toml") or b""
+    return msgspec.toml.decode(text, type=Tables)
 
 
 def tokenizer_facts(name: str) -> Tokenizer:

@@ -9,6 +9,7 @@ from contextwright.changes import Change
 from contextwright.formats.anthropic_blocks import (
     NAME,
     block_of,
+    blocks_of,
     message_of,
     text_blocks,
     tool_of,
@@ -186,7 +187,7 @@ def encode(
     previous = "system"
     for message in messages:
         role = message.role
-        blocks = [block_of(part) for part in message.parts]
+        blocks = blocks_of(message.parts)
         if role == "system" and not turns:
             system.extend(blocks)
             continue

@@ -28,7 +28,7 @@ from contextwright.messages import (
 from contextwright.wire.anthropic import CustomTool
 from contextwright.wire.shapes import shape_problems
 
-__all__ = ["block_of", "message_of", "text_blocks", "tool_of", "tool_wire"]
+__all__ = ["block_of", "blocks_of", "message_of", "text_blocks", "tool_of", "tool_wire"]
 
 NAME = "anthropic"
 
@@ -197,6 +197,15 @@ def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
 
 
 # --- writing ---------------------------------------------------------------------------------
+
+
+def blocks_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
+    """The blocks of a message, most of which are words alone."""
+    if len(parts) == 1:
+        part = parts[0]
+        if type(part) is Text and not part.extra:
+            return [{"type": "text", "text": part.text}]
+    return [block_of(part) for part in parts]
 
 
 def block_of(part: Part) -> dict[str, Any]:

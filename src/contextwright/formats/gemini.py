@@ -316,11 +316,9 @@ def encode(messages: Sequence[Message], target: Target) -> tuple[Object, list[Ob
 
 def add_system(system: Object, message: Message) -> None:
     """Add a leading system message to the instruction."""
-    held = message.extra.get(NAME) if message.extra else None
-    if held:
-        system.update(held)
     texts = [wire_of(part) for part in message.parts if type(part) is Text]
     if texts:
+        system.update(message.extra.get(NAME, {}))
         system.setdefault("parts", []).extend(texts)
 
 

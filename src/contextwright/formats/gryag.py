@@ -137,7 +137,8 @@ def remembered(shape: str) -> Extra:
 
 def placed(path: str, shape: str) -> str:
     """A path as the data has it, before we framed them."""
-    path = path.replace(f"{NOW}.parts", "userParts", 1)
+    if path.startswith(f"{NOW}.parts"):
+        return "userParts" + path.removeprefix(f"{NOW}.parts")
     if shape == "list":
         return path.removeprefix("history")
     return path.removeprefix("history[0].") if shape == "entry" else path
@@ -200,15 +201,14 @@ def without_metadata(message: Message, path: str, reader: Reader) -> tuple[list[
             continue
         place = f"{path}.parts[{index}]"
         if message.role == "user" and not parts:
-            values = {**values, **found[0]}
+            values.update(found[0])
             reason = "metadata became fields of the message"
             reader.changes.append(Change("repair.meta", place, reason))
         else:
-            reader.changes.append(
-                Change("loss.meta", place, "metadata is not part of what is said")
-            )
+            reason = "metadata is nothing anybody said"
+            reader.changes.append(Change("loss.meta", place, reason))
         if found[1]:
-            parts.append(Text(found[1]))
+            parts.append(msgspec.structs.replace(part, text=found[1]))
     return parts, sender_of(values)
 
 

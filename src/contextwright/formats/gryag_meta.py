@@ -96,18 +96,36 @@ class Pairs(Struct):
 
 
 def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
-    """The pairs of a `[meta]` or `[speaker …]` block at the head of a text, and what follows it.
+    """The pairs of the `[meta]` and `[speaker …]` blocks at the head of a text, and the rest.
 
     Only a block with a line of its own counts: words on the same line make it a sentence.
     """
-    start = len(text) - len(text.lstrip())
-    block = read_block(text, start) if text.startswith("[", start) else None
+    values: dict[str, str | int] = {}
+    place = 0
+    while (block := read_head(text, place)) is not None:
+        values.update(block.values)
+        place = block.end
+    return (values, text[place:]) if place else None
+
+
+def read_head(text: str, start: int) -> Pairs | None:
+    """A block on a line of its own at a place, and where the next line begins."""
+    begin = beyond(text, start, " \t\r\n")
+    block = read_block(text, begin) if text.startswith("[", begin) else None
     if block is None:
         return None
-    rest = text[block.end :].lstrip(" \t\r")
-    if rest and not rest.startswith("\n"):
+    end = beyond(text, block.end, " \t\r")
+    if end < len(text) and text[end] != "\n":
         return None
-    return block.values, rest.lstrip("\r\n")
+    return Pairs(block.values, beyond(text, end, "\r\n"))
+
+
+def beyond(text: str, start: int, letters: str) -> int:
+    """The first place that holds none of these letters."""
+    end = start
+    while end < len(text) and text[end] in letters:
+        end += 1
+    return end
 
 
 def read_block(text: str, start: int) -> Pairs | None:
@@ -126,8 +144,7 @@ def read_pairs(text: str, start: int, closing: str = "") -> Pairs:
     values: dict[str, str | int] = {}
     end = place = start
     while True:
-        while text.startswith((" ", "\t"), place):
-            place += 1
+        place = beyond(text, place, " \t")
         equals = key_end(text, place)
         if equals == place or not text.startswith("=", equals):
             return Pairs(values, end)

@@ -85,15 +85,15 @@ replace = msgspec.structs.replace
 
 def fitted(conversation: Conversation, changes: list[Change]) -> Conversation:
     """The conversation without what only other hosts of this format take."""
-    messages = conversation.messages
     faithful = conversation.source == NAME
-    if any(map(holds_more, messages)):
-        messages = tuple(
-            fitted_message(message, f"messages[{index}]", changes, faithful=faithful)
-            for index, message in enumerate(messages)
-        )
+    messages = [
+        fitted_message(message, f"messages[{index}]", changes, faithful=faithful)
+        if holds_more(message)
+        else message
+        for index, message in enumerate(conversation.messages)
+    ]
     tools = tuple(fitted_tools(conversation.tools, changes, faithful=faithful))
-    return replaced(conversation, messages=messages, tools=tools)
+    return replaced(conversation, messages=tuple(messages), tools=tools)
 
 
 def holds_more(message: Message) -> bool:

@@ -71,17 +71,16 @@ class Writer:
         for message in messages:
             parts = message.parts
             role = message.role
+            if role == "system" and not items and is_plain(message):
+                self.instructions.extend(part.text for part in parts if isinstance(part, Text))
+                continue
+            if len(parts) == 1 and role != "tool" and not message.extra:
+                part = parts[0]
+                if type(part) is Text and not part.extra:
+                    items.append({"role": role, "content": part.text})
+                    continue
             if role == "assistant":
                 self.assistant(parts)
-            elif role == "system" and not items and is_plain(message):
-                self.instructions.extend(part.text for part in parts if isinstance(part, Text))
-            elif (
-                role != "tool" and len(parts) == 1 and type(parts[0]) is Text and not message.extra
-            ):
-                text = parts[0]
-                items.append(
-                    {"role": role, "content": text.text if not text.extra else self.content(parts)}
-                )
             else:
                 self.others(message)
 
@@ -89,18 +88,22 @@ class Writer:
         """User and system messages, and tools' answers, with whatever stands among them."""
         said: list[Part] = []
         for part in message.parts:
-            if not isinstance(part, ToolResult | Opaque):
+            if isinstance(part, ToolResult):
+                item = self.output(part)
+            elif isinstance(part, Opaque):
+                item = part.data
+            else:
                 said.append(part)
                 continue
+            if said:
+                self.message(message, said)
+                said = []
+            self.item(item, part)
+        if said:
             self.message(message, said)
-            said = []
-            self.item(self.output(part) if isinstance(part, ToolResult) else part.data, part)
-        self.message(message, said)
 
     def message(self, message: Message, parts: list[Part]) -> None:
-        """A message of the user or the operator; none where nothing is said."""
-        if not parts:
-            return
+        """A message of the user or the operator."""
         fields = message.extra.get(NAME, NO_FIELDS)
         role = "user" if message.role == "tool" else message.role
         self.item({"role": role, "content": self.content(parts), **fields}, parts[0])
@@ -198,8 +201,9 @@ class Writer:
             "type": "function_call_output",
             "call_id": result.call_id,
             "output": self.content(content) if isinstance(content, tuple) else result.text,
-            **result.extra.get(NAME, NO_FIELDS),
         }
+        if result.extra:
+            item.update(result.extra.get(NAME, NO_FIELDS))
         if result.call_id in self.custom:
             item["type"] = "custom_tool_call_output"
             for field in ("name", "namespace"):  # only a function's answer may say them again

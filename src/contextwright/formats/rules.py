@@ -83,6 +83,9 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
     for place, message in draft:
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
+            if type(part) is Text and not part.extra:
+                parts.append(part)  # words alone travel anywhere
+                continue
             path = f"messages[{place}].parts[{index}]"
             parts.extend(travelling(part, message, target, path, changes))
         message = own_extra(message, message.role, target, f"messages[{place}]", changes)
@@ -248,9 +251,14 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
             paired.append((place, rewritten(message, kept)))
         answers = by_message.get(position)
         if answers:
+            answers = sorted(answers, key=lambda answer: answer.result_at or LAST)
             results = tuple(answered(answer, draft, changes) for answer in answers)
             paired.append((place, Message("tool", results)))
     return paired, changes
+
+
+LAST: At = (1_000_000_000, 0)
+"""Behind every place: results keep the order they came in, and invented ones follow."""
 
 
 def is_named(answer: Answer) -> bool:
@@ -400,9 +408,12 @@ def place_media(draft: Draft, target: Target) -> Ruled:
     placed: Draft = []
     waiting: Draft = []
     for place, message in draft:
-        if not message.results:
+        if waiting and not message.results:
             placed.extend(waiting)
             waiting = []
+        if not holds_media(message):
+            placed.append((place, message))
+            continue
         moved: list[Media] = []
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
@@ -418,6 +429,15 @@ def place_media(draft: Draft, target: Target) -> Ruled:
             note = Text(f"[media of the {message.role} message above]")
             waiting.append((place, Message("user", (note, *moved))))
     return [*placed, *waiting], changes
+
+
+def holds_media(message: Message) -> bool:
+    """Whether a message has media among its parts, or may have some inside its results."""
+    for part in message.parts:
+        kind = type(part)
+        if kind is Media or (kind is ToolResult and type(part.content) is tuple):  # pyright: ignore
+            return True
+    return False
 
 
 def media_here(

@@ -70,6 +70,7 @@ def is_clean(messages: Sequence[Message], target: Target, unsaid: set[str]) -> b
     """Whether the history is legal as it stands; notes in `unsaid` what stays behind anyway."""
     traits = target.traits
     alone = traits.merges and not target.faithful
+    refuses_blank = not traits.blank_text
     pending: dict[str, None] = {}
     seen: set[str] = set()
     previous = ""
@@ -96,7 +97,15 @@ def is_clean(messages: Sequence[Message], target: Target, unsaid: set[str]) -> b
                 return False
             if traits.user_first and previous in ("", "system"):
                 return False
-        if not message.parts or not are_clean(message, target, pending, seen):
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text and role != "tool" and not pending:
+            # By far the most common message: words alone.
+            text = parts[0]
+            if text.extra and not fits(text, role, target):
+                return False
+            if refuses_blank and (not text.text or text.text.isspace()):
+                return False
+        elif not parts or not are_clean(message, target, pending, seen):
             return False
         previous = role
     if pending:
@@ -170,7 +179,7 @@ def call_is_clean(
     """Whether a call can be written as it is; it then waits for its result."""
     traits = target.traits
     id = call.id
-    if id is None or id in pending or call.name in target.reply_tools:
+    if not id or id in pending or call.name in target.reply_tools:
         return False
     if not traits.tool_names.fits(call.name):
         return False

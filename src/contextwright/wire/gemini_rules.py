@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from contextwright.errors import shown
 from contextwright.models import Model
@@ -28,7 +29,7 @@ SAMPLING = ("temperature", "topP", "topK")
 DATA = frozenset(DATA_FIELDS)
 
 
-class Placed(NamedTuple):
+class Placed(Struct, gc=False):
     """A part and where it stands: `contents[content].parts[place]`."""
 
     content: int
@@ -41,19 +42,16 @@ class Placed(NamedTuple):
         return f"contents[{self.content}].parts[{self.place}]"
 
 
-class Turn:
+class Turn(Struct):
     """Neighbours of one role, joined as the API joins them before it looks at pairs."""
 
-    __slots__ = ("calls", "first_other", "last", "responses", "role")
-
-    def __init__(self, role: str) -> None:
-        self.role = role
-        self.calls: list[Placed] = []
-        self.responses: list[Placed] = []
-        self.first_other: int | None = None
-        """The first content of the turn that holds something else."""
-        self.last = 0
-        """Its last content."""
+    role: str
+    calls: list[Placed] = []
+    responses: list[Placed] = []
+    first_other: int | None = None
+    """The first content of the turn that holds something else."""
+    last: int = 0
+    """Its last content."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -97,9 +95,7 @@ def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
     if entries is None or entries == []:
         problems.append(Problem("G-empty", "contents", "at least one content is needed"))
     turn, answered = None, False
-    for index, content in enumerate(entries if is_list(entries) else ()):
-        if not is_object(content):
-            continue
+    for index, content in objects_in(entries):
         # A role that is none of the API's counts as the user's: T-literal names it already.
         role = "model" if content.get("role") == "model" else "user"
         if turn is None or turn.role != role:

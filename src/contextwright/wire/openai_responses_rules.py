@@ -79,16 +79,16 @@ class Input(NamedTuple):
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """Everything in a request body that the API would refuse, or might."""
-    raw, unwritable = encoded(payload)
-    problems = [*body_shape(payload), *unwritable]
+    problems = [*body_shape(payload), *encoded(payload)[1]]
     if not is_object(payload):
         return problems
     items = payload.get("input")
     if is_list(items):
         problems.extend(item_shapes(items))
     read = read_input(payload, model)
-    for rule, words in RULES:
-        if not raw or any(word in raw for word in words):
+    kinds = {kind for _, kind, _ in read.items}
+    for about, rule in RULES:
+        if about is None or not about.isdisjoint(kinds):
             problems.extend(rule(read))
     return [*problems, *request_settings(payload, model), *tool_problems(payload)]
 
@@ -263,14 +263,14 @@ def ends(read: Input) -> Iterator[Problem]:
 
 
 RULES = (
-    (pairing, (b'_call"', b'_output"')),
-    (reasoning, (b'"reasoning"', b'"rs_')),
-    (calls, (b'"function_call"',)),
-    (ids, (b'id"', b'"reasoning"', b'_search_call"')),
-    (files, (b'"input_image"', b'"input_file"')),
-    (ends, (b'"compaction_trigger"',)),
+    (OUTPUTS | CALLS.keys(), pairing),
+    ({"reasoning", "item_reference"}, reasoning),
+    ({"function_call"}, calls),
+    (None, ids),
+    (None, files),
+    ({"compaction_trigger"}, ends),
 )
-"""The rules about items, each with the words without which a request cannot break it."""
+"""Rules about items, with the kinds of item that can break them (None: any)."""
 
 
 def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
