@@ -120,14 +120,24 @@ def tokens_of(run: Conversation, model: str) -> int:
 
 
 def show_recorded(folder: Path, policies: Sequence[Recipe], model: str) -> None:
-    """A table for each set of recorded runs, and one for all of them."""
+    """Tables for each set of recorded runs: each run alone, and all in one session."""
     everything: list[list[Row]] = []
     for name, runs in recorded_runs(folder).items():
-        rows = [played(run, policies, model) for run in runs]
-        rows = [row for row in rows if row]
+        rows = [found for run in runs if (found := played(run, policies, model))]
         everything.extend(rows)
-        show(f"{name}, {model}, {len(rows)} runs over budget", summed(rows))
-    show(f"all recorded runs, {model}", summed(everything))
+        show(f"{name}, {model}, {len(rows)} runs over budget, each alone", summed(rows))
+        session = joined(runs)
+        budget = tokens_of(session, model) // 4
+        rows = simulate(session, policies, model=model, budget=budget)
+        show(f"{name}, {model}, {len(runs)} runs in one session, budget {budget:,}", rows)
+    show(f"all recorded runs, {model}, each alone", summed(everything))
+
+
+def joined(runs: Sequence[Conversation]) -> Conversation:
+    """Runs one after the other in one conversation, as an agent has them that is never reset."""
+    opening = [message for message in runs[0].messages[:1] if message.role == "system"]
+    said = [message for run in runs for message in run.messages if message.role != "system"]
+    return Conversation((*opening, *said))
 
 
 def played(run: Conversation, policies: Sequence[Recipe], model: str) -> list[Row]:

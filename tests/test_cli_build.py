@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pty
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -268,6 +271,37 @@ def test_nothing_forges_the_table(cw: Run) -> None:
     outcome = cw("explain", "-", *ARGUMENTS, input=chat)
     assert outcome.code == 0
     assert "\x1b" not in outcome.out + outcome.err
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """What a terminal receives."""
+    outside, inside = pty.openpty()
+    with os.fdopen(outside, "rb", buffering=0) as screen:
+        command = [sys.executable, "-m", "contextwright", *arguments]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=inside, stderr=inside)
+        os.close(inside)
+        received = b""
+        try:
+            while chunk := screen.read(65_536):
+                received += chunk
+        except OSError:  # Linux says EIO when the other side is gone
+            pass
+        process.wait(timeout=30)
+    return received.decode()
+
+
+def test_explain_on_a_terminal_is_the_same_in_colour(cw: Run) -> None:
+    arguments = ("explain", TRAIN, *ARGUMENTS, "--budget", "400")
+    seen = on_a_terminal(*arguments)
+    assert "\x1b[1;32mTokens\x1b[0m" in seen
+    plain = re.sub(r"\x1b\[[\d;]*m", "", seen).replace("\r\n", "\n")
+    assert plain == cw(*arguments).out
+
+
+def test_simulate_shows_its_progress_to_a_person() -> None:
+    seen = on_a_terminal("simulate", TRAIN, *ARGUMENTS, "--budget", "400")
+    assert "14/14" in seen
+    assert seen.rstrip().splitlines()[-1].startswith("default ")
 
 
 # Comparing

@@ -117,25 +117,34 @@ def pairs(messages: list[cw.Message]) -> list[tuple[int, int]]:
     ]
 
 
-def question_of(messages: list[cw.Message]) -> int | None:
-    return max(
-        (
-            place
-            for place, one in enumerate(messages)
-            if one.role == "user"
-            and one.visibility == "public"
-            and any(not isinstance(part, cw.ToolResult) for part in one.parts)
-        ),
-        default=None,
-    )
+def questions_of(messages: list[cw.Message]) -> set[int]:
+    """The newest words of a user, and the newest that stand beside no results."""
+    asked = [
+        place
+        for place, one in enumerate(messages)
+        if one.role == "user"
+        and one.visibility == "public"
+        and any(not isinstance(part, cw.ToolResult) for part in one.parts)
+    ]
+    alone = [place for place in asked if not messages[place].results]
+    return {*asked[-1:], *alone[-1:]}
 
 
 def must_stay(messages: list[cw.Message]) -> set[int]:
     """System, pinned, the newest question, the last message, and all they belong to."""
     public = [place for place, one in enumerate(messages) if one.visibility == "public"]
     must = {place for place in public if messages[place].role == "system" or messages[place].pinned}
-    must.update(place for place in public if place == question_of(messages))
-    must.update([place for place in public if messages[place].role != "system"][-1:])
+    must |= questions_of(messages)
+    said = [place for place in public if messages[place].role != "system"]
+    answered = {result for _, result in pairs(messages)}
+    must.update(said[-1:])
+    must.update(
+        [
+            place
+            for place in said
+            if place in answered or len(messages[place].results) < len(messages[place].parts)
+        ][-1:]
+    )
     size = -1
     while size != len(must):
         size = len(must)
@@ -419,6 +428,24 @@ def test_in_a_tool_loop_question_and_unfinished_exchange_stay(limit: int, kept: 
     messages.insert(4, cw.assistant("a" * 9))
     messages.insert(4, cw.user("q" * 9, visibility="hidden"))
     assert kept_of(messages, KeepRecent(), limit) == [place for place in kept if place != 4]
+
+
+def test_words_beside_results_do_not_push_out_the_question() -> None:
+    """Some harnesses put a reminder into every message with results."""
+    messages = [cw.user("q" * 9)]
+    for number in range(5):
+        messages.append(cw.assistant(cw.ToolCall("t", {}, f"{number}")))
+        reminded = [cw.ToolResult(f"{number}", "r" * 9), cw.Text("go on")]
+        messages.append(cw.Message("user", tuple(reminded)))
+    assert kept_of(messages, KeepRecent(), 0) == [0, 9, 10]
+    messages.append(cw.assistant("done"))
+    assert kept_of(messages, KeepRecent(), 0) == [0, 9, 10, 11]
+
+
+def test_a_doubled_result_at_the_end_does_not_end_the_exchange() -> None:
+    answer = cw.tool_result("a", "r" * 9)
+    messages = [cw.user("q"), cw.assistant(cw.ToolCall("t", {}, "a")), answer, answer]
+    assert kept_of([cw.user("old"), *messages], KeepRecent(), 0) == [1, 2, 3, 4]
 
 
 def test_a_result_far_behind_its_call_keeps_it_while_it_is_the_newest() -> None:

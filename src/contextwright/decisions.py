@@ -259,7 +259,7 @@ def why_kept(history: History, seen: Seen, place: int) -> str:
         return "pinned"
     if message.role == "system":
         return "system"
-    if place == seen.question:
+    if place == seen.question or place == seen.asked:
         return "newest question"
     return "belongs to an exchange that stays"
 

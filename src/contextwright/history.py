@@ -36,6 +36,11 @@ class Seen(Struct, frozen=True):
     """Media before this place have faded."""
     question: int | None
     """The newest words of a user."""
+    asked: int | None
+    """The newest message of a user that holds no results.
+
+    Where it is another than the question, the words beside results may be a mere reminder.
+    """
 
 
 class Group(Struct):
@@ -72,11 +77,15 @@ class History:
         """Places of what limits in messages count: all that is neither hidden nor system."""
         self.questions: list[int] = []
         """Places of users' words."""
+        self.asked: list[int] = []
+        """Those among them that stand beside no results."""
         self.always: list[int] = []
         """Places of system and pinned messages, and what belongs to them: no window drops them."""
         self.groups: dict[int, Group] = {}
         self.grouped: list[int] = []
         """Places that belong to a group."""
+        self._ends: list[int] = []
+        """The counted places, save results that answer nothing: where a history can end."""
         self._waiting = Waiting()
         self._totals: list[int] = [0]
         self._always_totals: list[int] = [0]
@@ -123,7 +132,11 @@ class History:
             self.counted.append(place)
         if is_question(message):
             self.questions.append(place)
+            if not has_results(message):
+                self.asked.append(place)
         called = self._join(message, place)
+        if not system and (called or any(type(part) is not ToolResult for part in message.parts)):
+            self._ends.append(place)
         group = self.groups.get(place)
         if system or message.pinned or (group is not None and group.always):
             self._keep(place)
@@ -233,11 +246,10 @@ class History:
     def seen(self, count: int | None = None) -> Seen:
         """The history as it is, or as it was when it had so many messages."""
         count = len(self) if count is None else count
-        asked = bisect_left(self.questions, count)
-        question = self.questions[asked - 1] if asked else None
+        question, asked = last_before(self.questions, count), last_before(self.asked, count)
         fading = self.fading
         if not fading.is_on:
-            return Seen(count, 0, 0, question)
+            return Seen(count, 0, 0, question, asked)
         step = fading.step
         exchanges = bisect_left(self._exchanges, count)
         pictured = bisect_left(self._with_media, count)
@@ -245,7 +257,7 @@ class History:
         media = boundary(self._with_media, pictured, fading.media, step)
         pieces = bisect_left(self._media, count)
         most = cap_boundary(self._media, pieces, fading.most_media, step)
-        return Seen(count, results, max(media, most), question)
+        return Seen(count, results, max(media, most), question, asked)
 
     @property
     def question(self) -> int | None:
@@ -263,8 +275,9 @@ class History:
         if not self.fading.is_on:
             return cost
         cost -= self._saved_before(min(place, seen.results), min(place, seen.media))
-        if seen.question is not None and seen.question < place:
-            cost += self._saved_at(seen.question, seen)
+        for asked in {seen.question, seen.asked}:
+            if asked is not None and asked < place:
+                cost += self._saved_at(asked, seen)
         return cost
 
     def settled(self, place: int) -> int:
@@ -279,7 +292,8 @@ class History:
     def cost(self, place: int, seen: Seen) -> int:
         """What the message at a place costs, faded if it is that old."""
         cost = self._totals[place + 1] - self._totals[place]
-        return cost if place == seen.question else cost - self._saved_at(place, seen)
+        asked = place == seen.question or place == seen.asked
+        return cost if asked else cost - self._saved_at(place, seen)
 
     def at(self, place: int, seen: Seen | None = None) -> Message:
         """The message at a place, faded if it is that old."""
@@ -290,7 +304,7 @@ class History:
     def faded(self, place: int, seen: Seen) -> Message | None:
         """What a message has become; None while it is as it was."""
         forms = self._faded.get(place)
-        if forms is None or place == seen.question:
+        if forms is None or place == seen.question or place == seen.asked:
             return None
         bare, plain, both = forms
         if place < seen.results and place < seen.media:
@@ -307,10 +321,8 @@ class History:
 
     def must(self, seen: Seen) -> list[int]:
         """What stays besides: the newest question, and the unfinished exchange at the end."""
-        last = bisect_left(self.counted, seen.count)
-        ends = {seen.question, self.counted[last - 1] if last else None}
         places: set[int] = set()
-        for place in ends:
+        for place in (seen.question, seen.asked, last_before(self._ends, seen.count)):
             if place is not None:
                 group = self.groups.get(place)
                 places.update(group.members if group else (place,))
@@ -328,13 +340,13 @@ class History:
         call free, and each step of fading sets free what it saves.
         """
         points: set[int] = set()
-        for index in range(max(1, bisect_right(self.questions, start)), len(self.questions)):
-            asked = self.questions[index - 1]
-            if self.fading.is_on or self._first_of(asked) < start:
-                points.add(self.questions[index])
+        for places in (self.questions, self.asked):
+            index = bisect_right(places, start)
+            points.update(places[index:] if self.fading.is_on else places[index : index + 1])
         for place in self.grouped[bisect_left(self.grouped, start) :]:
-            if self._first_of(place) < start:
-                points.add(place + 1)
+            if self.groups[place].members[0] < start:
+                following = bisect_right(self.questions, place)
+                points.update((place + 1, *self.questions[following : following + 1]))
         fading = self.fading
         if fading.results is not None:
             points.update(self._steps(self._exchanges, max(fading.results, 1) - 1, start))
@@ -350,15 +362,10 @@ class History:
         behind = bisect_right(places, start) - first
         return places[first + max(-(-behind // step), 0) * step :: step]
 
-    def _first_of(self, place: int) -> int:
-        """Where the group of a message begins; its own place if it has none."""
-        group = self.groups.get(place)
-        return group.members[0] if group else place
-
     def tail(self) -> int:
         """Where the unfinished end begins: the last calls whose results close the history."""
-        group = self.groups.get(self.counted[-1]) if self.counted else None
-        return group.members[0] if group and group.members[-1] == self.counted[-1] else len(self)
+        group = self.groups.get(self._ends[-1]) if self._ends else None
+        return group.members[0] if group and group.members[-1] == self._ends[-1] else len(self)
 
     def _saved_before(self, results: int, media: int) -> int:
         """What fading saves before these places."""
@@ -375,6 +382,12 @@ class History:
         results, media = min(place, seen.results), min(place, seen.media)
         behind = self._saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
         return behind - self._saved_before(results, media)
+
+
+def last_before(places: list[int], count: int) -> int | None:
+    """The last of some places that is less than a count."""
+    index = bisect_left(places, count)
+    return places[index - 1] if index else None
 
 
 def is_question(message: Message) -> bool:

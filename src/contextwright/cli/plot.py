@@ -25,7 +25,8 @@ def plot(rows: Sequence[Row], *, model: Model, budget: int | None) -> str:
     height = TOP + len(rows) * (PANEL + GAP)
     scale = nice(max(most, budget or 0))
     panels = (
-        panel(row, TOP + place * (PANEL + GAP) + 24, scale, budget) for place, row in enumerate(rows)
+        panel(row, TOP + place * (PANEL + GAP) + 24, scale, budget)
+        for place, row in enumerate(rows)
     )
     drawn = "\n".join(chain.from_iterable(panels))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" \

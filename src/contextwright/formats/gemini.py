@@ -289,6 +289,13 @@ def encode(messages: Sequence[Message], target: Target) -> tuple[Object, list[Ob
         if message.role == "system" and not contents:
             add_system(system, message)
             continue
+        role = "model" if message.role == "assistant" else "user"
+        if len(message.parts) == 1 and not message.extra:
+            only = message.parts[0]
+            if type(only) is Text and not only.extra:
+                contents.append({"role": role, "parts": [{"text": only.text}]})
+                responses = None
+                continue
         results: list[Object] = []
         parts: list[Object] = []
         for part in message.parts:
@@ -308,7 +315,6 @@ def encode(messages: Sequence[Message], target: Target) -> tuple[Object, list[Ob
         if results and responses is not None and len(responses) > 1 and not target.faithful:
             in_call_order(responses, calls)
         if parts:
-            role = "model" if message.role == "assistant" else "user"
             contents.append(content_of(role, parts, message))
             responses = None
     return system, contents

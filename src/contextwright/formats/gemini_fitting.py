@@ -158,17 +158,25 @@ def sign_calls(draft: Draft, target: Target) -> Ruled:
         return draft, []
     start = last_question(draft) if target.faithful else 0
     changes: list[Change] = []
-    signed: Draft = []
+    signed = list(draft)
     fresh = True
     for position, (place, message) in enumerate(draft):
         if message.role != "assistant":
             fresh = True
-        elif fresh and message.calls:
+        elif fresh and has_calls(message):
             fresh = False
             if position >= start:
                 message = with_signature(message, f"messages[{place}]", changes)
-        signed.append((place, message))
+                signed[position] = (place, message)
     return signed, changes
+
+
+def has_calls(message: Message) -> bool:
+    """Whether a message calls any tool."""
+    for part in message.parts:
+        if type(part) is ToolCall:
+            return True
+    return False
 
 
 def last_question(draft: Draft) -> int:

@@ -137,7 +137,7 @@ def declared(tool: Tool, held: Object, target: Target, path: str, changes: list[
         for field, value in fields.items()
         if value  # null, false and empty say nothing
     ]
-    if shape_problems({**rest, **declaration}, wire.FunctionDeclaration):
+    if rest and shape_problems({**rest, **declaration}, wire.FunctionDeclaration):
         lost.extend(rest)
         rest = {}
     if lost:

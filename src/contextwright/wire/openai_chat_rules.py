@@ -33,8 +33,7 @@ INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 def check(payload: Any, model: Model) -> list[Problem]:
     """Everything in a request body that the API would refuse, or might."""
     dialect = dialect_of(model)
-    json, unwritable = encoded(payload)
-    problems = type_problems(payload, dialect) + unwritable
+    problems = type_problems(payload, dialect) + encoded(payload)[1]
     if not isinstance(payload, dict):
         return problems
     body = cast("dict[str, Any]", payload)
@@ -42,10 +41,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     level: Level = "error" if dialect.closed else "warning"
     for rule in (pairing, contents, names):
         problems.extend(rule(messages, level))
-    for rule in (tools, tool_choice):
+    for rule in (tools, tool_choice, json_mode):
         problems.extend(rule(body, level))
-    if unwritable or b"json_object" in json:
-        problems.extend(json_mode(body, level))
     if dialect.closed:
         problems.extend(model_limits(body, messages, model))
     return problems
@@ -235,20 +232,30 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
         yield Problem("OC-empty", "messages", "at least one message is needed")
     if not model.sampling:
         yield from sampling(body, model)
+    if not model.audio_input:
+        yield from audio(messages, model)
     for index, message in messages:
-        path = f"messages[{index}]"
-        role, content = message.get("role"), message.get("content")
-        if not model.audio_input and isinstance(content, list):
-            for place, part in objects_in(cast("list[Any]", content)):
-                if part.get("type") == "input_audio":
-                    reason = f"{model.id} does not listen to audio"
-                    level: Level = "error" if model.matched == "exact" else "warning"
-                    yield Problem("OC-audio-model", f"{path}.content[{place}]", reason, level)
+        role = message.get("role")
         if role in INSTRUCTION_ROLES and not model.system_role:
-            yield Problem("OC-system-role", f"{path}.role", f"{model.id} takes no {role} message")
+            reason = f"{model.id} takes no {role} message"
+            yield Problem("OC-system-role", f"messages[{index}].role", reason)
         elif role == "developer" and not model.developer_role:
             reason = f"{model.id} may not know this role"
-            yield Problem("OC-system-role", f"{path}.role", reason, "warning")
+            yield Problem("OC-system-role", f"messages[{index}].role", reason, "warning")
+
+
+def audio(messages: Messages, model: Model) -> Iterator[Problem]:
+    """Sounds, for a model that does not listen."""
+    level: Level = "error" if model.matched == "exact" else "warning"
+    reason = f"{model.id} does not listen to audio"
+    for index, message in messages:
+        content = message.get("content")
+        if not isinstance(content, list):
+            continue
+        for place, part in objects_in(cast("list[Any]", content)):
+            if part.get("type") == "input_audio":
+                path = f"messages[{index}].content[{place}]"
+                yield Problem("OC-audio-model", path, reason, level)
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
