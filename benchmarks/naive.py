@@ -2,7 +2,7 @@
 
 The loops take the same values as `contextwright.render` and give the same payload for a clean
 history, which the benchmark verifies before it measures. They know nothing about histories that
-are not clean.
+are not clean, and write messages alone: tool definitions are left out of what is compared.
 """
 
 from __future__ import annotations
@@ -47,21 +47,8 @@ def openai_chat(conversation: Conversation, model: str) -> bytes:
             messages.append({"role": role, "content": parts[0].text})
         else:
             messages.append({"role": role, "content": [chat_part(part) for part in parts]})
-    tools = [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in conversation.tools
-    ]
     limit = conversation.settings.max_tokens
-    return encode(
-        {"model": model, "messages": messages, "tools": tools, "max_completion_tokens": limit}
-    )
+    return encode({"model": model, "messages": messages, "max_completion_tokens": limit})
 
 
 def chat_part(part: Text | Media) -> dict[str, Any]:
@@ -101,25 +88,16 @@ def openai_responses(conversation: Conversation, model: str) -> bytes:
             items.append({"role": role, "content": parts[0].text})
         else:
             items.append({"role": role, "content": [responses_part(part) for part in parts]})
-    tools = [
-        {
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
-            "strict": False,
-        }
-        for tool in conversation.tools
-    ]
     limit = conversation.settings.max_tokens
-    body = {"model": model, "instructions": first.text, "input": items, "tools": tools}
+    body = {"model": model, "instructions": first.text, "input": items}
     return encode({**body, "max_output_tokens": limit})
 
 
 def responses_part(part: Text | Media) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
-    return {"type": "input_image", "image_url": f"data:{part.mime};base64,{part.data}"}
+    url = f"data:{part.mime};base64,{part.data}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 def anthropic(conversation: Conversation, model: str) -> bytes:
@@ -134,14 +112,10 @@ def anthropic(conversation: Conversation, model: str) -> bytes:
             role = "assistant" if message.role == "assistant" else "user"
             turns.append({"role": role, "content": blocks})
         previous = message.role
-    tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-        for tool in conversation.tools
-    ]
     system = [{"type": "text", "text": first.text}]
     limit = conversation.settings.max_tokens
-    body = {"model": model, "max_tokens": limit, "system": system, "tools": tools}
-    return encode({**body, "messages": turns})
+    body = {"model": model, "max_tokens": limit, "system": system, "messages": turns}
+    return encode(body)
 
 
 def anthropic_block(part: Any) -> dict[str, Any]:
@@ -167,19 +141,10 @@ def gemini(conversation: Conversation, model: str) -> bytes:
             role = "model" if message.role == "assistant" else "user"
             contents.append({"role": role, "parts": parts})
         previous = message.role
-    functions = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "parametersJsonSchema": tool.parameters,
-        }
-        for tool in conversation.tools
-    ]
     return encode(
         {
             "systemInstruction": {"parts": [{"text": first.text}]},
             "contents": contents,
-            "tools": [{"functionDeclarations": functions}],
             "generationConfig": {"maxOutputTokens": conversation.settings.max_tokens},
         }
     )

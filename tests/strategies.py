@@ -35,7 +35,17 @@ HOSTILE = (
     '{"json": [1, null]}',
     "trailing \n",
 )
-NAMES = ("search", "postMessage", "my tool.v1", "погода", "", "x" * 80, "1st", "a:b", "task_completion")
+NAMES = (
+    "search",
+    "postMessage",
+    "my tool.v1",
+    "погода",
+    "",
+    "x" * 80,
+    "1st",
+    "a:b",
+    "task_completion",
+)
 IDS = (None, "a", "b", "c", "call_1", "call:1", "call/1", "", "й", "z" * 70, "toolu_01", "call_2")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -59,7 +69,9 @@ text_parts = st.builds(cw.Text, texts)
 media_parts = st.builds(
     cw.Media,
     st.sampled_from(("image", "audio", "video", "document")),
-    st.sampled_from((None, "image/png", "image/jpeg", "audio/wav", "application/pdf", "text/plain", "x/y")),
+    st.sampled_from(
+        (None, "image/png", "image/jpeg", "audio/wav", "application/pdf", "text/plain", "x/y")
+    ),
     st.sampled_from((None, PNG, "aGk=", "not base64")),
     st.sampled_from((None, "https://example.com/a.png", "file:///etc/passwd")),
     st.sampled_from((None, "file_1")),
@@ -132,7 +144,11 @@ tools = st.lists(
                 None,
                 {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
                 {"anyOf": [{"type": "object"}, {"type": "null"}]},
-                {"type": "object", "properties": {"a b": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"const": 1}}},
+                {
+                    "type": "object",
+                    "properties": {"a b": {"$ref": "#/$defs/x"}},
+                    "$defs": {"x": {"const": 1}},
+                },
             )
         ),
         st.none() | st.booleans(),
@@ -143,7 +159,9 @@ tools = st.lists(
 
 conversations = st.builds(
     lambda groups, tools, reply_tools: cw.Conversation(
-        tuple(message for group in groups for message in group), tuple(tools), reply_tools=reply_tools
+        tuple(message for group in groups for message in group),
+        tuple(tools),
+        reply_tools=reply_tools,
     ),
     st.lists(st.one_of(messages.map(lambda message: [message]), exchanges()), max_size=4),
     tools,

@@ -8,7 +8,7 @@ import pytest
 
 import contextwright as cw
 from contextwright import models
-from contextwright.formats.anthropic import FORMAT
+from contextwright.formats.anthropic.format import FORMAT
 
 OLD, MIDDLE, NEW = "claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-5-5"
 
@@ -39,17 +39,52 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("T-type", body(("user", 5)), "messages[0].content"),
     ("T-literal", body(("tool", "x")), "messages[0].role"),
     ("T-literal", body(("user", [{"type": "weird"}])), "messages[0].content[0].type"),
-    ("T-type", body(USER, ("assistant", [{**CALL, "input": "{}"}]), ("user", [RESULT])), "messages[1].content[0].input"),
+    (
+        "T-type",
+        body(USER, ("assistant", [{**CALL, "input": "{}"}]), ("user", [RESULT])),
+        "messages[1].content[0].input",
+    ),
     ("X-surrogate", body(("user", "\ud83d")), "messages[0].content"),
     ("A-unanswered", body(USER, ("assistant", [CALL]), tools=[TOOL]), "messages[1].content[0]"),
-    ("A-unanswered", body(USER, ("assistant", [CALL]), USER, tools=[TOOL]), "messages[1].content[0]"),
+    (
+        "A-unanswered",
+        body(USER, ("assistant", [CALL]), USER, tools=[TOOL]),
+        "messages[1].content[0]",
+    ),
     ("A-orphan", body(("user", [RESULT])), "messages[0].content[0]"),
-    ("A-result-first", body(USER, ("assistant", [CALL]), ("user", [text("x"), RESULT]), tools=[TOOL]), "messages[2].content[1]"),
-    ("A-dup-result", body(USER, ("assistant", [CALL]), ("user", [RESULT, RESULT]), tools=[TOOL]), "messages[2].content[1]"),
-    ("A-dup-id", body(USER, ("assistant", [CALL, CALL]), ("user", [RESULT]), tools=[TOOL]), "messages[1].content[1].id"),
-    ("A-id", body(USER, ("assistant", [{**CALL, "id": "a:1"}]), ("user", [{**RESULT, "tool_use_id": "a:1"}]), tools=[TOOL]), "messages[1].content[0].id"),
+    (
+        "A-result-first",
+        body(USER, ("assistant", [CALL]), ("user", [text("x"), RESULT]), tools=[TOOL]),
+        "messages[2].content[1]",
+    ),
+    (
+        "A-dup-result",
+        body(USER, ("assistant", [CALL]), ("user", [RESULT, RESULT]), tools=[TOOL]),
+        "messages[2].content[1]",
+    ),
+    (
+        "A-dup-id",
+        body(USER, ("assistant", [CALL, CALL]), ("user", [RESULT]), tools=[TOOL]),
+        "messages[1].content[1].id",
+    ),
+    (
+        "A-id",
+        body(
+            USER,
+            ("assistant", [{**CALL, "id": "a:1"}]),
+            ("user", [{**RESULT, "tool_use_id": "a:1"}]),
+            tools=[TOOL],
+        ),
+        "messages[1].content[0].id",
+    ),
     ("A-empty-text", body(("user", [text(" ")])), "messages[0].content[0].text"),
-    ("A-empty-text", body(USER, ("assistant", [CALL]), ("user", [{**RESULT, "content": [text("")]}]), tools=[TOOL]), "messages[2].content[0].content[0].text"),
+    (
+        "A-empty-text",
+        body(
+            USER, ("assistant", [CALL]), ("user", [{**RESULT, "content": [text("")]}]), tools=[TOOL]
+        ),
+        "messages[2].content[0].content[0].text",
+    ),
     ("A-cache-empty", body(("user", [text("", **MARK)])), "messages[0].content[0]"),
     ("A-empty-content", body(("user", [])), "messages[0].content"),
     ("A-empty-content", body(), "messages"),
@@ -59,26 +94,110 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("A-system-place", body(("system", "be brief"), USER, model=NEW), "messages[0]"),
     ("A-system-place", body(USER, ("assistant", "a"), ("system", "b"), model=NEW), "messages[2]"),
     ("A-system-place", body(USER, ("system", "b"), USER, model=NEW), "messages[1]"),
-    ("A-signature", body(USER, ("assistant", [{**THINKING, "signature": ""}, text("a")]), USER), "messages[1].content[0].signature"),
-    ("A-thinking-dropped", body(USER, ("assistant", [CALL]), ("user", [RESULT]), tools=[TOOL], thinking={"type": "enabled", "budget_tokens": 1024}), "messages[1]"),
-    ("A-thinking-off", body(USER, ("assistant", [THINKING, text("a")]), thinking={"type": "disabled"}), "messages[1].content[0]"),
-    ("A-thinking-type", body(USER, model=NEW, thinking={"type": "enabled", "budget_tokens": 1024}), "thinking.type"),
-    ("A-thinking-type", body(USER, thinking={"type": "enabled", "budget_tokens": 10}), "thinking.budget_tokens"),
-    ("A-thinking-type", body(USER, thinking={"type": "enabled", "budget_tokens": 9_000}), "thinking.budget_tokens"),
-    ("A-forced", body(USER, tools=[TOOL], tool_choice={"type": "any"}, thinking={"type": "enabled", "budget_tokens": 1024}), "tool_choice"),
-    ("A-cache-max", body(("user", [text(str(n), **MARK) for n in range(5)])), "messages[0].content[4].cache_control"),
-    ("A-cache-ttl", body(("user", [text("a", **MARK), text("b", **LONG_MARK)])), "messages[0].content[1].cache_control"),
-    ("A-server-orphan", body(USER, ("assistant", [SERVER_RESULT, text("a")]), USER), "messages[1].content[0]"),
+    (
+        "A-signature",
+        body(USER, ("assistant", [{**THINKING, "signature": ""}, text("a")]), USER),
+        "messages[1].content[0].signature",
+    ),
+    (
+        "A-thinking-dropped",
+        body(
+            USER,
+            ("assistant", [CALL]),
+            ("user", [RESULT]),
+            tools=[TOOL],
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        ),
+        "messages[1]",
+    ),
+    (
+        "A-thinking-off",
+        body(USER, ("assistant", [THINKING, text("a")]), thinking={"type": "disabled"}),
+        "messages[1].content[0]",
+    ),
+    (
+        "A-thinking-type",
+        body(USER, model=NEW, thinking={"type": "enabled", "budget_tokens": 1024}),
+        "thinking.type",
+    ),
+    (
+        "A-thinking-type",
+        body(USER, thinking={"type": "enabled", "budget_tokens": 10}),
+        "thinking.budget_tokens",
+    ),
+    (
+        "A-thinking-type",
+        body(USER, thinking={"type": "enabled", "budget_tokens": 9_000}),
+        "thinking.budget_tokens",
+    ),
+    (
+        "A-forced",
+        body(
+            USER,
+            tools=[TOOL],
+            tool_choice={"type": "any"},
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        ),
+        "tool_choice",
+    ),
+    (
+        "A-cache-max",
+        body(("user", [text(str(n), **MARK) for n in range(5)])),
+        "messages[0].content[4].cache_control",
+    ),
+    (
+        "A-cache-ttl",
+        body(("user", [text("a", **MARK), text("b", **LONG_MARK)])),
+        "messages[0].content[1].cache_control",
+    ),
+    (
+        "A-server-orphan",
+        body(USER, ("assistant", [SERVER_RESULT, text("a")]), USER),
+        "messages[1].content[0]",
+    ),
     ("A-server-open", body(USER, ("assistant", [SERVER_CALL]), USER), "messages[1].content[0]"),
     ("A-toolname", body(USER, tools=[{**TOOL, "name": "my tool"}]), "tools[0].name"),
-    ("A-schema", body(USER, tools=[{**TOOL, "input_schema": {"type": "string"}}]), "tools[0].input_schema.type"),
-    ("A-schema", body(USER, tools=[{**TOOL, "input_schema": {"type": "object", "oneOf": []}}]), "tools[0].input_schema.oneOf"),
-    ("A-citations", body(("user", [{"type": "document", "source": {"type": "url", "url": "https://a"}, "citations": {"enabled": True}}, {"type": "document", "source": {"type": "url", "url": "https://b"}}])), "messages"),
+    (
+        "A-schema",
+        body(USER, tools=[{**TOOL, "input_schema": {"type": "string"}}]),
+        "tools[0].input_schema.type",
+    ),
+    (
+        "A-schema",
+        body(USER, tools=[{**TOOL, "input_schema": {"type": "object", "oneOf": []}}]),
+        "tools[0].input_schema.oneOf",
+    ),
+    (
+        "A-citations",
+        body(
+            (
+                "user",
+                [
+                    {
+                        "type": "document",
+                        "source": {"type": "url", "url": "https://a"},
+                        "citations": {"enabled": True},
+                    },
+                    {"type": "document", "source": {"type": "url", "url": "https://b"}},
+                ],
+            )
+        ),
+        "messages",
+    ),
 ]
 
 WARNED = [
     ("A-first", body(("assistant", "a"), USER)),
-    ("A-split", body(USER, ("assistant", [CALL, {**CALL, "id": "t2"}]), ("user", [RESULT]), ("user", [{**RESULT, "tool_use_id": "t2"}]), tools=[TOOL])),
+    (
+        "A-split",
+        body(
+            USER,
+            ("assistant", [CALL, {**CALL, "id": "t2"}]),
+            ("user", [RESULT]),
+            ("user", [{**RESULT, "tool_use_id": "t2"}]),
+            tools=[TOOL],
+        ),
+    ),
     ("A-tools-missing", body(USER, ("assistant", [CALL]), ("user", [RESULT]))),
 ]
 
@@ -94,7 +213,9 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("code", "payload", "path"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("code", "payload", "path"), REFUSED, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_refused(code: str, payload: dict[str, Any], path: str) -> None:
     errors = [problem for problem in cw.check(payload, "anthropic") if problem.level == "error"]
     assert (code, path) in [(problem.code, problem.path) for problem in errors]
@@ -105,7 +226,11 @@ def test_refused(code: str, payload: dict[str, Any], path: str) -> None:
 @pytest.mark.parametrize(("code", "payload"), WARNED, ids=[code for code, _ in WARNED])
 def test_warned(code: str, payload: dict[str, Any]) -> None:
     problems = cw.check(payload, "anthropic")
-    assert [(problem.code, problem.level) for problem in problems if problem.code != "A-tools-missing" or code == problem.code] == [(code, "warning")]
+    assert [
+        (problem.code, problem.level)
+        for problem in problems
+        if problem.code != "A-tools-missing" or code == problem.code
+    ] == [(code, "warning")]
 
 
 @pytest.mark.parametrize("payload", ACCEPTED, ids=range(len(ACCEPTED)))
@@ -120,7 +245,9 @@ def test_accepted_comes_back(payload: dict[str, Any]) -> None:
     assert rendered.changes == ()
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"messages": 5}, [[]], {"messages": [None, [], 3]}])
+@pytest.mark.parametrize(
+    "value", [None, 5, "x", [], {}, {"messages": 5}, [[]], {"messages": [None, [], 3]}]
+)
 def test_any_value_can_be_checked(value: Any) -> None:
     assert any(problem.level == "error" for problem in cw.check(value, "anthropic"))
 
@@ -187,17 +314,41 @@ def test_reply_as_the_sdk_gives_it() -> None:
 
 STREAM: list[dict[str, Any]] = [
     {"type": "message_start", "message": {**REPLY, "content": [], "stop_reason": None}},
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}},
+    {
+        "type": "content_block_start",
+        "index": 0,
+        "content_block": {"type": "thinking", "thinking": "", "signature": ""},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "thinking_delta", "thinking": "hm"},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "signature_delta", "signature": "c2ln"},
+    },
     {"type": "content_block_stop", "index": 0},
     {"type": "ping"},
     {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Let me "}},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "look."}},
-    {"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", "id": "t1", "name": "f", "input": {}}},
-    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": '{"city": "Ky'}},
-    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": 'iv"}'}},
+    {
+        "type": "content_block_start",
+        "index": 2,
+        "content_block": {"type": "tool_use", "id": "t1", "name": "f", "input": {}},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 2,
+        "delta": {"type": "input_json_delta", "partial_json": '{"city": "Ky'},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 2,
+        "delta": {"type": "input_json_delta", "partial_json": 'iv"}'},
+    },
     {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}},
     {"type": "message_stop"},
 ]
@@ -213,7 +364,10 @@ def test_stream() -> None:
 def test_a_broken_stream_keeps_what_came() -> None:
     conversation = cw.parse_stream(STREAM[:11], "anthropic")
     assert conversation.messages[0].calls[0].arguments == {"_raw": '{"city": "Ky'}
-    assert {change.code for change in conversation.changes} == {"repair.interrupted", "repair.arguments"}
+    assert {change.code for change in conversation.changes} == {
+        "repair.interrupted",
+        "repair.arguments",
+    }
 
 
 def test_thinking_goes_only_to_its_own_model() -> None:
@@ -221,7 +375,10 @@ def test_thinking_goes_only_to_its_own_model() -> None:
     kept = cw.render(conversation, "anthropic", model=OLD)
     assert kept.payload["messages"][1]["content"][0] == THINKING
     moved = cw.render(conversation, "anthropic", model=NEW)
-    assert [block["type"] for block in moved.payload["messages"][1]["content"]] == ["text", "tool_use"]
+    assert [block["type"] for block in moved.payload["messages"][1]["content"]] == [
+        "text",
+        "tool_use",
+    ]
     assert "loss.thinking" in {change.code for change in moved.changes}
 
 
@@ -259,5 +416,7 @@ def test_leftover_fields_never_become_structure() -> None:
 def test_without_repair_a_missing_result_stays_missing() -> None:
     """CB-11: the literal behaviour, for those who want it."""
     history = [cw.user("hi"), cw.assistant(cw.ToolCall("f", {}, "t1"))]
-    literal = FORMAT.render(cw.Conversation(tuple(history)), models.find(OLD), cw.Options(repair=False))
+    literal = FORMAT.render(
+        cw.Conversation(tuple(history)), models.find(OLD), cw.Options(repair=False)
+    )
     assert [turn["role"] for turn in literal.payload["messages"]] == ["user", "assistant"]

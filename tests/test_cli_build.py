@@ -9,9 +9,10 @@ import pty
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -21,6 +22,7 @@ from contextwright.cli import main, plot
 from contextwright.errors import ContextwrightError
 from contextwright.models import find
 from contextwright.simulate import Charge, Request, Row
+from contextwright.windows import Window
 
 TRAIN = str(Path(__file__).parents[1] / "examples" / "train.json")
 
@@ -512,3 +514,16 @@ def test_a_recipe_in_broken_json(cw: Run, tmp_path: Path) -> None:
     code, out, err = cw("recipes", str(file))
     assert (code, out) == (1, "")
     assert only_line(err).startswith(f"cw: {file}: ")
+
+
+def test_the_guide_to_recipes_is_true() -> None:
+    guide = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text("utf-8")
+    [example] = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    assert recipes.read(tomllib.loads(example)).budget == 8_000
+    fields = guide.split("## Fields")[1].split("## Sections")[0]
+    assert re.findall(r"^\| `(\w+)` ", fields, re.MULTILINE) == list(
+        recipes.Written.__struct_fields__
+    )
+    listed = guide.split("## Windows")[1].split("## Why")[0]
+    kinds = {window.__struct_config__.tag for window in get_args(Window)}
+    assert {*re.findall(r"^\| `([\w-]+)` ", listed, re.MULTILINE)} == {"type", *kinds}

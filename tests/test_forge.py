@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.counters import ESTIMATORS
-from contextwright.formats.forge import (
+from contextwright.formats.forge.format import (
     Assistant,
     System,
     Tool,
@@ -22,8 +22,8 @@ from contextwright.formats.forge import (
     validate_message,
     validate_tool_call,
 )
-from contextwright.formats.forge_text import scan
-from contextwright.formats.forge_write import same_parts, text_of
+from contextwright.formats.forge.text import scan
+from contextwright.formats.forge.writing import same_parts, text_of
 from strategies import arguments, json_values, texts
 
 ADD = {"a": 5, "b": 3}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright import models
 from contextwright.errors import ParseError
-from contextwright.wire.gemini import Request
+from contextwright.wire.gemini.types import Request
 from contextwright.wire.spelling import as_spelled, camel_case, snake_case
 from gemini_sdk import types
 from strategies import PNG, conversations, json_values

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.errors import ParseError
-from contextwright.formats.gryag_media import estimate, estimate_text, limit_media
-from contextwright.formats.gryag_meta import clean_reply, format_metadata, read_metadata
+from contextwright.formats.gryag.media import estimate, estimate_text, limit_media
+from contextwright.formats.gryag.meta import clean_reply, format_metadata, read_metadata
 from strategies import PNG, texts
 
 TARGETS = {

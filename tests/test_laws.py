@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MODELS, PROVIDERS, conversations, format_names
 
 import contextwright as cw
 from contextwright import formats, models
 from contextwright.formats.rules import RULES, apply_rules
 from contextwright.formats.survey import is_clean
 from contextwright.formats.target import Target
+from strategies import MODELS, PROVIDERS, conversations, format_names
 
 TARGETS = sorted(formats.NAMES)
 
@@ -22,7 +22,11 @@ def models_of(format: str) -> st.SearchStrategy[str | None]:
 
 
 def errors(payload: object, format: str, model: str | None) -> list[str]:
-    return [str(problem) for problem in cw.check(payload, format, model=model) if problem.level == "error"]
+    return [
+        str(problem)
+        for problem in cw.check(payload, format, model=model)
+        if problem.level == "error"
+    ]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -153,7 +157,7 @@ def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
 @pytest.mark.parametrize("target", PROVIDERS)
 def test_what_needs_no_rule_is_changed_by_none(target: str) -> None:
     """Where `survey` finds nothing to do, running all rules gives the same payload."""
-    module = importlib.import_module(f"contextwright.formats.{target.replace('-', '_')}")
+    module = importlib.import_module(f"contextwright.formats.{target.replace('-', '_')}.format")
 
     @given(conversations, models_of(target))
     def law(conversation: cw.Conversation, model: str) -> None:
@@ -163,6 +167,9 @@ def test_what_needs_no_rule_is_changed_by_none(target: str) -> None:
             ruled, changes = apply_rules(conversation.messages, goal, RULES)
             again = msgspec.structs.replace(conversation, messages=tuple(ruled))
             assert changes == []
-            assert cw.render(again, target, model=model).json == cw.render(conversation, target, model=model).json
+            assert (
+                cw.render(again, target, model=model).json
+                == cw.render(conversation, target, model=model).json
+            )
 
     law()

@@ -29,14 +29,29 @@ LAYERS = (
 """Each layer knows only those before it (and itself)."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-HEAVY = ("splintr", "rich", "typer", "click", "openai", "anthropic", "google", "pydantic", "regex", "numpy")
+HEAVY = (
+    "splintr",
+    "rich",
+    "typer",
+    "click",
+    "openai",
+    "anthropic",
+    "google",
+    "pydantic",
+    "regex",
+    "numpy",
+)
 
 
 def imported(path: Path) -> set[str]:
     """The modules of ours that a file imports, by their first name below the package."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "contextwright":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == "contextwright"
+        ):
             steps = node.module.split(".")[1:]
             found.update([steps[0]] if steps else [alias.name for alias in node.names])
         elif isinstance(node, ast.Import):
@@ -59,13 +74,21 @@ def test_imports_go_one_way() -> None:
 
 
 def test_every_module_has_a_layer() -> None:
-    modules = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    modules = {
+        path.name.removesuffix(".py")
+        for path in SOURCE.iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    }
     assert modules - set(LEVEL) - {"data", "__pycache__", "py.typed"} == set()
 
 
 def test_import_loads_nothing_heavy() -> None:
-    script = f"import sys, contextwright; print([name for name in {HEAVY!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = (
+        f"import sys, contextwright; print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -88,5 +111,9 @@ def test_every_code_is_documented() -> None:
         and isinstance(node.args[0], ast.Constant)
     }
     assert len(codes) > 80
-    missing = {code for code in codes if f"`{code}`" not in rules and f"`{code.split('.')[0]}.*`" not in rules}
+    missing = {
+        code
+        for code in codes
+        if f"`{code}`" not in rules and f"`{code.split('.')[0]}.*`" not in rules
+    }
     assert missing == set()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.errors import BudgetError, UsageError
 from contextwright.exchanges import match_results
-from contextwright.formats.forge import Assistant, System, Tool, User
+from contextwright.formats.forge.format import Assistant, System, Tool, User
 from contextwright.memory import ConversationMemory
 
 CALL = '<tool>\n{"tool_name": "calculator", "arguments": {"a": 5}}\n</tool>'

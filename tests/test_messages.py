@@ -45,7 +45,9 @@ def test_helpers_say_what_they_cannot_take(content: object) -> None:
         cw.user(content)  # pyright: ignore
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, object(), b"x", [{"a": float("-inf")}]])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), {1: 2}, object(), b"x", [{"a": float("-inf")}]]
+)
 def test_arguments_are_json(value: object) -> None:
     with pytest.raises(cw.UsageError):
         cw.ToolCall("f", {"a": value})
@@ -128,4 +130,7 @@ def test_cutting_gives_whole_letters(text: str, longest: int) -> None:
     kept = cut(text, longest)
     assert len(kept) <= longest
     assert letters[: len(regex.findall(r"\X", kept))] == regex.findall(r"\X", kept)
-    assert len(kept) == len(text) or len(kept) + len(letters[len(regex.findall(r"\X", kept))]) > longest
+    assert (
+        len(kept) == len(text)
+        or len(kept) + len(letters[len(regex.findall(r"\X", kept))]) > longest
+    )

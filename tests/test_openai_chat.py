@@ -30,7 +30,7 @@ from chat_payloads import (
     user,
     wild_bodies,
 )
-from contextwright.wire.openai_chat import LLMMessage, Request
+from contextwright.wire.openai_chat.types import LLMMessage, Request
 
 # --- the context builder of spec 013 ----------------------------------------------------------
 

@@ -20,7 +20,7 @@ from chat_payloads import (
     user,
 )
 from contextwright import models
-from contextwright.wire.openai_chat_dialects import dialect_of
+from contextwright.wire.openai_chat.dialects import dialect_of
 
 DIALECTS: list[tuple[str, JSON]] = [
     (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from chat_payloads import GPT, JSON, assistant, body, call, text, user
-from contextwright.formats.openai_chat import FORMAT
+from contextwright.formats.openai_chat.format import FORMAT
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
 REPLY = {

@@ -5,7 +5,6 @@ import datetime
 import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import MODELS, PROVIDERS, conversations, exchanges, texts
 
 import contextwright as cw
 from contextwright.errors import BudgetError
@@ -13,6 +12,7 @@ from contextwright.history import Fading
 from contextwright.recipe import Recipe
 from contextwright.sections import CurrentTime, CurrentUser
 from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
+from strategies import MODELS, PROVIDERS, conversations, exchanges, texts
 
 windows = st.one_of(
     st.just(KeepAll()),

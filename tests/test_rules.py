@@ -6,7 +6,7 @@ import pytest
 import contextwright as cw
 from contextwright import models
 from contextwright.formats import rules
-from contextwright.formats.anthropic import TRAITS
+from contextwright.formats.anthropic.format import TRAITS
 from contextwright.formats.base import Options
 from contextwright.formats.target import Speller, Spelling, Target
 
@@ -46,7 +46,13 @@ NO_RESULT = cw.ToolResult("b", rules.NO_RESULT, "calc", is_error=True)
     [
         pytest.param(
             [U("q"), A([call("a"), call("b")]), R("a", "1"), U("hurry"), R("b", "2"), U("so?")],
-            [U("q"), A([call("a"), call("b")]), tool(result("a", "1"), result("b", "2")), U("hurry"), U("so?")],
+            [
+                U("q"),
+                A([call("a"), call("b")]),
+                tool(result("a", "1"), result("b", "2")),
+                U("hurry"),
+                U("so?"),
+            ],
             ["repair.order"],
             id="tricky 1: the user speaks between parallel results",
         ),
@@ -70,19 +76,37 @@ NO_RESULT = cw.ToolResult("b", rules.NO_RESULT, "calc", is_error=True)
         ),
         pytest.param(
             [A(call("a")), R("a", "1"), A("x"), U("q"), A(call("a")), R("a", "2"), R("a", "3")],
-            [A(call("a")), tool(result("a", "1")), A("x"), U("q"), A(call("a")), tool(result("a", "2"))],
+            [
+                A(call("a")),
+                tool(result("a", "1")),
+                A("x"),
+                U("q"),
+                A(call("a")),
+                tool(result("a", "2")),
+            ],
             ["loss.orphan"],
             id="tricky 9: an id reused in a later turn, and a result too many",
         ),
         pytest.param(
-            [A([call(None, "f"), call(None, "g")]), R2 := cw.Message("tool", (cw.ToolResult(None, "1", "g"), cw.ToolResult(None, "2", "f")))],
+            [
+                A([call(None, "f"), call(None, "g")]),
+                R2 := cw.Message(
+                    "tool", (cw.ToolResult(None, "1", "g"), cw.ToolResult(None, "2", "f"))
+                ),
+            ],
             [A([call(None, "f"), call(None, "g")]), R2],
             [],
             id="FRG-11: without ids, by name",
         ),
         pytest.param(
-            [A([call(None, "f"), call(None, "g")]), cw.Message("tool", (cw.ToolResult(None, "1"), cw.ToolResult(None, "2")))],
-            [A([call(None, "f"), call(None, "g")]), cw.Message("tool", (cw.ToolResult(None, "1", "f"), cw.ToolResult(None, "2", "g")))],
+            [
+                A([call(None, "f"), call(None, "g")]),
+                cw.Message("tool", (cw.ToolResult(None, "1"), cw.ToolResult(None, "2"))),
+            ],
+            [
+                A([call(None, "f"), call(None, "g")]),
+                cw.Message("tool", (cw.ToolResult(None, "1", "f"), cw.ToolResult(None, "2", "g"))),
+            ],
             [],
             id="FRG-11: without ids and names, the earliest first",
         ),
@@ -100,7 +124,11 @@ def test_pair_results(before: list[cw.Message], after: list[cw.Message], codes: 
 
 def ids(messages: list[cw.Message]) -> list[list[str | None]]:
     return [
-        [part.id if isinstance(part, cw.ToolCall) else part.call_id for part in message.parts if isinstance(part, cw.ToolCall | cw.ToolResult)]
+        [
+            part.id if isinstance(part, cw.ToolCall) else part.call_id
+            for part in message.parts
+            if isinstance(part, cw.ToolCall | cw.ToolResult)
+        ]
         for message in messages
     ]
 
@@ -109,8 +137,14 @@ def ids(messages: list[cw.Message]) -> list[list[str | None]]:
     ("before", "expected"),
     [
         ([A([call("a"), call("a")]), R("a", "1"), R("a", "2")], [["a", "a_2"], ["a"], ["a_2"]]),
-        ([A([call("c:1"), call("c/1")]), R("c/1", "x"), R("c:1", "y")], [["c_1", "c_1_2"], ["c_1_2"], ["c_1"]]),
-        ([A(call(None)), cw.Message("tool", (cw.ToolResult(None, "x", "calc"),))], [["call"], ["call"]]),
+        (
+            [A([call("c:1"), call("c/1")]), R("c/1", "x"), R("c:1", "y")],
+            [["c_1", "c_1_2"], ["c_1_2"], ["c_1"]],
+        ),
+        (
+            [A(call(None)), cw.Message("tool", (cw.ToolResult(None, "x", "calc"),))],
+            [["call"], ["call"]],
+        ),
         ([A(call("a")), R("a", "1"), A(call("a")), R("a", "2")], [["a"], ["a"], ["a"], ["a"]]),
     ],
 )
@@ -150,10 +184,16 @@ REPLIES = {"postMessage": "text", "finishRequest": None}
             [A(cw.ToolCall("postMessage", {"text": "hi"}, "p1")), R("p1", "sent")],
             [],
         ),
-        ([A(cw.ToolCall("postMessage", {"text": 5}))], [A(cw.ToolCall("postMessage", {"text": 5}))], []),
+        (
+            [A(cw.ToolCall("postMessage", {"text": 5}))],
+            [A(cw.ToolCall("postMessage", {"text": 5}))],
+            [],
+        ),
     ],
 )
-def test_speak_reply_tools(before: list[cw.Message], after: list[cw.Message], codes: list[str]) -> None:
+def test_speak_reply_tools(
+    before: list[cw.Message], after: list[cw.Message], codes: list[str]
+) -> None:
     target = Target(TRAITS, MODEL, reply_tools=REPLIES)
     assert apply(rules.speak_reply_tools, *before, target=target) == (after, codes)
 
@@ -161,10 +201,26 @@ def test_speak_reply_tools(before: list[cw.Message], after: list[cw.Message], co
 @pytest.mark.parametrize(
     ("model", "before", "after"),
     [
-        (NEW_MODEL, [S("s"), U("a"), A("b"), S("brief"), U("c")], [S("s"), U("a"), A("b"), U("c"), S("brief")]),
-        (MODEL, [S("s"), U("a"), A("b"), S("brief"), U("c")], [S("s"), U("a"), A("b"), U("c"), U("[System note: brief]")]),
-        (NEW_MODEL, [U("a"), A("b"), S("x"), S("y"), U("c"), A("d")], [U("a"), A("b"), U("c"), S(["x", "y"]), A("d")]),
-        (NEW_MODEL, [U("a"), A("b"), S("x"), A("c")], [U("a"), A("b"), U("[System note: x]"), A("c")]),
+        (
+            NEW_MODEL,
+            [S("s"), U("a"), A("b"), S("brief"), U("c")],
+            [S("s"), U("a"), A("b"), U("c"), S("brief")],
+        ),
+        (
+            MODEL,
+            [S("s"), U("a"), A("b"), S("brief"), U("c")],
+            [S("s"), U("a"), A("b"), U("c"), U("[System note: brief]")],
+        ),
+        (
+            NEW_MODEL,
+            [U("a"), A("b"), S("x"), S("y"), U("c"), A("d")],
+            [U("a"), A("b"), U("c"), S(["x", "y"]), A("d")],
+        ),
+        (
+            NEW_MODEL,
+            [U("a"), A("b"), S("x"), A("c")],
+            [U("a"), A("b"), U("[System note: x]"), A("c")],
+        ),
         (NEW_MODEL, [U("a"), A("b"), S("x")], [U("a"), A("b"), U("[System note: x]")]),
         (NEW_MODEL, [U("a"), S("x")], [U("a"), S("x")]),
     ],
@@ -185,7 +241,10 @@ SOUND = cw.Media("audio", "audio/ogg", "T2dn")
         (
             traits(),
             [A(["made this", PICTURE])],
-            [A(["made this", "[image: image/png]"]), U(["[media of the assistant message above]", PICTURE])],
+            [
+                A(["made this", "[image: image/png]"]),
+                U(["[media of the assistant message above]", PICTURE]),
+            ],
             ["repair.media"],
         ),
         (
@@ -207,7 +266,9 @@ SOUND = cw.Media("audio", "audio/ogg", "T2dn")
         ),
     ],
 )
-def test_place_media(target: Target, before: list[cw.Message], after: list[cw.Message], codes: list[str]) -> None:
+def test_place_media(
+    target: Target, before: list[cw.Message], after: list[cw.Message], codes: list[str]
+) -> None:
     assert apply(rules.place_media, *before, target=target) == (after, codes)
 
 
@@ -226,13 +287,22 @@ CYRILLIC = cw.Author(name="Гряг")
     [
         (traits(), ["hi", "yo"], [ALICE, ALICE], ["loss.author"]),
         (traits(), ["Alice B.: hi", "Гряг: yo"], [None, None], ["repair.author", "repair.author"]),
-        (traits(names=True), ["hi", "Гряг: yo"], [cw.Author(name="Alice_B"), None], ["repair.author", "repair.author"]),
+        (
+            traits(names=True),
+            ["hi", "Гряг: yo"],
+            [cw.Author(name="Alice_B"), None],
+            ["repair.author", "repair.author"],
+        ),
     ],
 )
-def test_name_speakers(target: Target, texts: list[str], names: list[cw.Author | None], codes: list[str]) -> None:
+def test_name_speakers(
+    target: Target, texts: list[str], names: list[cw.Author | None], codes: list[str]
+) -> None:
     """Tricky 27: in the field for it, else before the words, only when several people speak."""
     second = ALICE if codes == ["loss.author"] else CYRILLIC
-    after, said = apply(rules.name_speakers, U("hi", author=ALICE), U("yo", author=second), target=target)
+    after, said = apply(
+        rules.name_speakers, U("hi", author=ALICE), U("yo", author=second), target=target
+    )
     assert [message.text for message in after] == texts
     assert [message.author for message in after] == names
     assert said == codes
@@ -247,25 +317,67 @@ def test_a_name_is_one_clean_line() -> None:
 @pytest.mark.parametrize(
     ("rule", "before", "after", "codes"),
     [
-        (rules.drop_blank, [U("q"), A(""), U([" ", "x"])], [U("q"), U("x")], ["loss.blank", "loss.blank"]),
+        (
+            rules.drop_blank,
+            [U("q"), A(""), U([" ", "x"])],
+            [U("q"), U("x")],
+            ["loss.blank", "loss.blank"],
+        ),
         (rules.drop_blank, [U("q"), cw.Message("assistant")], [U("q")], ["loss.blank"]),
-        (rules.merge_same_role, [U("a"), U("b"), A("1"), A("2")], [U(["a", "b"]), A(["1", "2"])], ["repair.merged"] * 2),
-        (rules.merge_same_role, [U("a"), A(call("x")), R("x", "1"), U("b")], [U("a"), A(call("x")), R("x", "1"), U("b")], []),
-        (rules.start_with_user, [S("s"), A("hi")], [S("s"), U(rules.START), A("hi")], ["invent.user_turn"]),
+        (
+            rules.merge_same_role,
+            [U("a"), U("b"), A("1"), A("2")],
+            [U(["a", "b"]), A(["1", "2"])],
+            ["repair.merged"] * 2,
+        ),
+        (
+            rules.merge_same_role,
+            [U("a"), A(call("x")), R("x", "1"), U("b")],
+            [U("a"), A(call("x")), R("x", "1"), U("b")],
+            [],
+        ),
+        (
+            rules.start_with_user,
+            [S("s"), A("hi")],
+            [S("s"), U(rules.START), A("hi")],
+            ["invent.user_turn"],
+        ),
         (rules.start_with_user, [S("s")], [S("s"), U(rules.START)], ["invent.user_turn"]),
         (rules.start_with_user, [U("a")], [U("a")], []),
         (rules.end_with_user, [U("a"), A("b \n")], [U("a"), A("b")], ["loss.blank"]),
         (rules.end_with_user, [U("a"), A("b")], [U("a"), A("b")], []),
         (rules.leave_out_hidden, [U("a"), U("b", visibility="hidden")], [U("a")], ["loss.hidden"]),
         (rules.settle_roles, [cw.Message("tool", (cw.Text("x"),))], [U("x")], ["repair.role"]),
-        (rules.settle_roles, [cw.Message("user", (cw.ToolResult("a", "x"),))], [R("a", "x")], ["repair.role"]),
-        (rules.leave_out_foreign, [A([cw.Thinking("hm", origin="forge"), "x"])], [A("x")], ["loss.thinking"]),
-        (rules.leave_out_foreign, [A([cw.Opaque("gemini", {}, "words"), "x"])], [A(["words", "x"])], ["loss.opaque"]),
-        (rules.leave_out_foreign, [U(cw.Text("x", {"gemini": {"y": 1, "z": None}}))], [U("x")], ["loss.extra"]),
+        (
+            rules.settle_roles,
+            [cw.Message("user", (cw.ToolResult("a", "x"),))],
+            [R("a", "x")],
+            ["repair.role"],
+        ),
+        (
+            rules.leave_out_foreign,
+            [A([cw.Thinking("hm", origin="forge"), "x"])],
+            [A("x")],
+            ["loss.thinking"],
+        ),
+        (
+            rules.leave_out_foreign,
+            [A([cw.Opaque("gemini", {}, "words"), "x"])],
+            [A(["words", "x"])],
+            ["loss.opaque"],
+        ),
+        (
+            rules.leave_out_foreign,
+            [U(cw.Text("x", {"gemini": {"y": 1, "z": None}}))],
+            [U("x")],
+            ["loss.extra"],
+        ),
         (rules.leave_out_foreign, [U(call("a"))], [cw.Message("user")], ["loss.call"]),
     ],
 )
-def test_other_rules(rule: rules.Rule, before: list[cw.Message], after: list[cw.Message], codes: list[str]) -> None:
+def test_other_rules(
+    rule: rules.Rule, before: list[cw.Message], after: list[cw.Message], codes: list[str]
+) -> None:
     assert apply(rule, *before) == (after, codes)
 
 
@@ -277,7 +389,10 @@ def test_a_model_without_prefill_answers_a_user_turn() -> None:
 def test_an_error_without_a_flag_says_so_in_words() -> None:
     failed = cw.tool_result("a", "division by zero", is_error=True)
     after, codes = apply(rules.spell_errors, failed, target=traits(error_flag=False))
-    assert (after[0].results[0].content, codes) == ("Error: division by zero", ["repair.error_flag"])
+    assert (after[0].results[0].content, codes) == (
+        "Error: division by zero",
+        ["repair.error_flag"],
+    )
     assert apply(rules.spell_errors, failed) == ([failed], [])
 
 

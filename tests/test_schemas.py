@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwright.formats.schemas import gemini_schema, json_schema, object_schema
-from contextwright.wire.gemini_schema import schema_problems
+from contextwright.wire.gemini.schema import schema_problems
 from gemini_sdk import types
 
 PROTO_TO_JSON = {

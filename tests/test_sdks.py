@@ -21,7 +21,9 @@ CONVERSATION = cw.Conversation(
     (
         cw.system("You are kind."),
         cw.user(["What is this?", cw.Media("image", "image/png", PNG)]),
-        cw.assistant(["Let me look.", cw.ToolCall("look", {"at": "it"}, "c1"), cw.ToolCall("look", {}, "c2")]),
+        cw.assistant(
+            ["Let me look.", cw.ToolCall("look", {"at": "it"}, "c1"), cw.ToolCall("look", {}, "c2")]
+        ),
         cw.tool_result("c1", "a dot"),
         cw.tool_result("c2", {"seen": True}),
         cw.assistant("A dot."),
@@ -47,7 +49,11 @@ REPLIES: dict[str, dict[str, Any]] = {
                     "role": "assistant",
                     "content": "Looking.",
                     "tool_calls": [
-                        {"id": "c9", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Kyiv"}'}}
+                        {
+                            "id": "c9",
+                            "type": "function",
+                            "function": {"name": "weather", "arguments": '{"city":"Kyiv"}'},
+                        }
                     ],
                 },
             }
@@ -70,7 +76,14 @@ REPLIES: dict[str, dict[str, Any]] = {
                 "status": "completed",
                 "content": [{"type": "output_text", "text": "Looking.", "annotations": []}],
             },
-            {"type": "function_call", "id": "fc_1", "call_id": "c9", "name": "weather", "arguments": '{"city":"Kyiv"}', "status": "completed"},
+            {
+                "type": "function_call",
+                "id": "fc_1",
+                "call_id": "c9",
+                "name": "weather",
+                "arguments": '{"city":"Kyiv"}',
+                "status": "completed",
+            },
         ],
     },
     "/v1/messages": {
@@ -91,7 +104,10 @@ REPLIES: dict[str, dict[str, Any]] = {
             {
                 "content": {
                     "role": "model",
-                    "parts": [{"text": "Looking."}, {"functionCall": {"id": "c9", "name": "weather", "args": CALL}}],
+                    "parts": [
+                        {"text": "Looking."},
+                        {"functionCall": {"id": "c9", "name": "weather", "args": CALL}},
+                    ],
                 },
                 "finishReason": "STOP",
             }
@@ -156,7 +172,9 @@ def call_gemini(address: str, payload: dict[str, Any]) -> Any:
         **payload.get("generationConfig", {}),
     }
     try:
-        return client.models.generate_content(model="gemini-3.8-flash", contents=payload["contents"], config=config)
+        return client.models.generate_content(
+            model="gemini-3.8-flash", contents=payload["contents"], config=config
+        )
     finally:
         client.close()
 
@@ -182,7 +200,9 @@ def test_the_vendors_client_sends_what_we_rendered(
     assert sent.tools == cw.parse(payload, format).tools
     message = reply.messages[0]
     assert (message.role, message.text) == ("assistant", "Looking.")
-    assert [(call.name, call.arguments, call.id) for call in message.calls] == [("weather", CALL, "c9")]
+    assert [(call.name, call.arguments, call.id) for call in message.calls] == [
+        ("weather", CALL, "c9")
+    ]
 
 
 @pytest.mark.parametrize("format", ["openai-chat", "openai-responses", "anthropic"])
@@ -212,8 +232,14 @@ def drained(value: Any) -> Any:
     ("format", "params"),
     [
         ("anthropic", anthropic.types.message_create_params.MessageCreateParamsNonStreaming),
-        ("openai-chat", openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming),
-        ("openai-responses", openai.types.responses.response_create_params.ResponseCreateParamsNonStreaming),
+        (
+            "openai-chat",
+            openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming,
+        ),
+        (
+            "openai-responses",
+            openai.types.responses.response_create_params.ResponseCreateParamsNonStreaming,
+        ),
     ],
 )
 @pytest.mark.parametrize("case", [case.parent for case in CASES], ids=lambda case: case.name)

@@ -52,7 +52,9 @@ def examples(seeds: Path) -> Iterator[tuple[str, str | None, Any]]:
     for section in re.split(r"\n### ", forge):
         messages = [
             {"role": role.lower(), "content": content}
-            for role, content in re.findall(r"message\.(System|User|Assistant)\(`([^`]*)`\)", section)
+            for role, content in re.findall(
+                r"message\.(System|User|Assistant)\(`([^`]*)`\)", section
+            )
         ]
         if messages:
             yield "forge", None, messages
@@ -86,4 +88,7 @@ def test_the_aya_example_is_byte_equal(seeds: Path) -> None:
     """AYA-1: the same indent, the same bytes."""
     for format, text, data in examples(seeds):
         if format == "aya":
-            assert json.dumps(cw.convert(data, "aya", "aya").payload, ensure_ascii=False, indent=2) == text
+            assert (
+                json.dumps(cw.convert(data, "aya", "aya").payload, ensure_ascii=False, indent=2)
+                == text
+            )

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright import recipes
 from contextwright.exchanges import match_results
 from contextwright.history import Fading, History
 from contextwright.windows import (
@@ -310,6 +312,30 @@ def test_p42_3_to_6_the_table(total: int, sent: int, told: int, told_by_port42: 
         assert decisions.omitted == told
         assert decisions.told == expected
         assert decisions.gap == (total - 17 if total > 20 else None)
+
+
+@pytest.mark.parametrize(
+    ("total", "said", "said_by_port42"),
+    [
+        (20, None, None),
+        (21, None, None),
+        (29, None, None),
+        (30, 11, None),
+        (31, 12, 11),
+        (100, 81, 80),
+    ],
+)
+def test_p42_7_and_8_the_note_in_the_request(
+    total: int, said: int | None, said_by_port42: int | None
+) -> None:
+    ours = recipes.find("port42")
+    exact = msgspec.structs.replace(ours, window=FirstAndRecent(exact=True))
+    for recipe, omitted in ((ours, said), (exact, said_by_port42)):
+        context = recipe.build(talk(total), model="claude-sonnet-4-5")
+        sent = str(context.payload["messages"])
+        note = f"[Session context: {omitted} messages omitted...]"
+        assert (note in sent) if omitted else ("Session context" not in sent)
+        assert not cw.check(context.payload, "anthropic")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from contextwright.models import Model
 from contextwright.recipe import Recipe
 from contextwright.recipes import find
 from contextwright.sections import Instructions
-from contextwright.wire.openai_chat import LLMMessage
+from contextwright.wire.openai_chat.types import LLMMessage
 
 __all__ = ["ContextBuilder", "LLMMessage"]
 

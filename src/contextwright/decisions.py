@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias, overload
 
 from msgspec import Struct
 
-from contextwright.history import Group, History, Seen
+from contextwright.groups import Group
+from contextwright.history import History, Seen
 from contextwright.messages import Message
 
 __all__ = ["Action", "Decision", "Decisions", "Run", "Span", "decided"]
@@ -199,22 +200,23 @@ def decided(
 
 def torn_in(history: History, spans: Sequence[Span], must: Sequence[int]) -> Iterator[int]:
     """The places within the spans whose exchange is not whole in them and need not stay."""
-    groups, grouped = history.groups, history.grouped
-    staying = {id(groups[place]) for place in must if place in groups}
+    groups, grouped = history.groups, history.groups.places
+    staying = {id(groups.get(place)) for place in must}
     for span in spans:
         inside = grouped[bisect_left(grouped, span.start) : bisect_left(grouped, span.stop)]
         for place in inside:
-            group = groups[place]
-            if span.start <= group.members[0] and group.members[-1] < span.stop:
+            group = groups.get(place)
+            if group is None or group.always or id(group) in staying:
                 continue
-            if group.always or id(group) in staying or is_whole(group, spans):
-                continue
-            yield place
+            if not is_whole(group, span, spans):
+                yield place
 
 
-def is_whole(group: Group, spans: Sequence[Span]) -> bool:
-    """Whether all of a group lies within spans."""
-    return all(any(span.start <= place < span.stop for span in spans) for place in group.members)
+def is_whole(group: Group, span: Span, spans: Sequence[Span]) -> bool:
+    """Whether all of a group lies within one span, or at least within all of them."""
+    if span.start <= group.members[0] and group.members[-1] < span.stop:
+        return True
+    return all(any(one.start <= place < one.stop for one in spans) for place in group.members)
 
 
 def add_outside(

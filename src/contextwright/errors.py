@@ -1,13 +1,13 @@
 """What can go wrong, as one tree; every error says what to do about it.
 
-    ContextwrightError
-    ├── UsageError            the call itself is wrong
-    │   ├── UnknownFormat     no format of that name
-    │   └── UnknownModel      no facts, and no way to guess them
-    ├── BudgetError           what has to be sent does not fit
-    ├── ParseError            the data is not what its format says it is
-    ├── InvalidPayload        a payload its provider would refuse
-    └── MissingExtra          an optional package is not installed
+ContextwrightError
+├── UsageError            the call itself is wrong
+│   ├── UnknownFormat     no format of that name
+│   └── UnknownModel      no facts, and no way to guess them
+├── BudgetError           what has to be sent does not fit
+├── ParseError            the data is not what its format says it is
+├── InvalidPayload        a payload its provider would refuse
+└── MissingExtra          an optional package is not installed
 """
 
 from __future__ import annotations

@@ -117,12 +117,7 @@ def bar(part: int, whole: int) -> str:
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def money(dollars: float) -> str:
-    """Dollars, with as many digits as small sums need."""
-    return (
-        f"${dollars:,.2f}"
-        if dollars >= 10
-        else f"${dollars:.4f}"
-        if dollars >= 0.01
-        else f"${dollars:.6f}"
-    )
+def money(dollars: float, least: float | None = None) -> str:
+    """Dollars, with as many digits as small sums need; `least` is the smallest of a column."""
+    size = dollars if least is None else least
+    return f"${dollars:,.{2 if size >= 10 else 4 if size >= 0.01 else 6}f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from contextwright.messages import Media, Message, Part, Text, ToolResult
 
-__all__ = ["Fading", "boundary", "has_results", "media_in", "without_media", "without_results"]
+__all__ = ["Fades", "Fading", "has_results", "media_in", "without_media", "without_results"]
 
 replace = msgspec.structs.replace
 
@@ -37,7 +38,86 @@ class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     @property
     def is_on(self) -> bool:
         """Whether anything ever fades."""
-        return not (self.results is None and self.media is None and self.most_media is None)
+        return self.results is not None or self.is_on_media
+
+    @property
+    def is_on_media(self) -> bool:
+        """Whether media ever fade."""
+        return self.media is not None or self.most_media is not None
+
+
+class Fades:
+    """What fades in a history that grows, and what that saves; all of it in running totals."""
+
+    def __init__(self, fading: Fading) -> None:
+        self.fading = fading
+        self._exchanges: list[int] = []
+        """Where the results of each exchange begin."""
+        self._pictured: list[int] = []
+        """Where each exchange or message with media begins."""
+        self._media: list[int] = []
+        """The place of every single piece of media."""
+        self._asked: tuple[int, int] = (-1, -1)
+        """The calls that the newest exchange, and the newest with media, answered."""
+        self._results: list[int] = [0]
+        self._media_saved: list[int] = [0]
+        self._twice: list[int] = [0]
+        """What both savings count, so that a message without both is not priced too low."""
+
+    def note(self, message: Message, place: int, asked: int) -> None:
+        """Count exchanges and media; the parallel results of one message's calls count as one.
+
+        `asked` is the place of the calls that the message answers, -1 if it answers none.
+        """
+        results, pictures = self._asked
+        if has_results(message) and (asked < 0 or asked != results):
+            self._exchanges.append(place)
+            results = asked
+        media = media_in(message)
+        if media:
+            self._media.extend([place] * media)
+            if asked < 0 or asked != pictures:
+                self._pictured.append(place)
+                pictures = asked
+        self._asked = (results, pictures)
+
+    def save(self, results: int, media: int, both: int | None) -> None:
+        """Extend the totals by what one message saves without its results, media, and both."""
+        self._results.append(self._results[-1] + results)
+        self._media_saved.append(self._media_saved[-1] + media)
+        self._twice.append(self._twice[-1] + (0 if both is None else results + media - both))
+
+    def saved_before(self, results: int, media: int) -> int:
+        """What is saved before these places, if results and media before them have faded."""
+        return self._results[results] + self._media_saved[media] - self._twice[min(results, media)]
+
+    def reach(self, count: int) -> tuple[int, int]:
+        """The places before which results, and media, of the first `count` messages have faded."""
+        fading, step = self.fading, max(self.fading.step, 1)
+        results = boundary(
+            self._exchanges, bisect_left(self._exchanges, count), fading.results, step
+        )
+        media = boundary(self._pictured, bisect_left(self._pictured, count), fading.media, step)
+        most = cap_boundary(self._media, bisect_left(self._media, count), fading.most_media, step)
+        return results, max(media, most)
+
+    def moves(self, start: int) -> set[int]:
+        """The places behind a start whose coming made something fade."""
+        fading = self.fading
+        moves: set[int] = set()
+        if fading.results is not None:
+            moves.update(self._steps(self._exchanges, max(fading.results, 1) - 1, start))
+        if fading.media is not None:
+            moves.update(self._steps(self._pictured, max(fading.media, 1) - 1, start))
+        if fading.most_media is not None:
+            moves.update(self._steps(self._media, fading.most_media, start))
+        return moves
+
+    def _steps(self, places: list[int], first: int, start: int) -> list[int]:
+        """One place of every step behind a start, counted from a first."""
+        step = max(self.fading.step, 1)
+        behind = bisect_right(places, start) - first
+        return places[first + max(-(-behind // step), 0) * step :: step]
 
 
 def boundary(places: Sequence[int], count: int, kept: int | None, step: int) -> int:
@@ -47,14 +127,13 @@ def boundary(places: Sequence[int], count: int, kept: int | None, step: int) -> 
     """
     if kept is None or count <= kept:
         return 0
-    return places[(count - max(kept, 1)) // max(step, 1) * max(step, 1)]
+    return places[(count - max(kept, 1)) // step * step]
 
 
 def cap_boundary(places: Sequence[int], count: int, most: int | None, step: int) -> int:
     """The place behind which at most so many stand, moving only in whole steps."""
     if most is None or count <= most:
         return 0
-    step = max(step, 1)
     faded = min(-(-(count - most) // step) * step, count)
     return places[faded - 1] + 1
 

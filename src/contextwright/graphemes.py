@@ -27,7 +27,9 @@ def end_from(text: str, place: int) -> str:
     """The end of a text from the first grapheme on that begins at or behind a place."""
     import regex
 
-    for grapheme in regex.compile(r"\X").finditer(text, safe_start(text, min(place, len(text) - 1))):
+    for grapheme in regex.compile(r"\X").finditer(
+        text, safe_start(text, min(place, len(text) - 1))
+    ):
         if grapheme.start() >= place:
             return text[grapheme.start() :]
     return ""

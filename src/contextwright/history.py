@@ -8,19 +8,19 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.exchanges import Answer, Waiting
+from contextwright.exchanges import Answer
 from contextwright.fading import (
+    Fades,
     Fading,
-    boundary,
-    cap_boundary,
     has_results,
     media_in,
     without_media,
     without_results,
 )
-from contextwright.messages import Message, ToolCall, ToolResult
+from contextwright.groups import Groups
+from contextwright.messages import Message, ToolResult
 
-__all__ = ["Fading", "Group", "History", "Price", "Seen"]
+__all__ = ["Fading", "History", "Price", "Seen"]
 
 Price: TypeAlias = Callable[[Message], int]
 """What a message costs in the request it goes into."""
@@ -43,15 +43,6 @@ class Seen(Struct, frozen=True):
     """
 
 
-class Group(Struct):
-    """Messages that live or die together: calls, and the results that answer them."""
-
-    members: list[int]
-    """Their places, in order."""
-    always: bool = False
-    """One of them is pinned, so all of them stay."""
-
-
 class History:
     """Messages that only ever grow in number, with the running total of what they cost.
 
@@ -69,6 +60,7 @@ class History:
     ) -> None:
         self.price = price
         self.fading = fading or Fading()
+        self._fading_is_on = self.fading.is_on
         self.skip_system = skip_system
         self.messages: list[Message] = []
         self.hidden: list[int] = []
@@ -81,29 +73,16 @@ class History:
         """Those among them that stand beside no results."""
         self.always: list[int] = []
         """Places of system and pinned messages, and what belongs to them: no window drops them."""
-        self.groups: dict[int, Group] = {}
-        self.grouped: list[int] = []
-        """Places that belong to a group."""
+        self.groups = Groups()
         self._ends: list[int] = []
         """The counted places, save results that answer nothing: where a history can end."""
-        self._waiting = Waiting()
         self._totals: list[int] = [0]
         self._always_totals: list[int] = [0]
         self._is_always: set[int] = set()
         self._faded: dict[int, tuple[Message | None, Message | None, Message | None]] = {}
         """Messages that can fade: without results, without media, without both."""
         self.fadeable: list[int] = []
-        self._saved_results: list[int] = [0]
-        self._saved_media: list[int] = [0]
-        self._saved_twice: list[int] = [0]
-        """What both savings count, so that a message without both is not priced too low."""
-        self._exchanges: list[int] = []
-        """Where the results of each exchange begin."""
-        self._with_media: list[int] = []
-        self._media: list[int] = []
-        """The place of every single piece of media."""
-        self._last_asked: tuple[int, int] = (-1, -1)
-        """The calls that the newest exchange, and the newest with media, answered."""
+        self._fades = Fades(self.fading)
         self.extend(messages)
 
     def __len__(self) -> int:
@@ -124,7 +103,7 @@ class History:
         if message.visibility != "public" or (system and self.skip_system):
             self.hidden.append(place)
             self._totals.append(self._totals[-1])
-            self._save(0, 0, 0)
+            self._fades.save(0, 0, None)
             return
         cost = self.price(message)
         self._totals.append(self._totals[-1] + cost)
@@ -134,49 +113,16 @@ class History:
             self.questions.append(place)
             if not has_results(message):
                 self.asked.append(place)
-        called = self._join(message, place)
+        called = self.groups.join(message, place)
         if not system and (called or any(type(part) is not ToolResult for part in message.parts)):
             self._ends.append(place)
-        group = self.groups.get(place)
-        if system or message.pinned or (group is not None and group.always):
+        if system or message.pinned or self._answers_kept(called):
             self._keep(place)
         self._fade(message, place, cost, called)
 
-    def _join(self, message: Message, place: int) -> dict[int, Answer]:
-        """Put results into one group with their calls; which part answers which call."""
-        called: dict[int, Answer] = {}
-        for index, part in enumerate(message.parts):
-            if type(part) is ToolCall and message.role == "assistant":
-                self._waiting.add(Answer(part, (place, index)))
-            elif type(part) is ToolResult:
-                answer = self._waiting.take(part)
-                if answer is not None:
-                    answer.result = part
-                    called[index] = answer
-                    if answer.at[0] != place:
-                        self._link(answer.at[0], place)
-        return called
-
-    def _link(self, call: int, result: int) -> None:
-        """One group for a call, its result, and all that belongs to either."""
-        calling, answering = self.groups.get(call), self.groups.get(result)
-        if calling is not None and calling is answering:
-            return
-        always = call in self._is_always or (answering is not None and answering.always)
-        if calling is None:
-            insort(self.grouped, call)
-        if answering is None:
-            self.grouped.append(result)
-        if calling is not None and answering is None:
-            calling.members.append(result)
-            self.groups[result] = calling
-            return
-        before = calling.members if calling else [call]
-        group = Group(sorted({*before, *(answering.members if answering else [result])}))
-        for member in group.members:
-            self.groups[member] = group
-        if always:
-            self._keep(call)
+    def _answers_kept(self, called: dict[int, Answer]) -> bool:
+        """Whether a call that is answered belongs to what no window drops."""
+        return any(answer.at[0] in self._is_always for answer in called.values())
 
     def _keep(self, place: int) -> None:
         """No window drops this message, nor what belongs to it."""
@@ -193,53 +139,29 @@ class History:
 
     def _fade(self, message: Message, place: int, cost: int, called: dict[int, Answer]) -> None:
         """Note what would be saved if this message faded."""
-        fading = self.fading
-        if not fading.is_on:
+        fading, fades = self.fading, self._fades
+        if not self._fading_is_on:
             return
-        media = media_in(message)
-        asked = min((answer.at[0] for answer in called.values()), default=-1)
-        self._count_newest(message, place, asked, media)
+        fades.note(message, place, min((one.at[0] for one in called.values()), default=-1))
         bare = plain = both = None
-        saved_bare = saved_plain = saved_both = 0
         if place not in self._is_always:
             if fading.results is not None and has_results(message):
                 names = {index: answer.call.name for index, answer in called.items()}
-                bare = without_results(message, fading.spare, names)
-                saved_bare = cost - self.price(bare)
-            if media and not (fading.media is None and fading.most_media is None):
-                plain = without_media(message)
-                saved_plain = cost - self.price(plain)
-        bare = bare if saved_bare > 0 else None
-        plain = plain if saved_plain > 0 else None
-        if bare is not None and plain is not None:
-            both = without_media(bare)
-            saved_both = cost - self.price(both)
-        saved_bare, saved_plain = max(saved_bare, 0), max(saved_plain, 0)
-        twice = saved_bare + saved_plain - saved_both if both is not None else 0
-        self._save(saved_bare, saved_plain, twice)
-        if bare is not None or plain is not None:
-            self._faded[place] = (bare, plain, both)
+                bare = self._cheaper(without_results(message, fading.spare, names), cost)
+            if fading.is_on_media and media_in(message):
+                plain = self._cheaper(without_media(message), cost)
+        if bare and plain:
+            shortest = without_media(bare[0])
+            both = (shortest, cost - self.price(shortest))
+        fades.save(bare[1] if bare else 0, plain[1] if plain else 0, both[1] if both else None)
+        if bare or plain:
+            self._faded[place] = (form_of(bare), form_of(plain), form_of(both))
             self.fadeable.append(place)
 
-    def _count_newest(self, message: Message, place: int, asked: int, media: int) -> None:
-        """Count exchanges and media; the parallel results of one message's calls count as one."""
-        results, pictures = self._last_asked
-        if has_results(message) and (asked < 0 or asked != results):
-            self._exchanges.append(place)
-            results = asked
-        if media:
-            self._media.extend([place] * media)
-            if asked < 0 or asked != pictures:
-                self._with_media.append(place)
-                pictures = asked
-        self._last_asked = (results, pictures)
-
-    def _save(self, results: int, media: int, twice: int) -> None:
-        """Extend the running totals of what fading saves."""
-        if self.fading.is_on:
-            self._saved_results.append(self._saved_results[-1] + results)
-            self._saved_media.append(self._saved_media[-1] + media)
-            self._saved_twice.append(self._saved_twice[-1] + twice)
+    def _cheaper(self, form: Message, cost: int) -> tuple[Message, int] | None:
+        """A form of a message and what it saves; None if it saves nothing."""
+        saved = cost - self.price(form)
+        return (form, saved) if saved > 0 else None
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -247,17 +169,8 @@ class History:
         """The history as it is, or as it was when it had so many messages."""
         count = len(self) if count is None else count
         question, asked = last_before(self.questions, count), last_before(self.asked, count)
-        fading = self.fading
-        if not fading.is_on:
-            return Seen(count, 0, 0, question, asked)
-        step = fading.step
-        exchanges = bisect_left(self._exchanges, count)
-        pictured = bisect_left(self._with_media, count)
-        results = boundary(self._exchanges, exchanges, fading.results, step)
-        media = boundary(self._with_media, pictured, fading.media, step)
-        pieces = bisect_left(self._media, count)
-        most = cap_boundary(self._media, pieces, fading.most_media, step)
-        return Seen(count, results, max(media, most), question, asked)
+        results, media = self._fades.reach(count) if self._fading_is_on else (0, 0)
+        return Seen(count, results, media, question, asked)
 
     @property
     def question(self) -> int | None:
@@ -272,9 +185,9 @@ class History:
     def before(self, place: int, seen: Seen) -> int:
         """What all messages before a place cost, the old ones faded."""
         cost = self._totals[place]
-        if not self.fading.is_on:
+        if not self._fading_is_on:
             return cost
-        cost -= self._saved_before(min(place, seen.results), min(place, seen.media))
+        cost -= self._fades.saved_before(min(place, seen.results), min(place, seen.media))
         for asked in {seen.question, seen.asked}:
             if asked is not None and asked < place:
                 cost += self._saved_at(asked, seen)
@@ -283,7 +196,7 @@ class History:
     def settled(self, place: int) -> int:
         """What all messages before a place cost once all of them have faded: it never changes."""
         cost = self._totals[place]
-        return cost - self._saved_before(place, place) if self.fading.is_on else cost
+        return cost - self._fades.saved_before(place, place) if self._fading_is_on else cost
 
     def place_settled(self, tokens: int) -> int:
         """The first place before which at least so many settled tokens stand."""
@@ -324,8 +237,7 @@ class History:
         places: set[int] = set()
         for place in (seen.question, seen.asked, last_before(self._ends, seen.count)):
             if place is not None:
-                group = self.groups.get(place)
-                places.update(group.members if group else (place,))
+                places.update(self.groups.with_all(place))
         return sorted(places - self._is_always)
 
     def is_hidden(self, place: int) -> bool:
@@ -342,46 +254,33 @@ class History:
         points: set[int] = set()
         for places in (self.questions, self.asked):
             index = bisect_right(places, start)
-            points.update(places[index:] if self.fading.is_on else places[index : index + 1])
-        for place in self.grouped[bisect_left(self.grouped, start) :]:
-            if self.groups[place].members[0] < start:
+            points.update(places[index:] if self._fading_is_on else places[index : index + 1])
+        grouped = self.groups.places
+        for place in grouped[bisect_left(grouped, start) :]:
+            if self.groups.with_all(place)[0] < start:
                 following = bisect_right(self.questions, place)
                 points.update((place + 1, *self.questions[following : following + 1]))
-        fading = self.fading
-        if fading.results is not None:
-            points.update(self._steps(self._exchanges, max(fading.results, 1) - 1, start))
-        if fading.media is not None:
-            points.update(self._steps(self._with_media, max(fading.media, 1) - 1, start))
-        if fading.most_media is not None:
-            points.update(self._steps(self._media, fading.most_media, start))
+        if self._fading_is_on:
+            points |= self._fades.moves(start)
         return sorted(point for point in points if start < point < len(self))
-
-    def _steps(self, places: list[int], first: int, start: int) -> list[int]:
-        """The places behind a start whose coming moves a fade: one in every step, from a first."""
-        step = max(self.fading.step, 1)
-        behind = bisect_right(places, start) - first
-        return places[first + max(-(-behind // step), 0) * step :: step]
 
     def tail(self) -> int:
         """Where the unfinished end begins: the last calls whose results close the history."""
         group = self.groups.get(self._ends[-1]) if self._ends else None
         return group.members[0] if group and group.members[-1] == self._ends[-1] else len(self)
 
-    def _saved_before(self, results: int, media: int) -> int:
-        """What fading saves before these places."""
-        return (
-            self._saved_results[results]
-            + self._saved_media[media]
-            - self._saved_twice[min(results, media)]
-        )
-
     def _saved_at(self, place: int, seen: Seen) -> int:
         """What fading saves at one place."""
         if place not in self._faded:
             return 0
         results, media = min(place, seen.results), min(place, seen.media)
-        behind = self._saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
-        return behind - self._saved_before(results, media)
+        behind = self._fades.saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
+        return behind - self._fades.saved_before(results, media)
+
+
+def form_of(saving: tuple[Message, int] | None) -> Message | None:
+    """The form of a message that saves something."""
+    return saving[0] if saving else None
 
 
 def last_before(places: list[int], count: int) -> int | None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from contextwright.images import image_tokens, pixel_size
 from contextwright.models import Model
-from contextwright.wire.piece import Blob
+from contextwright.wire.pieces.piece import Blob
 
 __all__ = ["media_cost"]
 

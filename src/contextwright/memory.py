@@ -9,8 +9,8 @@ import msgspec
 
 from contextwright.changes import Change
 from contextwright.errors import BudgetError
-from contextwright.formats import forge
 from contextwright.formats.base import Conversation, Options
+from contextwright.formats.forge import format as forge
 from contextwright.history import History
 from contextwright.messages import Message, ToolCall
 from contextwright.models import find
@@ -123,7 +123,7 @@ def is_orphan(history: History) -> bool:
     """Whether the last message holds nothing but results whose calls are not there."""
     last = history.messages[-1]
     alone = bool(last.results) and len(last.results) == len(last.parts)
-    return alone and len(history) - 1 not in history.groups
+    return alone and history.groups.get(len(history) - 1) is None
 
 
 def overflow_of(history: History, limit: int) -> Change | None:

@@ -86,7 +86,7 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def history(
         self, messages: Iterable[Message] = (), *, model: str | Model, format: str | None = None
     ) -> History:
-        """A history priced for this recipe: keep it and add to it, and builds need not count again."""
+        """A history priced for this recipe: keep it, add to it, and no build counts it again."""
         facts = as_model(model)
         meter = Meter(format or facts.format, facts)
         return PricedHistory(messages, meter, self)
@@ -148,6 +148,8 @@ class Build:
         self.tools = tuple(tools) if tools is not None else self.frame.tools
         self.changes: list[Change] = []
         self.sections = self.written(now)
+        self.fixed = 0
+        """Tokens of all but messages and what changes every turn."""
         self.longest: int | None = None
         """Texts of the newest turn are cut to so many characters; None: not at all."""
 
@@ -174,7 +176,7 @@ class Build:
             limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
 
     def give_way(self, count: Count) -> bool:
-        """Leave out the least important section, or cut the longest text; False: nothing is left."""
+        """Leave out the least important section, or cut the longest text; False: nothing left."""
         optional = [section for section in self.sections if section.priority < REQUIRED]
         if optional:
             least = min(optional, key=lambda section: section.priority)
@@ -226,9 +228,21 @@ class Build:
 
         Rounded, so that a clock that grows by a token does not move the cut.
         """
-        fixed = self.meter.count(self.rendered([]).payload).most + self.meter.text(self.volatile)
+        self.fixed = self.meter.count(self.rendered([]).payload).most
+        fixed = self.fixed + self.meter.text(self.volatile)
         coarse = max(1, self.budget // 64)
         return max(0, self.budget - -(-fixed // coarse) * coarse)
+
+    def grid(self, step: float) -> int:
+        """The width of a stepped window's grid: a share of the room for what a window may drop.
+
+        Were it a share of the budget, a long system text would make one step as wide as the whole
+        window. What changes every turn does not count and the rest is rounded, so that the grid
+        stays put.
+        """
+        room = self.budget - self.fixed - self.history.always_before(len(self.history))
+        coarse = max(1, self.budget // 16)
+        return max(1, int(max(coarse, room // coarse * coarse) * step))
 
     @property
     def volatile(self) -> str:
@@ -238,10 +252,10 @@ class Build:
     # --- the messages ------------------------------------------------------------------------
 
     def decisions(self, limit: int) -> Decisions:
-        """What the window keeps within a limit; its grid follows the budget, which never changes."""
+        """What the window keeps within a limit; its grid follows what never changes."""
         window = self.recipe.window
         if isinstance(window, Stepped) and window.grid is None:
-            window = replace(window, grid=max(1, int(self.budget * window.step)))
+            window = replace(window, grid=self.grid(window.step))
         return window.decide(self.history, limit)
 
     def messages(self, decisions: Decisions) -> list[Message]:

@@ -42,12 +42,23 @@ class Section(Protocol):
     """One piece of the system instruction."""
 
     @property
-    def volatility(self) -> Volatility: ...
+    def volatility(self) -> Volatility:
+        """How often its words change."""
+        ...
+
     @property
-    def priority(self) -> int: ...
+    def priority(self) -> int:
+        """Below 100, it may be left out when there is no room: the lowest goes first."""
+        ...
+
     @property
-    def budget(self) -> int | None: ...
-    def write(self, moment: Moment) -> str | None: ...
+    def budget(self) -> int | None:
+        """Tokens it may use; None: as many as it needs."""
+        ...
+
+    def write(self, moment: Moment) -> str | None:
+        """What it says now; None: nothing, not even a heading."""
+        ...
 
 
 class Instructions(

@@ -23,6 +23,7 @@ from contextwright.history import History
 from contextwright.messages import Message
 from contextwright.models import Model
 from contextwright.recipe import Recipe
+from contextwright.tokens import Count
 
 __all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
 
@@ -251,7 +252,7 @@ class Run:
             charge=charge,
             dollars=dollars(charge, self.model),
             errors=tuple(str(problem) for problem in problems if problem.level == "error"),
-            over_budget=ledger.tokens * (1 + ledger.bound) > ledger.budget + 1,
+            over_budget=Count(ledger.tokens, ledger.exact, ledger.bound).most > ledger.budget,
             lost_question=self.lost_question(context),
             cause=comparison.cause if comparison and comparison.first_difference else "",
         )

@@ -24,7 +24,7 @@ from contextwright.errors import UsageError, shown
 from contextwright.media import media_cost
 from contextwright.models import Model, find
 from contextwright.typescript import declaration
-from contextwright.wire.piece import Piece, json_of
+from contextwright.wire.pieces.piece import Piece, json_of
 
 __all__ = ["Calibration", "Count", "count_pieces", "count_text", "counter"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contextwright.wire.piece import Fields, fields, items, json_of, text_of
+from contextwright.wire.pieces.piece import Fields, fields, items, json_of, text_of
 
 __all__ = ["declaration"]
 

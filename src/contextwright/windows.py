@@ -62,8 +62,9 @@ class Stepped(Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, om
     As the history grows the cut never moves back, so what was left out once does not return.
     """
 
-    step: float = 0.4
-    """The grid's width, as a share of the limit the recipe sets."""
+    step: float = 0.5
+    """The grid's width, as a share of the limit: half is where figures of `benchmarks/caching.py`
+    put 93 % of all tokens into the previous prefix and still fill the window to three quarters."""
     messages: int | None = None
     """Keep at most so many; system messages do not count. The cut moves by a share of them."""
     grid: int | None = None
@@ -73,7 +74,9 @@ class Stepped(Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, om
         """Keep what stands behind the first grid line that leaves little enough."""
         grid = max(1, self.grid or int(limit * self.step))
         start = furthest_start(history, limit)
-        lines = -(-history.settled(start) // grid)
+        # The first line behind the last message that cannot stay, not behind the first that can:
+        # a message wider than the grid would take the cut a whole step too far.
+        lines = history.settled(start - 1) // grid + 1 if start else 0
         start = max(start, history.place_settled(lines * grid))
         if self.messages is not None:
             width = max(1, int(self.messages * self.step))

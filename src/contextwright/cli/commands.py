@@ -59,6 +59,12 @@ Answer = Annotated[
     int | None,
     typer.Option("--answer", min=1, metavar="N", help="Tokens kept free for the answer."),
 ]
+TargetFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", metavar="FORMAT", help="The API it is for. Default: the model's own."
+    ),
+]
 Now = Annotated[
     str | None,
     typer.Option(
@@ -254,7 +260,7 @@ def build(
     recipe: RecipeName = "default",
     budget: Budget = None,
     answer: Answer = None,
-    format: FormatName = None,
+    format: TargetFormat = None,
     now: Now = None,
     tools: ToolsFile = None,
     models: ModelsFile = None,
@@ -294,7 +300,7 @@ def explain(
     recipe: RecipeName = "default",
     budget: Budget = None,
     answer: Answer = None,
-    format: FormatName = None,
+    format: TargetFormat = None,
     now: Now = None,
     tools: ToolsFile = None,
     models: ModelsFile = None,
@@ -328,7 +334,7 @@ def diff(
     recipe: RecipeName = "default",
     budget: Budget = None,
     answer: Answer = None,
-    format: FormatName = None,
+    format: TargetFormat = None,
     now: Annotated[
         list[str] | None,
         typer.Option("--now", metavar="TIME", help="What clocks tell; twice: one for each."),
@@ -365,7 +371,7 @@ def simulate(
     ] = None,
     budget: Budget = None,
     answer: Answer = None,
-    format: FormatName = None,
+    format: TargetFormat = None,
     models: ModelsFile = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="One conversation a line; their figures are added up.")

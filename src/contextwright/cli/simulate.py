@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from contextwright import formats
@@ -90,20 +88,14 @@ COLUMNS = (
 def show(rows: list[Row], *, as_json: bool) -> None:
     """Print the rows."""
     if as_json:
-        say_json(
-            [{**row.summary(), "each": [each(request) for request in row.requests]} for row in rows]
-        )
+        say_json([{**row.summary(), "each": msgspec.to_builtins(row.requests)} for row in rows])
     else:
-        say(table([COLUMNS, *map(cells, rows)], numbers=1))
+        least = min((row.dollars for row in rows if row.dollars is not None), default=0.0)
+        say(table([COLUMNS, *(cells(row, least) for row in rows)], numbers=1))
 
 
-def each(request: msgspec.Struct) -> dict[str, Any]:
-    """A request as JSON."""
-    return msgspec.to_builtins(request)
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    """A row as people read it."""
+def cells(row: Row, least: float) -> tuple[str, ...]:
+    """A row as people read it; `least` is the smallest price of all."""
     return (
         row.recipe,
         f"{len(row.requests) + row.refused:,}",
@@ -115,7 +107,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{row.share:.1%}",
         f"{row.uncached:,}",
         f"{row.breaks:,}",
-        "-" if row.dollars is None else money(row.dollars),
+        "-" if row.dollars is None else money(row.dollars, least),
     )
 
 

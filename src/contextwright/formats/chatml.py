@@ -14,9 +14,9 @@ import msgspec
 from contextwright.changes import Change
 from contextwright.formats.base import Conversation, Format, Options, Rendered, keep_extra
 from contextwright.formats.media import is_web_address, sniffed_mime
-from contextwright.formats.openai_chat_calls import tool_of
-from contextwright.formats.openai_chat_fitting import without_system
-from contextwright.formats.openai_chat_reading import message_of
+from contextwright.formats.openai_chat.calls import tool_of
+from contextwright.formats.openai_chat.fitting import without_system
+from contextwright.formats.openai_chat.reading import message_of
 from contextwright.formats.reading import Reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits

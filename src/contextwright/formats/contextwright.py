@@ -98,4 +98,3 @@ FORMAT = Format(
     render=render,
     check=check,
 )
-

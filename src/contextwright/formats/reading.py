@@ -1,4 +1,4 @@
-"""Reading foreign JSON: what cannot be read is an error with its path, what can be mended is said."""
+"""Reading foreign JSON: what cannot be read is an error, what can be mended is said."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ class Reader:
             path, message = self.faults[0]
             others = "".join(f"; {place}: {fault}" for place, fault in self.faults[1:MOST_FAULTS])
             more = len(self.faults) - MOST_FAULTS
-            raise ParseError(message + others + (f"; and {more} more" if more > 0 else ""), path=path)
+            raise ParseError(
+                message + others + (f"; and {more} more" if more > 0 else ""), path=path
+            )
         return tuple(self.changes)
 
 

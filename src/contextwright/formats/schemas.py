@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeGuard
 
-from contextwright.wire.gemini_schema import SPELLED
+from contextwright.wire.gemini.schema import SPELLED
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["gemini_schema", "json_schema", "object_schema"]

@@ -15,7 +15,6 @@ from contextwright.formats.base import Conversation
 __all__ = ["without_halves"]
 
 
-
 def without_halves(conversation: Conversation) -> tuple[Conversation, tuple[Change, ...]]:
     """The conversation with each stray half replaced by U+FFFD, and a change for each place."""
     changes: list[Change] = []
@@ -36,7 +35,9 @@ def mend(value: Any, path: str, changes: list[Change]) -> Any:
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value).items()
         return {
-            mend(key, f"{path}.(key)", changes): mend(item, f"{path}.{key}" if path else key, changes)
+            mend(key, f"{path}.(key)", changes): mend(
+                item, f"{path}.{key}" if path else key, changes
+            )
             for key, item in entries
         }
     if isinstance(value, list | tuple):

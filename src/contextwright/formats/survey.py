@@ -119,51 +119,42 @@ def named(message: Message, traits: Traits) -> bool:
     return traits.names and author is not None and SPEAKER(author.label) is not None
 
 
-def are_clean(
-    message: Message, target: Target, pending: dict[str, None], seen: set[str]
-) -> bool:
+def are_clean(message: Message, target: Target, pending: dict[str, None], seen: set[str]) -> bool:
     """Whether each part of a message may stand where it is; keeps account of open calls."""
     traits = target.traits
     role = message.role
     spoken = False
     for part in message.parts:
-        kind = type(part)
-        if kind is Text:
-            if role == "tool" or (pending and role != "assistant"):
+        if type(part) is ToolResult:
+            if spoken or role not in ("tool", "user"):
                 return False
-            text: str = part.text  # pyright: ignore
-            if not traits.blank_text and (not text or text.isspace()):
-                return False
-            spoken = True
-        elif kind is ToolResult:
-            if spoken or role not in ("tool", "user") or not result_is_clean(part, role, target, pending):  # pyright: ignore
+            if not result_is_clean(part, role, target, pending):
                 return False
             continue
-        elif kind is ToolCall:
-            if role != "assistant" or not call_is_clean(part, target, pending, seen):  # pyright: ignore
+        if role == "tool" or (pending and role != "assistant"):
+            return False
+        if type(part) is Text:
+            if not traits.blank_text and (not part.text or part.text.isspace()):
                 return False
-        elif kind is Thinking:
-            if (
-                role != "assistant"
-                or target.options.thinking == "drop"
-                or not traits.carries_thinking(part, target.model)  # pyright: ignore
-            ):
+        elif type(part) is ToolCall:
+            if role != "assistant" or not call_is_clean(part, target, pending, seen):
                 return False
-        elif kind is Media:
+        elif type(part) is Thinking:
+            if role != "assistant" or target.options.thinking == "drop":
+                return False
+            if not traits.carries_thinking(part, target.model):
+                return False
+        elif type(part) is Media:
             if role != "user" and not (role == "assistant" and traits.assistant_media):
                 return False
-            if pending or is_mislabelled(part) or not traits.carries_media(part, target.model):  # pyright: ignore
+            if is_mislabelled(part) or not traits.carries_media(part, target.model):
                 return False
-            spoken = True
-        else:
-            if role == "tool" or (pending and role != "assistant"):
+        if isinstance(part, Opaque):
+            if part.format != traits.format or not traits.takes_extra(part, role, target.model):
                 return False
-            if part.format != traits.format or not traits.takes_extra(part, role, target.model):  # pyright: ignore
-                return False
-            spoken = True
-            continue
-        if part.extra and not fits(part, role, target):  # pyright: ignore
+        elif part.extra and not fits(part, role, target):
             return False
+        spoken = True
     return True
 
 
@@ -173,9 +164,7 @@ def fits(holder: Message | Part, role: Role, target: Target) -> bool:
     return list(holder.extra) == [traits.format] and traits.takes_extra(holder, role, target.model)  # pyright: ignore
 
 
-def call_is_clean(
-    call: ToolCall, target: Target, pending: dict[str, None], seen: set[str]
-) -> bool:
+def call_is_clean(call: ToolCall, target: Target, pending: dict[str, None], seen: set[str]) -> bool:
     """Whether a call can be written as it is; it then waits for its result."""
     traits = target.traits
     id = call.id
@@ -206,9 +195,11 @@ def result_is_clean(
     if result.extra and not fits(result, role, target):
         return False
     content = result.content
-    if type(content) is str:
+    if isinstance(content, str):
         return traits.blank_text or not content.isspace()
-    return type(content) is dict or all(piece_is_clean(piece, role, target) for piece in content)  # pyright: ignore
+    if isinstance(content, dict):
+        return True
+    return all(piece_is_clean(piece, role, target) for piece in content)
 
 
 def piece_is_clean(piece: Text | Media | Opaque, role: Role, target: Target) -> bool:

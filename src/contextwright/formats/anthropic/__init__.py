@@ -1,0 +1,5 @@
+"""Anthropic Messages."""
+
+from contextwright.formats.anthropic.format import FORMAT
+
+__all__ = ["FORMAT"]

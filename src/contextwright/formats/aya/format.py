@@ -1,0 +1,264 @@
+"""Aya: a Slack bot's context as a JSON array of numbered, timed entries.
+
+Every assistant entry is a tool call with its arguments beside the name: `postMessage` is how
+Aya speaks, `finishRequest` how a turn ends. They stay calls in our messages, so that the array
+comes back as it was; `Conversation.reply_tools` tells other formats that they are speech. Words
+that come from elsewhere are written as `postMessage`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from contextwright.errors import ParseError, UsageError, shown
+from contextwright.formats.aya.check import (
+    FIELDS,
+    NAME,
+    REPLY_TOOLS,
+    ROLES,
+    SYSTEM_KINDS,
+    UNKNOWN,
+    check,
+    is_count,
+    refuse_faults,
+)
+from contextwright.formats.aya.writing import render
+from contextwright.formats.base import Conversation, Format
+from contextwright.formats.files import iso_time
+from contextwright.formats.reading import Reader
+from contextwright.messages import (
+    Author,
+    Extra,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    as_result,
+    json_text,
+)
+
+__all__ = ["FORMAT"]
+
+
+def parse(data: Any, strict: bool = False) -> Conversation:
+    """A conversation from an array, in the order of its indexes."""
+    if not isinstance(data, list):
+        raise ParseError(f"aya wants a list of entries, not {shown(data)}")
+    if strict:
+        refuse_faults(data)
+    reader = Reader(NAME, strict=False)
+    messages: list[Message] = []
+    ordered = in_order(cast("list[Any]", data), reader)
+    for position, (index, path, entry) in enumerate(ordered):
+        messages.extend(messages_of(entry, path, index, position, reader))
+    return Conversation(
+        tuple(messages), reply_tools=dict(REPLY_TOOLS), source=NAME, changes=reader.finish()
+    )
+
+
+def in_order(entries: list[Any], reader: Reader) -> list[tuple[int, str, dict[str, Any]]]:
+    """The entries by their index, each with that and its path; equal ones as they stand."""
+    found: list[tuple[int, str, dict[str, Any]]] = []
+    for place, entry in enumerate(entries):
+        path = f"[{place}]"
+        if isinstance(entry, dict):
+            fields = cast("dict[str, Any]", entry)
+            index = number_of(fields, "index", path, reader)
+            found.append((place if index is None else index, path, fields))
+        else:
+            reader.fault(path, f"must be an object, not {shown(entry)}")
+    ordered = sorted(found, key=lambda one: one[0])
+    for was, now in zip(found, ordered, strict=True):
+        if was is not now:
+            reader.repair("repair.order", was[1], "entries are put in the order of their index")
+            break
+    last = -1
+    for index, path, _ in ordered:
+        if index == last:
+            reader.repair("repair.index", f"{path}.index", f"index {index} stands twice")
+        elif index > last + 1:
+            reason = f"index {index} follows {last}" if last >= 0 else f"begins with {index}"
+            reader.repair("repair.index", f"{path}.index", f"{reason}; counted anew")
+        last = index
+    return ordered
+
+
+def number_of(entry: dict[str, Any], name: str, path: str, reader: Reader) -> int | None:
+    """A counting field; digits in quotes count as the number they spell."""
+    value = entry.get(name)
+    if is_count(value):
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        reader.repair(f"repair.{name}", f"{path}.{name}", f"{shown(value)} is read as a number")
+        return int(value)
+    wrong = f"{shown(value)} is no number" if name in entry else "is missing"
+    reader.repair(f"repair.{name}", f"{path}.{name}", f"{wrong}; counted anew")
+    return None
+
+
+def messages_of(
+    entry: dict[str, Any], path: str, index: int, position: int, reader: Reader
+) -> list[Message]:
+    """An entry as a message; one that records a result is followed by a tool message."""
+    role, content = role_of(entry, path, reader), entry.get("content", "")
+    if not isinstance(content, str | dict):
+        message = f"must be a string or an object, not {shown(content)}"
+        reader.fault(f"{path}.content", message)
+        return []
+    content = cast("str | dict[str, Any]", content)
+    if "content" not in entry:
+        reader.repair("repair.content", f"{path}.content", "is missing; read as empty")
+    held: dict[str, Any] = {}
+    rest = {name: value for name, value in entry.items() if name not in FIELDS}
+    if rest:
+        held["entry"] = rest
+    author, parts = None, list[Part]()
+    if role == "system":
+        parts = [system_part(content, f"{path}.content", reader)]
+    elif role == "user":
+        author, parts = user_parts(content, f"{path}.content", held, reader)
+    elif role == "assistant":
+        parts = assistant_parts(content, position, f"{path}.content", held, reader)
+    message = Message(
+        role or "user",
+        tuple(part for part in parts if type(part) is not ToolResult),
+        author,
+        sent_at=time_of(entry, path, reader),
+        turn=number_of(entry, "turn", path, reader),
+        meta={"index": index},
+        extra={NAME: held} if held else {},
+    )
+    results = tuple(part for part in parts if type(part) is ToolResult)
+    return [message, Message("tool", results)] if results else [message]
+
+
+def role_of(entry: dict[str, Any], path: str, reader: Reader) -> Role | None:
+    """Who speaks: never guessed."""
+    role = entry.get("role")
+    if role in ROLES:
+        return role
+    reader.fault(f"{path}.role", f"{shown(role)} is not one of: {', '.join(ROLES)}")
+    return None
+
+
+def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
+    """When it was said, in the spelling it came in if that is ISO 8601 with a zone."""
+    value = entry.get("timestamp")
+    spelled = str(value) if type(value) in (int, float) else value
+    time = iso_time(spelled) if isinstance(spelled, str) else None
+    if time is None:
+        wrong = f"{shown(value)} is no time" if "timestamp" in entry else "is missing"
+        reader.repair("loss.timestamp", f"{path}.timestamp", wrong)
+    elif time != value:
+        reason = f"{shown(value)} is read as {time}"
+        reader.repair("repair.timestamp", f"{path}.timestamp", reason)
+    return time
+
+
+def words_of(value: Any, path: str, reader: Reader) -> str:
+    """Words, or what stands in their place as JSON."""
+    if isinstance(value, str):
+        return value
+    reader.repair("repair.content", path, f"{shown(value)} is read as text")
+    return json_text(value)
+
+
+def system_part(content: str | dict[str, Any], path: str, reader: Reader) -> Part:
+    if isinstance(content, str):
+        return Text(content)
+    if content.get("type") not in SYSTEM_KINDS:
+        reader.repair("repair.content", path, "system content should be a string")
+    return Opaque(NAME, content, json_text(content))
+
+
+def user_parts(
+    content: str | dict[str, Any], path: str, held: dict[str, Any], reader: Reader
+) -> tuple[Author | None, list[Part]]:
+    """Who speaks, and the words."""
+    if isinstance(content, str):
+        reader.repair("repair.content", path, "names no speaker")
+        return None, [Text(content)]
+    fields = dict(content)
+    userid, text = fields.pop("userid", None), fields.pop("text", "")
+    if fields:
+        held["content"] = fields
+    if "text" not in content:
+        reader.repair("repair.content", f"{path}.text", "is missing; read as empty")
+    author = author_of(userid, f"{path}.userid", reader)
+    return author, [Text(words_of(text, f"{path}.text", reader))]
+
+
+def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
+    """The person a user id names; Slack writes `<@U123>`."""
+    if type(userid) is int:
+        reader.repair("repair.author", path, f"{shown(userid)} is read as text")
+        return Author(str(userid))
+    if not isinstance(userid, str):
+        reader.repair("repair.author", path, "names no speaker")
+        return None
+    if userid.startswith("<@") and userid.endswith(">"):
+        id = userid[2:-1]
+    else:
+        reader.repair("repair.author", path, f"{shown(userid)} should be <@…>")
+        id = userid
+    return None if id in ("", UNKNOWN) else Author(id)
+
+
+def assistant_parts(
+    content: str | dict[str, Any], position: int, path: str, held: dict[str, Any], reader: Reader
+) -> list[Part]:
+    """Reasoning, then the call or the bare words, then the result if one is recorded."""
+    if isinstance(content, str):
+        reader.repair("repair.content", path, "assistant content should be an object")
+        held["content"] = {}
+        return [Text(content)]
+    fields = dict(content)
+    parts: list[Part] = []
+    if "reasoning" in fields:
+        reasoning = words_of(fields.pop("reasoning"), f"{path}.reasoning", reader)
+        parts.append(Thinking(reasoning, origin=NAME))
+    name = fields.pop("toolCall", None)
+    if isinstance(name, str) and name:
+        try:
+            return [*parts, *call_parts(name, fields, position)]
+        except UsageError as error:
+            reader.fault(path, str(error))
+            return []
+    if "toolCall" in content:
+        reader.fault(f"{path}.toolCall", f"must be a name, not {shown(name)}")
+    if "text" in fields:
+        parts.append(Text(words_of(fields.pop("text"), f"{path}.text", reader)))
+    held["content"] = fields
+    return parts
+
+
+def call_parts(name: str, fields: dict[str, Any], position: int) -> list[Part]:
+    """A call with its arguments, flat or under `arguments`, and its result if there is one.
+
+    A reply tool never has a result: there, `result` is an argument like any other.
+    """
+    id = f"call_{position}"
+    results: list[Part] = []
+    if name not in REPLY_TOOLS and "result" in fields:
+        value = fields.pop("result")
+        failed = type(fields.get("is_error")) is bool and fields.pop("is_error")
+        recorded: Extra = {NAME: {"result": value}}
+        results.append(ToolResult(id, as_result(value), name, failed, recorded))
+    nested = fields.get("arguments")
+    if len(fields) == 1 and isinstance(nested, dict):
+        arguments = cast("dict[str, Any]", nested)
+        return [ToolCall(name, arguments, id, extra={NAME: {"nested": True}}), *results]
+    return [ToolCall(name, fields, id), *results]
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Aya's context array: numbered entries, speech and actions as tool calls",
+    parse=parse,
+    render=render,
+    check=check,
+)

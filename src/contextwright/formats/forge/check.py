@@ -1,0 +1,88 @@
+"""What Forge would say against its messages, in its own words, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from contextwright.errors import shown
+from contextwright.formats.forge.text import scan
+from contextwright.messages import ToolCall
+from contextwright.models import Model
+from contextwright.wire.shapes import Problem, encoded
+
+__all__ = ["ROLES", "check", "validate_message"]
+
+ROLES = ("system", "user", "assistant", "tool")
+KNOWN = ("role", "content", "timestamp", "metadata")
+BARE = 20
+"""One word of at most this many characters says little about what it answers."""
+
+
+def validate_message(message: Any) -> list[str]:
+    """What Forge would say against one message: its role, then its content."""
+    fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+    role, content = fields.get("role"), fields.get("content")
+    faults: list[str] = []
+    if role not in ROLES:
+        faults.append(f"invalid role: {role if isinstance(role, str) else shown(role)}")
+    if not isinstance(content, str):
+        faults.append(f"content must be a string, not {shown(content)}")
+    elif not content:
+        faults.append("content cannot be empty")
+    return faults
+
+
+def check(payload: Any, model: Model | None = None) -> list[Problem]:
+    """Every rule that a list of messages breaks, or an object that holds one."""
+    body = cast("dict[str, Any]", payload).get("messages") if isinstance(payload, dict) else payload
+    path = "messages" if isinstance(payload, dict) else ""
+    if not isinstance(body, list):
+        return [Problem("forge.messages", path, "must be a list of messages")]
+    messages = cast("list[Any]", body)
+    problems: list[Problem] = []
+    if messages and not any(role_of(message) == "system" for message in messages):
+        text = "there is no system message"
+        problems.append(Problem("forge.no_system", path, text, "warning"))
+    open_calls = 0
+    for index, message in enumerate(messages):
+        place = f"{path}[{index}]"
+        problems.extend(message_problems(message, place))
+        content = cast("dict[str, Any]", message).get("content") if role_of(message) else None
+        if not isinstance(content, str):
+            continue
+        if role_of(message) == "assistant":
+            found = scan(content)
+            open_calls += sum(isinstance(part, ToolCall) for part in found.parts)
+            faults = dict.fromkeys(note.message for note in found.notes)
+            problems.extend(Problem("forge.call", f"{place}.content", fault) for fault in faults)
+        elif role_of(message) == "tool":
+            problems.extend(result_problems(content, place, answers=open_calls > 0))
+            open_calls = max(0, open_calls - 1)
+    return [*problems, *encoded(cast("object", payload))[1]]
+
+
+def message_problems(message: Any, path: str) -> Iterator[Problem]:
+    """What is wrong with one message by itself."""
+    for fault in validate_message(message):
+        field = "role" if fault.startswith("invalid role") else "content"
+        yield Problem(f"forge.{field}", f"{path}.{field}", fault)
+    if isinstance(message, dict):
+        for name in cast("dict[str, Any]", message):
+            if name not in KNOWN:
+                text = "no field of this format"
+                yield Problem("forge.extra", f"{path}.{name}", text, "warning")
+
+
+def result_problems(content: str, path: str, *, answers: bool) -> Iterator[Problem]:
+    """What is wrong with a tool's answer and its place."""
+    if not answers:
+        yield Problem("forge.orphan", path, "no earlier call waits for this result")
+    words = content.partition("\n")[2] if content.startswith("Tool: ") else content
+    if len(words) <= BARE and len(words.split()) == 1:
+        text = "a bare result does not say what it means"
+        yield Problem("forge.bare_result", f"{path}.content", text, "warning")
+
+
+def role_of(message: Any) -> Any:
+    return cast("dict[str, Any]", message).get("role") if isinstance(message, dict) else None

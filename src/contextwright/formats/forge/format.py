@@ -1,0 +1,185 @@
+"""Forge: messages of role and text, with `<tool>` calls and `[thinking]` in assistant text.
+
+Only assistant text is ever parsed. Calls have no ids in the text: they are numbered, and a
+result answers the earliest open call of its name, else the earliest open call. A text that we
+would spell otherwise is kept in `Message.extra["forge"]["raw"]` and comes back as it was, as long
+as it still says what the message says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, cast
+
+import msgspec
+
+from contextwright.errors import ParseError, shown
+from contextwright.exchanges import match_results
+from contextwright.formats.base import Conversation, Format
+from contextwright.formats.forge.check import ROLES, check, validate_message
+from contextwright.formats.forge.rendering import REPLY_TOOLS, Entry, on_wire, render
+from contextwright.formats.forge.text import NAME, Scan, scan, validate_tool_call
+from contextwright.formats.forge.writing import result_of, result_text, text_of
+from contextwright.formats.reading import Reader, plain
+from contextwright.messages import Message, Part, Role, Text, ToolCall, ToolResult, json_text
+
+__all__ = [
+    "FORMAT",
+    "Assistant",
+    "System",
+    "Tool",
+    "User",
+    "on_wire",
+    "validate_message",
+    "validate_tool_call",
+]
+
+FIELDS = ("role", "content")
+CAPITALS = {"Role": "role", "Content": "content"}
+"""Forge's own struct names no JSON keys, so Go writes them with a capital."""
+
+replace = msgspec.structs.replace
+
+
+def User(content: str) -> Entry:
+    """A message of the human user."""
+    return {"role": "user", "content": content}
+
+
+def Assistant(content: str) -> Entry:
+    """A message of the agent: words, thinking in brackets, calls in tags."""
+    return {"role": "assistant", "content": content}
+
+
+def System(content: str) -> Entry:
+    """Instructions for the agent."""
+    return {"role": "system", "content": content}
+
+
+def Tool(name: str, result: str) -> Entry:
+    """What a tool answered; an error begins with `Error:`."""
+    return {"role": "tool", "content": result_text(ToolResult(None, result), name)}
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def parse(data: Any, strict: bool = False) -> Conversation:
+    """A conversation from a list of messages, or from an object that holds one."""
+    reader = Reader(NAME, strict=strict)
+    body = reader.body(data, "messages")
+    whole = isinstance(data, dict)
+    messages = [
+        message_of(entry, path if whole else path.removeprefix("messages"), reader)
+        for path, entry in reader.objects(body, "messages")
+    ]
+    rest = {name: value for name, value in body.items() if name != "messages"}
+    return Conversation(
+        tuple(numbered(messages)),
+        reply_tools=dict(REPLY_TOOLS),
+        source=NAME,
+        extra={NAME: rest} if whole else {},
+        changes=reader.finish(),
+    )
+
+
+def message_of(entry: Entry, path: str, reader: Reader) -> Message:
+    """One message; its calls and results are not yet matched."""
+    if "role" not in entry:
+        entry = {CAPITALS.get(name, name): value for name, value in entry.items()}
+    role, content = entry.get("role"), entry.get("content")
+    if role not in ROLES:
+        reader.fault(f"{path}.role", f"invalid role: {shown(role)}")
+    if not isinstance(content, str):
+        reader.repair("repair.content", f"{path}.content", f"{shown(content)} is read as text")
+        content = "" if content is None else json_text(content)
+    held = {name: value for name, value in entry.items() if name not in FIELDS}
+    parts, raw = parts_of(cast("Role", role), content, f"{path}.content", reader)
+    if raw:
+        held["raw"] = content
+    return Message(
+        cast("Role", role),
+        parts,
+        sent_at=plain(entry.get("timestamp"), str),
+        extra={NAME: held} if held else {},
+    )
+
+
+def parts_of(role: Role, content: str, path: str, reader: Reader) -> tuple[tuple[Part, ...], bool]:
+    """The parts of a message, and whether its own spelling must be kept."""
+    if role == "tool":
+        result = result_of(content)
+        return (result,), result_text(result, result.name) != content
+    if role != "assistant":
+        return ((Text(content),) if content else ()), False
+    found = scan(content)
+    say_notes(found, path, reader)
+    try:
+        spelled = text_of(found.parts)[0]
+    except UnicodeEncodeError:  # an argument holds half of a surrogate pair
+        return found.parts, True
+    return found.parts, spelled != content
+
+
+def say_notes(found: Scan, path: str, reader: Reader) -> None:
+    """What was wrong with the tags of a text, each kind once."""
+    for (message, fatal), times in Counter((n.message, n.fatal) for n in found.notes).items():
+        count = f" ({times} times)" if times > 1 else ""
+        if fatal:
+            reason = f"{message}{count}; <tool> is kept as text"
+            reader.repair("repair.malformed_call", path, reason)
+        else:
+            reader.repair("repair.call", path, f"{message}{count}")
+
+
+def numbered(messages: list[Message]) -> list[Message]:
+    """The messages with an id for each call, and for each result the id of its call."""
+    number = 0
+    with_ids: list[Message] = []
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                number += 1
+                part = replace(part, id=f"call_{number}")
+            parts.append(part)
+        with_ids.append(message.with_parts(parts))
+    for answer in match_results(with_ids).answers:
+        if answer.result is not None and answer.result_at is not None:
+            position = answer.result_at[0]
+            result = replace(answer.result, call_id=answer.call.id)
+            with_ids[position] = with_ids[position].with_parts((result,))
+    return with_ids
+
+
+def parse_reply(reply: Any) -> Conversation:
+    """The assistant message of a reply: its text, or a message that holds it."""
+    body = cast("Entry", reply) if isinstance(reply, dict) else {"content": reply}
+    content = body.get("content")
+    if not isinstance(content, str):
+        raise ParseError(f"a forge reply is text, not {shown(content)}", path="content")
+    return parse([Assistant(content)])
+
+
+def parse_stream(events: Iterable[Any]) -> Conversation:
+    """The assistant message of a reply that comes in pieces, cut anywhere."""
+    return parse_reply("".join(piece for event in events if (piece := piece_of(event))))
+
+
+def piece_of(event: Any) -> str:
+    content = cast("Entry", event).get("content") if isinstance(event, dict) else event
+    if content is None or isinstance(content, str):
+        return content or ""
+    raise ParseError(f"a piece of a forge reply is text, not {shown(content)}")
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Forge messages: calls in <tool> tags, thinking in brackets",
+    parse=parse,
+    render=render,
+    check=check,
+    parse_reply=parse_reply,
+    parse_stream=parse_stream,
+)

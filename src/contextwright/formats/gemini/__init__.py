@@ -1,0 +1,5 @@
+"""Gemini generateContent."""
+
+from contextwright.formats.gemini.format import FORMAT
+
+__all__ = ["FORMAT"]

@@ -1,0 +1,213 @@
+"""What only Gemini asks of a history: pairs by turn, and signatures on the calls."""
+
+from __future__ import annotations
+
+import base64
+from typing import TypeVar
+
+import msgspec
+
+from contextwright.changes import Change
+from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.formats.gemini.parts import NAME, SIGNATURE, kind_of
+from contextwright.formats.media import sniffed_mime
+from contextwright.formats.rules import (
+    RULES,
+    Draft,
+    Rule,
+    Ruled,
+    clean_name,
+    pair_results,
+    place_media,
+    rewritten,
+)
+from contextwright.formats.target import Target
+from contextwright.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.models import Model, find
+
+__all__ = ["GEMINI_RULES", "STAND_IN", "leave_signatures", "pair_by_turn", "sign_calls"]
+
+AnyPart = TypeVar("AnyPart", Part, Text | Media | Opaque)
+
+STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""What Google's documentation gives for calls that no Gemini model signed."""
+
+
+def leave_signatures(conversation: Conversation, model: Model) -> tuple[Conversation, list[Change]]:
+    """The conversation without what another model signed, where it says which model it was for."""
+    if conversation.model is None or find(conversation.model).known_as == model.known_as:
+        return conversation, []
+    changes: list[Change] = []
+    messages: list[Message] = []
+    for index, message in enumerate(conversation.messages):
+        parts = [unsigned(part) for part in message.parts]
+        if any(new is not old for new, old in zip(parts, message.parts, strict=True)):
+            reason = f"signed by {clean_name(conversation.model)}, not by {model.id}"
+            changes.append(Change("loss.signature", f"messages[{index}]", reason))
+            message = message.with_parts(parts)
+        messages.append(message)
+    return replaced(conversation, messages=tuple(messages)), changes
+
+
+def unsigned(part: Part) -> Part:
+    """A part without its signature; itself where it has none."""
+    if isinstance(part, Thinking):
+        signed = part.origin == NAME and part.signature is not None
+        return msgspec.structs.replace(part, signature=None) if signed else part
+    if isinstance(part, Opaque):
+        if part.format != NAME or SIGNATURE not in part.data:
+            return part
+        data = {key: value for key, value in part.data.items() if key != SIGNATURE}
+        return Opaque(NAME, data, part.text)
+    held = part.extra.get(NAME, {}) if part.extra else {}
+    if SIGNATURE not in held or held[SIGNATURE] == STAND_IN:
+        return part
+    rest = {key: value for key, value in held.items() if key != SIGNATURE}
+    others = {name: fields for name, fields in part.extra.items() if name != NAME}
+    return msgspec.structs.replace(part, extra={**others, **keep_extra(NAME, rest)})
+
+
+def pair_by_turn(draft: Draft, target: Target) -> Ruled:
+    """Each call's result behind it, as `pair_results`, unless the API would pair them as they are.
+
+    The API joins neighbours of one role first: calls in two contents, answered together in a
+    third, are parallel calls. Taking them apart would make them two steps.
+    """
+    if target.faithful and is_paired_by_turn(draft):
+        return draft, []
+    return pair_results(draft, target)
+
+
+def is_paired_by_turn(draft: Draft) -> bool:
+    """Whether each model turn's calls are all answered, first of all, in the turn behind it."""
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    previous, spoken = "", False
+    for _, message in draft:
+        side = "model" if message.role == "assistant" else "user"
+        if side != previous:
+            if side == "model":
+                if not is_answered(calls, results):
+                    return False
+                calls = []
+            results, previous, spoken = [], side, False
+        for part in message.parts:
+            if type(part) is ToolCall:
+                calls.append(part)
+            elif type(part) is not ToolResult:
+                spoken = True
+            elif spoken or side == "model":
+                return False
+            else:
+                results.append(part)
+    return is_answered(calls, results)
+
+
+def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
+    """Whether these are the results of these calls, one each."""
+    if len(calls) != len(results):
+        return False
+    given = sorted(call.id for call in calls if call.id is not None)
+    if given:
+        return given == sorted(result.call_id for result in results if result.call_id is not None)
+    named = sorted(call.name for call in calls)
+    return named == sorted(result.name or "" for result in results)
+
+
+def tell_kinds(draft: Draft, target: Target) -> Ruled:
+    """Media whose kind is that of their type: the API knows only the type."""
+    told: Draft = []
+    for place, message in draft:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+                pieces = tuple(map(of_its_kind, part.content))
+                same = pieces == part.content
+                parts.append(part if same else msgspec.structs.replace(part, content=pieces))
+            else:
+                parts.append(of_its_kind(part))
+        told.append((place, rewritten(message, parts)))
+    return told, []
+
+
+def of_its_kind(part: AnyPart) -> AnyPart:
+    """Media with the kind that their bytes or their type tell; any other part as it is."""
+    if not isinstance(part, Media) or part.data is None:
+        return part
+    mime = sniffed_mime(part.data) or part.mime
+    kind = kind_of(mime, "") if mime is not None else part.kind
+    return part if kind == part.kind else msgspec.structs.replace(part, kind=kind)
+
+
+def sign_calls(draft: Draft, target: Target) -> Ruled:
+    """A stand-in on the first call of each step that no model signed, where the model wants one.
+
+    The API looks only at the steps since the user last spoke. Histories from elsewhere get them
+    everywhere, so that a step does not change, and break the cached prefix, once it is past.
+    """
+    if not target.model.thought_signatures:
+        return draft, []
+    start = last_question(draft) if target.faithful else 0
+    changes: list[Change] = []
+    signed = list(draft)
+    fresh = True
+    for position, (place, message) in enumerate(draft):
+        if message.role != "assistant":
+            fresh = True
+        elif fresh and has_calls(message):
+            fresh = False
+            if position >= start:
+                message = with_signature(message, f"messages[{place}]", changes)
+                signed[position] = (place, message)
+    return signed, changes
+
+
+def has_calls(message: Message) -> bool:
+    """Whether a message calls any tool."""
+    for part in message.parts:
+        if type(part) is ToolCall:
+            return True
+    return False
+
+
+def last_question(draft: Draft) -> int:
+    """Where the user last said something that is no tool's answer."""
+    for position in range(len(draft) - 1, -1, -1):
+        message = draft[position][1]
+        if message.role == "user" and message.results != message.parts:
+            return position
+    return 0
+
+
+def with_signature(message: Message, path: str, changes: list[Change]) -> Message:
+    """The message with a signature on its first call."""
+    parts: list[Part] = list(message.parts)
+    for index, part in enumerate(parts):
+        if isinstance(part, ToolCall):
+            held = part.extra.get(NAME, {})
+            if not held.get(SIGNATURE):
+                extra = {**part.extra, NAME: {**held, SIGNATURE: STAND_IN}}
+                parts[index] = msgspec.structs.replace(part, extra=extra)
+                reason = "no Gemini model signed this call; the documented stand-in"
+                changes.append(Change("invent.signature", f"{path}.parts[{index}]", reason))
+            break
+    return rewritten(message, parts)
+
+
+INSTEAD: dict[Rule, tuple[Rule, ...]] = {
+    pair_results: (pair_by_turn,),
+    place_media: (tell_kinds, place_media),
+}
+GEMINI_RULES: tuple[Rule, ...] = (
+    *(own for rule in RULES for own in INSTEAD.get(rule, (rule,))),
+    sign_calls,
+)

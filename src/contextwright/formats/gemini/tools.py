@@ -1,0 +1,147 @@
+"""Gemini's tools: functions declared in groups, and tools the API runs itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contextwright.changes import Change
+from contextwright.errors import shown
+from contextwright.formats.base import Conversation, keep_extra
+from contextwright.formats.gemini.parts import NAME
+from contextwright.formats.reading import Reader
+from contextwright.formats.schemas import json_schema
+from contextwright.formats.target import Target
+from contextwright.messages import Opaque, Tool
+from contextwright.wire.gemini import types as wire
+from contextwright.wire.shapes import shape_problems
+from contextwright.wire.values import Object, is_list, is_object
+
+__all__ = ["tools_of", "tools_wire"]
+
+OPENS, BESIDE = "opens", "beside"
+"""How a tool remembers its group: it opens one; hosted tools stand beside it in the same one."""
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def tools_of(body: Object, reader: Reader) -> list[Tool | Opaque]:
+    """All tools in one list; the first or last function of a group remembers the group."""
+    tools: list[Tool | Opaque] = []
+    for path, group in reader.objects(body, "tools"):
+        functions = [
+            tool_of(function, place, reader)
+            for place, function in reader.objects(group, "functionDeclarations", path)
+        ]
+        hosted = {key: value for key, value in group.items() if key != "functionDeclarations"}
+        if not functions:
+            tools.append(Opaque(NAME, group))
+            continue
+        if tools and isinstance(tools[-1], Tool):
+            functions[0] = marked(functions[0], OPENS, True)
+        if hosted:
+            functions[-1] = marked(functions[-1], BESIDE, list(hosted))
+        tools.extend(functions)
+        if hosted:
+            tools.append(Opaque(NAME, hosted))
+    return tools
+
+
+def tool_of(function: Object, path: str, reader: Reader) -> Tool:
+    """A declared function; its schema as JSON Schema, the API's own dialect kept beside it."""
+    plain: Any = function.get("parametersJsonSchema")
+    proto: Any = function.get("parameters")
+    said = {"name", "description", "parametersJsonSchema"}
+    if plain is None:
+        said.discard("parametersJsonSchema")
+        plain = json_schema(proto) if is_object(proto) else None
+    if plain is not None and not is_object(plain):
+        reader.fault(f"{path}.parametersJsonSchema", f"must be an object, not {shown(plain)}")
+        plain = None
+    if proto is not None and not is_object(proto):
+        reader.fault(f"{path}.parameters", f"must be an object, not {shown(proto)}")
+    return Tool(
+        reader.text(function, "name", path),
+        reader.optional_text(function, "description", path),
+        plain,
+        extra=keep_extra(NAME, {key: function[key] for key in function if key not in said}),
+    )
+
+
+def marked(tool: Tool, key: str, value: Any) -> Tool:
+    """A tool that remembers something about its group."""
+    extra = {NAME: {**tool.extra.get(NAME, {}), key: value}}
+    return Tool(tool.name, tool.description, tool.parameters, tool.strict, extra)
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def tools_wire(conversation: Conversation, target: Target, changes: list[Change]) -> list[Object]:
+    """The groups of tools, as they came; new functions stand together in one."""
+    groups: list[Object] = []
+    functions: list[Object] = []  # of the group that is still open
+    beside: list[str] = []
+    for index, tool in enumerate(conversation.tools):
+        path = f"tools[{index}]"
+        if isinstance(tool, Opaque):
+            if hosted_here(tool, path, changes):
+                if beside and list(tool.data) == beside:
+                    groups[-1] = {**groups[-1], **tool.data}
+                else:
+                    groups.append(tool.data)
+                functions, beside = [], []
+            continue
+        held = tool.extra.get(NAME, {}) if tool.extra else {}
+        if not functions or held.get(OPENS):
+            functions = []
+            groups.append({"functionDeclarations": functions})
+        functions.append(declared(tool, held, target, path, changes))
+        named = held.get(BESIDE)
+        beside = named if is_list(named) else []
+    return groups
+
+
+def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
+    """Whether a hosted tool is one of this provider's."""
+    if tool.format != NAME:
+        changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
+    elif shape_problems(tool.data, wire.Tool):
+        changes.append(Change("loss.tool", path, "no tool the API knows"))
+    else:
+        return True
+    return False
+
+
+def declared(tool: Tool, held: Object, target: Target, path: str, changes: list[Change]) -> Object:
+    """One function's declaration.
+
+    A schema goes into `parametersJsonSchema`, which every model takes and which understands all
+    of JSON Schema; `parameters` refuses a request for one keyword its proto has no field for.
+    Only a schema that came in the proto's dialect goes back in it.
+    """
+    declaration: Object = {"name": target.tool_names.get(tool.name, tool.name)}
+    if tool.description is not None:
+        declaration["description"] = tool.description
+    proto = held.get("parameters")
+    if is_object(proto) and json_schema(proto) == tool.parameters:
+        declaration["parameters"] = proto
+    elif tool.parameters is not None:
+        declaration["parametersJsonSchema"] = tool.parameters
+    known = (OPENS, BESIDE, "parameters")
+    rest = {key: value for key, value in held.items() if key not in known}
+    lost = [
+        field
+        for name, fields in tool.extra.items()
+        if name != NAME
+        for field, value in fields.items()
+        if value  # null, false and empty say nothing
+    ]
+    if rest and shape_problems({**rest, **declaration}, wire.FunctionDeclaration):
+        lost.extend(rest)
+        rest = {}
+    if lost:
+        changes.append(Change("loss.extra", path, f"{NAME} has no place for {', '.join(lost)}"))
+    if tool.strict is not None:
+        changes.append(Change("loss.strict", path, f"{NAME} has no strict tools"))
+    return {**declaration, **rest}

@@ -1,0 +1,326 @@
+"""gryag: a Telegram bot's history for Gemini, `{role, parts}` in snake_case.
+
+A history is clean: who spoke and whom they answered stands in the system instruction. Two older
+forms are read as well: JSON with `[meta]` parts, and plain text. Parts are Gemini's, so that
+between the two nothing is lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contextwright.changes import Change
+from contextwright.errors import ParseError, shown
+from contextwright.formats.base import (
+    Conversation,
+    Format,
+    Options,
+    Rendered,
+    replaced,
+)
+from contextwright.formats.files import unsaid
+from contextwright.formats.gemini.fitting import GEMINI_RULES, sign_calls
+from contextwright.formats.gemini.format import (
+    TRAITS,
+    encode,
+    parse_reply,
+    parse_stream,
+    read_spelling,
+    respell_paths,
+    system_of,
+)
+from contextwright.formats.gemini.parts import NAME as PARTS
+from contextwright.formats.gemini.parts import message_of
+from contextwright.formats.gemini.tools import tools_of, tools_wire
+from contextwright.formats.gryag.check import Payload, check
+from contextwright.formats.gryag.compact import read_compact
+from contextwright.formats.gryag.meta import (
+    Sender,
+    format_metadata,
+    metadata_of,
+    read_metadata,
+    sender_of,
+)
+from contextwright.formats.reading import Reader
+from contextwright.formats.rules import (
+    Draft,
+    Rule,
+    Ruled,
+    apply_rules,
+    end_with_user,
+    name_speakers,
+    start_with_user,
+)
+from contextwright.formats.survey import made_legal
+from contextwright.formats.target import Target
+from contextwright.messages import Extra, Message, Part, Text
+from contextwright.models import Model
+from contextwright.wire.gemini.types import Content
+from contextwright.wire.gemini.types import Part as PartShape
+from contextwright.wire.spelling import snake_case
+from contextwright.wire.values import Object, is_list, is_object
+
+__all__ = ["FORMAT"]
+
+NAME = "gryag"
+GRYAG_TRAITS = msgspec.structs.replace(
+    TRAITS, merges=False, user_first=False, needs_user=False, blank_text=True
+)
+USER_PARTS, SHAPE = "user_parts", "shape"
+KNOWN = ("history", "systemInstruction", "userParts", "tools")
+NOW = "now"
+"""Where what the user says now stands while it is read."""
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def parse(data: Any, strict: bool = False) -> Conversation:
+    """A conversation from a history, a payload with one, a single message, or compact text."""
+    reader = Reader(NAME, strict=strict)
+    if isinstance(data, str):
+        messages = read_compact(data, reader)
+        return Conversation(tuple(messages), source=NAME, changes=reader.finish())
+    payload, shape = framed(data)
+    body = read_spelling(payload, Payload, reader)
+    instruction = text_content(body.get("systemInstruction"))
+    messages = system_of(instruction, "systemInstruction", reader)
+    for path, entry in reader.objects(body, "history"):
+        messages.extend(entry_of(entry, path, reader))
+    if body.get("userParts") is not None:
+        current = {"role": "user", "parts": body["userParts"]}
+        messages.extend(map(marked, entry_of(current, NOW, reader)))
+    tools = tools_of(body, reader)
+    for key in [key for key in body if key not in KNOWN]:
+        reader.repair("loss.extra", key, f"a payload has nothing but {', '.join(KNOWN)}")
+    reader.changes = [
+        Change(change.code, placed(change.path, shape), change.reason) for change in reader.changes
+    ]
+    reader.faults = [(placed(path, shape), message) for path, message in reader.faults]
+    respell_paths(reader, data)
+    return Conversation(
+        tuple(messages),
+        tuple(tools),
+        source=NAME,
+        extra=remembered(shape),
+        changes=reader.finish(),
+    )
+
+
+def framed(data: Any) -> tuple[Object, str]:
+    """The data as an object with a history, and the shape it came in."""
+    if is_list(data):
+        return {"history": data}, "list"
+    if not is_object(data):
+        raise ParseError(f"{NAME} wants a list of messages or an object, not {shown(data)}")
+    if "parts" in data and "history" not in data:
+        return {"history": [data]}, "entry"
+    if "history" not in data and "contents" in data:
+        data = {"history" if key == "contents" else key: value for key, value in data.items()}
+    if not is_list(data.get("history")):
+        raise ParseError("must be a list of messages", path="history")
+    more = ("system_instruction", "systemInstruction", "user_parts", "userParts")
+    return data, "payload" if any(data.get(key) for key in more) else "object"
+
+
+def remembered(shape: str) -> Extra:
+    """The shape of the data where nothing else tells it.
+
+    A single entry leaves an empty mark: there is nothing in it that another format could lose.
+    """
+    if shape == "object":
+        return {NAME: {SHAPE: shape}}
+    return {NAME: {}} if shape == "entry" else {}
+
+
+def placed(path: str, shape: str) -> str:
+    """A path as the data has it, before we framed them."""
+    if path.startswith(f"{NOW}.parts"):
+        return "userParts" + path.removeprefix(f"{NOW}.parts")
+    if shape == "list":
+        return path.removeprefix("history")
+    return path.removeprefix("history[0].") if shape == "entry" else path
+
+
+def text_content(value: Any) -> Any:
+    """A system instruction that is a string, as the content it stands for."""
+    return {"parts": [{"text": value}]} if isinstance(value, str) else value
+
+
+def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
+    """A message from an entry; none where nothing but metadata stood in it."""
+    given = entry.get("role")
+    for key in [key for key in entry if key not in ("role", "parts")]:
+        reader.repair("loss.extra", f"{path}.{key}", "an entry has nothing but role and parts")
+    said = {**entry, "role": "user"} if given in ("tool", "function") else entry
+    said = {key: said[key] for key in ("role", "parts") if key in said}
+    if given is None:
+        reader.repair("repair.role", f"{path}.role", "nobody is said to speak; read as user")
+        said["role"] = "user"
+    if is_list(said.get("parts")):
+        said["parts"] = [known_fields(part, f"{path}.parts", reader) for part in said["parts"]]
+    message = message_of(said, path, reader)
+    parts, sender = without_metadata(message, path, reader)
+    if not parts:
+        reader.changes.append(Change("loss.blank", path, "nothing is left of this message"))
+        return []
+    return [
+        Message(
+            message.role,
+            tuple(parts),
+            sender.author,
+            sender.reply_to,
+            meta=sender.meta,
+            extra=message.extra,
+        )
+    ]
+
+
+FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(PartShape))
+
+
+def known_fields(part: Any, path: str, reader: Reader) -> Any:
+    """A part without the bot's own notes such as `mime` and `kind`, which Gemini refuses."""
+    if not is_object(part) or part.keys() <= FIELDS:
+        return part
+    strange = ", ".join(sorted(str(key) for key in part.keys() - FIELDS))
+    reader.repair("loss.extra", path, f"a part has no {strange}")
+    return {key: value for key, value in part.items() if key in FIELDS}
+
+
+def without_metadata(message: Message, path: str, reader: Reader) -> tuple[list[Part], Sender]:
+    """The parts without `[meta]` and `[speaker …]`, and what those at the head said."""
+    parts: list[Part] = []
+    values: dict[str, str | int] = {}
+    for index, part in enumerate(message.parts):
+        found = read_metadata(part.text) if type(part) is Text else None
+        if found is None:
+            parts.append(part)
+            continue
+        place = f"{path}.parts[{index}]"
+        if message.role == "user" and not parts:
+            values.update(found[0])
+            reason = "metadata became fields of the message"
+            reader.changes.append(Change("repair.meta", place, reason))
+        else:
+            reason = "metadata is nothing anybody said"
+            reader.changes.append(Change("loss.meta", place, reason))
+        if found[1]:
+            parts.append(msgspec.structs.replace(part, text=found[1]))
+    return parts, sender_of(values)
+
+
+def marked(message: Message) -> Message:
+    """The message that the user says now, apart from the history."""
+    return msgspec.structs.replace(message, extra={**message.extra, NAME: {USER_PARTS: True}})
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def quote_metadata(draft: Draft, target: Target) -> Ruled:
+    """Words that a reader would take for metadata, marked as a quotation so that nobody does."""
+    changes: list[Change] = []
+    spelled: Draft = []
+    for place, message in draft:
+        for index, part in enumerate(message.parts):
+            if type(part) is Text and message.role != "system" and read_metadata(part.text):
+                words = msgspec.structs.replace(part, text=f"> {part.text}")
+                parts = (*message.parts[:index], words, *message.parts[index + 1 :])
+                message = message.with_parts(parts)
+                path = f"messages[{place}].parts[{index}]"
+                reason = "words that look like metadata are marked as a quotation"
+                changes.append(Change("repair.meta", path, reason))
+        spelled.append((place, message))
+    return spelled, changes
+
+
+RULES: tuple[Rule, ...] = (
+    *(rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user, sign_calls)),
+    quote_metadata,
+)
+"""A history is no request: it may begin and end with anyone, and nothing is signed for it."""
+UNNAMED = tuple(rule for rule in RULES if rule is not name_speakers)
+
+
+def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
+    """A history, or a payload where there is more to say than a history holds."""
+    own = conversation.source == NAME
+    current = own and any(NAME in message.extra for message in conversation.messages[-1:])
+    if own and options.speaker_prefix is None:
+        options = msgspec.structs.replace(options, speaker_prefix=False)
+    rules = UNNAMED if options.legacy_meta else RULES
+    prepared = replaced(
+        conversation,
+        messages=tuple(map(unmarked, conversation.messages)),
+        source=PARTS if own else conversation.source,
+    )
+    messages, target, changes = made_legal(prepared, GRYAG_TRAITS, model, options, rules)
+    if messages is prepared.messages:
+        messages, defused = apply_rules(messages, target, (quote_metadata,))
+        changes.extend(defused)
+    if options.legacy_meta:
+        messages = [with_metadata(message) for message in messages]
+        changes = [change for change in changes if change.path != "messages[].reply_to"]
+    system, contents = encode(messages, target)
+    history = [entry_wire(content) for content in contents]
+    payload: Object = {}
+    if system:
+        payload["system_instruction"] = "\n\n".join(part["text"] for part in system["parts"])
+    payload["history"] = history
+    if current and history:
+        payload[USER_PARTS] = history.pop()["parts"]
+    if own:
+        tools = tools_wire(conversation, target, changes)
+        if tools:
+            payload["tools"] = snake_case({"tools": tools}, Payload)["tools"]
+        conversation = replaced(conversation, tools=())
+    changes.extend(unsaid(conversation, NAME, ()))
+    return Rendered(shaped(payload, conversation), tuple(changes))
+
+
+def shaped(payload: Object, conversation: Conversation) -> Any:
+    """The payload in the shape the conversation came in; a bare history where that says all."""
+    history = payload["history"]
+    held = conversation.extra.get(NAME)
+    if len(payload) > 1 or (held and SHAPE in held):
+        return payload
+    return history[0] if held == {} and len(history) == 1 else history
+
+
+def unmarked(message: Message) -> Message:
+    """The message without our own mark."""
+    if NAME not in message.extra:
+        return message
+    rest = {name: fields for name, fields in message.extra.items() if name != NAME}
+    return msgspec.structs.replace(message, extra=rest)
+
+
+def with_metadata(message: Message) -> Message:
+    """A user message with its metadata before its words, as the bot once stored it."""
+    block = format_metadata(metadata_of(message)) if message.role == "user" else ""
+    return message.with_parts((Text(block), *message.parts)) if block else message
+
+
+def entry_wire(content: Object) -> Object:
+    """An entry of the history; what a function answered is a tool's."""
+    parts = content["parts"]
+    role = content.get("role", "user")
+    if all("text" in part and len(part) == 1 for part in parts):
+        return {"role": role, "parts": parts}
+    if all("functionResponse" in part for part in parts):
+        role = "tool"
+    return {"role": role, "parts": snake_case({"parts": parts}, Content)["parts"]}
+
+
+FORMAT = Format(
+    name=NAME,
+    title="gryag's Gemini histories, with its two older forms read",
+    parse=parse,
+    render=render,
+    check=check,
+    parse_reply=parse_reply,
+    parse_stream=parse_stream,
+)

@@ -1,0 +1,234 @@
+"""Media parts of the chat format, of OpenAI and of compatible hosts, each way."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from contextwright.formats.base import keep_extra
+from contextwright.formats.media import is_web_address, sniffed_mime, standard_base64
+from contextwright.messages import Media, MediaKind
+from contextwright.models import Model
+from contextwright.wire.openai_chat.dialects import Dialect, dialect_of
+
+__all__ = ["carries_media", "has_source", "media_of", "media_part"]
+
+NAME = "openai-chat"
+
+KINDS: dict[Any, MediaKind] = {
+    "image_url": "image",
+    "input_audio": "audio",
+    "audio_url": "audio",
+    "video_url": "video",
+    "input_video": "video",
+    "file": "document",
+    "document_url": "document",
+}
+"""Part types and what they hold; the part's content stands under the same word."""
+PARTS: dict[MediaKind, str] = {
+    "image": "image_url",
+    "audio": "input_audio",
+    "video": "video_url",
+    "document": "file",
+}
+OPENAI_PARTS = ("image_url", "input_audio", "file")
+AUDIO_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def media_of(part: dict[str, Any], format: str) -> Media | None:
+    """Media from a part of theirs; None where the part is not what its type says.
+
+    What stands beside our fields is left in `extra`, under the part's type what stands inside.
+    `bare` says that an address stood there without its object, or bytes without their type.
+    """
+    word = part.get("type")
+    kind = KINDS.get(word) if isinstance(word, str) else None
+    if kind is None:
+        return None
+    held: dict[str, Any] = {key: part[key] for key in part if key not in ("type", word)}
+    source = part.get(cast("str", word))
+    if isinstance(source, str):
+        held[cast("str", word)] = "bare"
+        source = {"data" if word == "input_audio" else "url": source}
+    if not isinstance(source, dict):
+        return None
+    source = cast("dict[str, Any]", source)
+    match word:
+        case "file":
+            media = file_of(source, format)
+        case "input_audio":
+            media = audio_of(source)
+        case _:
+            media = addressed(source)
+    if media is None:
+        return None
+    found, inner = media
+    if word not in held and (inner or word != PARTS[kind]):
+        held[cast("str", word)] = inner
+    name = held.get("document_name")
+    found["name"] = found.get("name") or (name if isinstance(name, str) else None)
+    return Media(kind, **found, extra=keep_extra(format, held))
+
+
+Found = tuple[dict[str, Any], dict[str, Any] | Literal["bare"]]
+"""The fields of our media, and the fields of theirs that are none of ours."""
+
+
+def addressed(source: dict[str, Any]) -> Found | None:
+    """Media behind an address, or in one."""
+    url = source.get("url")
+    if not isinstance(url, str):
+        return None
+    return located(url), {key: source[key] for key in source if key != "url"}
+
+
+def located(url: str) -> dict[str, Any]:
+    """An address, or the bytes that a data URL holds."""
+    if url.startswith("data:"):
+        head, comma, data = url[5:].partition(",")
+        mime, _, encoding = head.partition(";")
+        if mime and comma and encoding == "base64":
+            return {"mime": mime, "data": data}
+    return {"url": url}
+
+
+def audio_of(source: dict[str, Any]) -> Found | None:
+    """Sound in base64; some hosts take an address in its place."""
+    data, format = source.get("data"), source.get("format")
+    if not isinstance(data, str):
+        return None
+    inner = {key: source[key] for key in source if key not in ("data", "format")}
+    found = {"url" if data.startswith(("data:", "http:", "https:")) else "data": data}
+    if isinstance(format, str):
+        found["mime"] = AUDIO_TYPES.get(format) or f"audio/{format}"
+    if "format" in source and not (isinstance(format, str) and format in AUDIO_TYPES):
+        inner["format"] = format
+    return found, inner
+
+
+def file_of(source: dict[str, Any], format: str) -> Found | None:
+    """A file: its bytes, its handle, or on some hosts its address."""
+    data, handle, name = (source.get(key) for key in ("file_data", "file_id", "filename"))
+    inner: Any = {
+        key: source[key] for key in source if key not in ("file_data", "file_id", "filename")
+    }
+    found: dict[str, Any] = {}
+    if isinstance(data, str):
+        found = located(data)
+        if found.get("url") == data and "://" not in data:
+            found = {"data": data, "mime": sniffed_mime(data)}
+            inner = inner or "bare"
+    elif data is not None:
+        return None
+    if isinstance(handle, str):
+        found["file_id"], found["origin"] = handle, format
+    elif handle is not None or not found:
+        return None
+    if isinstance(name, str):
+        found["name"] = name
+    elif "filename" in source and inner != "bare":
+        inner["filename"] = None
+    return found, inner
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def carries_media(media: Media, model: Model) -> bool:
+    """Whether the host has a part for these media, from where they come."""
+    dialect = dialect_of(model)
+    if media.kind not in dialect.media:
+        return False
+    handle_only = media.data is None and media.url is None
+    if handle_only:
+        return media.file_id is not None and media.origin == NAME and media.kind == "document"
+    if not dialect.closed:
+        return True
+    if media.kind == "audio":
+        hears = model.audio_input or model.matched != "exact"
+        return media.data is not None and media.mime in AUDIO_FORMATS and hears
+    if media.kind == "document":
+        return media.data is not None
+    return media.data is not None or is_web_address(media.url) or str(media.url)[:5] == "data:"
+
+
+def has_source(media: Media, model: Model) -> bool:
+    """Whether there is anything to send: all a host asks of media that came from it."""
+    return bool(media.data or media.url or (media.file_id and media.kind == "document"))
+
+
+def media_part(media: Media, dialect: Dialect, *, faithful: bool) -> dict[str, Any]:
+    """The part for media that `carries_media` lets through."""
+    held = media.extra.get(NAME, {})
+    word = next((key for key in held if key in KINDS), PARTS[media.kind])
+    if dialect.closed and word not in OPENAI_PARTS:
+        word = PARTS[media.kind]
+    if word == "file" and not (faithful or held or media.file_id):
+        word = dialect.document
+    inner = held.get(word)
+    source = source_of(media, word, faithful=faithful)
+    part: dict[str, Any] = {"type": word}
+    if word == "file" and inner == "bare":
+        part[word] = {**source, "file_data": media.data}
+    elif inner == "bare" or word == "document_url":
+        part[word] = source.get("url", source.get("data"))
+    else:
+        part[word] = {**source, **inner} if isinstance(inner, dict) else source
+    if word == "document_url" and media.name and "document_name" not in held:
+        part["document_name"] = media.name
+    for key, value in held.items():
+        if key not in KINDS:
+            part[key] = value
+    return part
+
+
+def source_of(media: Media, word: str, *, faithful: bool) -> dict[str, Any]:
+    """Where the bytes are, under the words of a part."""
+    data, mime = media.data, media.mime
+    if data is not None and not faithful:
+        data = standard_base64(data)
+    if word == "file":
+        return file_source(media, mime, data, faithful=faithful)
+    if word == "input_audio":
+        source = {"data": media.url if data is None else data}
+        if mime is not None:
+            source["format"] = AUDIO_FORMATS.get(mime) or mime.removeprefix("audio/")
+        return source
+    if data is None:
+        return {"url": media.url}
+    return {"url": f"data:{mime or DEFAULT_TYPES[media.kind]};base64,{data}"}
+
+
+DEFAULT_TYPES: dict[MediaKind, str] = {
+    "image": "image/png",
+    "audio": "audio/wav",
+    "video": "video/mp4",
+    "document": "application/pdf",
+}
+
+
+def file_source(
+    media: Media, mime: str | None, data: str | None, *, faithful: bool
+) -> dict[str, Any]:
+    """A file's bytes with a name, or its handle."""
+    source: dict[str, Any] = {}
+    if data is not None:
+        source["file_data"] = f"data:{mime or 'application/pdf'};base64,{data}"
+    elif media.url is not None:
+        source["file_data"] = media.url
+    if media.file_id is not None and media.origin == NAME:
+        source["file_id"] = media.file_id
+    if media.name is not None:
+        source["filename"] = media.name
+    elif data is not None and not faithful:
+        source["filename"] = f"file.{(mime or 'application/pdf').rpartition('/')[2]}"
+    return source

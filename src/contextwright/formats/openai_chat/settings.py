@@ -1,0 +1,163 @@
+"""The settings of a chat request: reading, translating, and keeping them to what the host takes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast, get_type_hints
+
+import msgspec
+
+from contextwright.changes import Change
+from contextwright.formats.base import Conversation, Settings, ToolChoice
+from contextwright.formats.openai_chat.responses import (
+    RESPONSES,
+    SHARED,
+    settings_from_responses,
+)
+from contextwright.formats.reading import plain
+from contextwright.models import Model
+from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
+from contextwright.wire.openai_chat.types import Request
+
+__all__ = ["settings_of", "settings_wire"]
+
+NAME = "openai-chat"
+
+MODES: dict[Any, Literal["auto", "none", "required"]] = {
+    "auto": "auto",
+    "none": "none",
+    "required": "required",
+    "any": "required",
+}
+COMMON = frozenset(
+    "max_tokens max_completion_tokens max_output_tokens temperature top_p stop stop_sequences "
+    "tool_choice".split()
+)
+"""What others call the settings that are translated, which says what becomes of them."""
+SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
+OWN_FIELDS = get_type_hints(Request)
+"""The settings OpenAI itself takes, with their types."""
+SHARED_FIELDS = get_type_hints(HostedRequest)
+"""The settings that mean the same on every host."""
+
+
+def settings_of(body: dict[str, Any]) -> Settings:
+    """The settings that other providers have too."""
+    limit = plain(body.get("max_completion_tokens"), int)
+    stop = body.get("stop")
+    stops: object = [stop] if isinstance(stop, str) else stop
+    return Settings(
+        plain(body.get("max_tokens"), int) if limit is None else limit,
+        plain(body.get("temperature"), float),
+        plain(body.get("top_p"), float),
+        tuple(stop for stop in as_list(stops) if isinstance(stop, str)),
+        choice_of(body.get("tool_choice", body.get("function_call"))),
+    )
+
+
+def as_list(value: object) -> list[Any]:
+    """The list, or an empty one where there is none."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def choice_of(given: Any) -> ToolChoice | None:
+    """Which tool must be called, in each of the format's spellings."""
+    if isinstance(given, str):
+        return ToolChoice(MODES[given]) if given in MODES else None
+    if not isinstance(given, dict):
+        return None
+    choice = cast("dict[str, Any]", given)
+    match choice:
+        case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}}:
+            return ToolChoice("required", name)
+        case {"allowed_tools": {"mode": "auto" | "required" as mode}}:
+            return ToolChoice(mode)
+        case {"name": str(name)}:
+            return ToolChoice("required", name)
+        case _:
+            return None
+
+
+def settings_wire(
+    conversation: Conversation, dialect: Dialect, model: Model, changes: list[Change]
+) -> dict[str, Any]:
+    """The request's settings: verbatim where they came from here, else translated."""
+    if conversation.source != NAME:
+        wire = translated(conversation.settings, dialect, model, changes)
+        for format, fields in conversation.extra.items():
+            shared = SHARED if format == RESPONSES else ()
+            if shared:
+                wire |= settled(settings_from_responses(fields), dialect, changes)
+            for field, value in fields.items():
+                if value is not None and field not in COMMON and field not in shared:
+                    changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+        return wire
+    wire = conversation.extra.get(NAME, {})
+    if dialect.closed and conversation.model != model.id and not model.sampling:
+        wire = without_sampling(wire, model, changes)
+    return settled(wire, dialect, changes)
+
+
+def translated(
+    settings: Settings, dialect: Dialect, model: Model, changes: list[Change]
+) -> dict[str, Any]:
+    """Settings of another provider under this format's names."""
+    wire: dict[str, Any] = {}
+    if settings.max_tokens is not None:
+        wire[dialect.limit] = settings.max_tokens
+    for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p)):
+        if value is None:
+            continue
+        if model.sampling or not dialect.closed:
+            wire[name] = value
+        else:
+            changes.append(Change("loss.setting", name, f"{model.id} takes no {name}"))
+    if settings.stop:
+        wire["stop"] = list(settings.stop)
+    choice = settings.tool_choice
+    if choice is None:
+        return wire
+    if choice.name is not None:
+        wire["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
+    else:
+        wire["tool_choice"] = dialect.forced if choice.mode == "required" else choice.mode
+    return wire
+
+
+def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
+    """Settings of another model for one that reasons: it has its own limit and no temperature."""
+    kept = dict(wire)
+    if "max_tokens" in kept:
+        kept.setdefault("max_completion_tokens", kept.pop("max_tokens"))
+        reason = f"{model.id} says max_completion_tokens"
+        changes.append(Change("repair.setting", "max_tokens", reason))
+    for field in SAMPLING:
+        if kept.get(field) is not None:
+            del kept[field]
+            changes.append(Change("loss.setting", field, f"{model.id} takes no {field}"))
+    return kept
+
+
+def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> dict[str, Any]:
+    """Settings that came from any host, as far as this one takes them."""
+    known = OWN_FIELDS if dialect.closed else SHARED_FIELDS
+    kept: dict[str, Any] = {}
+    for field, value in wire.items():
+        if field == "tool_choice" and value == "any" and dialect.closed:
+            value = dialect.forced
+            changes.append(Change("repair.setting", field, f"{dialect.name} says {value}, not any"))
+        if field in known and not fits(value, known[field]):
+            changes.append(Change("loss.setting", field, f"{dialect.name} refuses this value"))
+        elif field not in known and dialect.closed:
+            changes.append(Change("loss.extra", field, f"{dialect.name} refuses this field"))
+        else:
+            kept[field] = value
+    return kept
+
+
+def fits(value: Any, type: Any) -> bool:
+    """Whether a value has the type the API wants."""
+    try:
+        msgspec.convert(value, type)
+    except (msgspec.ValidationError, UnicodeEncodeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,5 @@
+"""OpenAI Responses."""
+
+from contextwright.formats.openai_responses.format import FORMAT
+
+__all__ = ["FORMAT"]

@@ -1,0 +1,115 @@
+"""What Responses shares with Chat Completions, the other format of the same provider.
+
+Marks that would be lost on the way to anyone else are carried over in this format's spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.formats.openai_responses.parts import NAME
+from contextwright.messages import Extra, Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.wire.values import is_object
+
+__all__ = ["CHAT", "SHARED", "from_chat", "settings_from_chat"]
+
+CHAT = "openai-chat"
+SAME = (
+    "metadata",
+    "moderation",
+    "parallel_tool_calls",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream",
+    "user",
+)
+"""Settings of the same name and meaning."""
+SHARED = (*SAME, "reasoning_effort", "response_format", "verbosity")
+MARK = "prompt_cache_breakpoint"
+
+replace = msgspec.structs.replace
+
+
+def from_chat(conversation: Conversation) -> Conversation:
+    """A chat conversation with its refusals, cache marks and custom tools spelled for here."""
+    if conversation.source != CHAT:
+        return conversation
+    messages = tuple(map(carried_message, conversation.messages))
+    return replaced(
+        conversation, messages=messages, tools=tuple(map(carried_tool, conversation.tools))
+    )
+
+
+def carried_message(message: Message) -> Message:
+    if all(type(part) is Text and not part.extra for part in message.parts) and not message.extra:
+        return message
+    held = message.extra.get(CHAT, {})
+    extra = message.extra
+    if held.get("refusal") is True:  # said by the part that holds the words
+        extra = keep_extra(CHAT, {key: held[key] for key in held if key != "refusal"})
+    return replace(message, parts=tuple(map(carried_part, message.parts)), extra=extra)
+
+
+def carried_part(part: Part) -> Part:
+    """The part with the marks both formats know moved under this one's name."""
+    if not isinstance(part, Text | Media | ToolCall) or CHAT not in part.extra:
+        return part
+    held = dict(part.extra[CHAT])
+    own: dict[str, Any] = {}
+    if isinstance(part, ToolCall):
+        if held.pop("type", None) == "custom":
+            own["type"] = "custom_tool_call"
+    else:
+        if MARK in held:
+            own[MARK] = held.pop(MARK)
+        if isinstance(part, Text) and held.get("type") == "refusal":
+            own["refusal"] = True
+            del held["type"]
+        inner = held.get("image_url")
+        if isinstance(part, Media) and is_object(inner) and list(inner) == ["detail"]:
+            own.update(held.pop("image_url"))
+    return replace(part, extra=marks(part.extra, held, own))
+
+
+def marks(extra: Extra, held: dict[str, Any], own: dict[str, Any]) -> Extra:
+    """The extra of a part or a tool with these fields under the two names."""
+    rest = {name: fields for name, fields in extra.items() if name not in (CHAT, NAME)}
+    return rest | keep_extra(CHAT, held) | keep_extra(NAME, {**extra.get(NAME, {}), **own})
+
+
+def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
+    """A custom tool, whose grammar stands one level higher here."""
+    if isinstance(tool, Opaque) or tool.extra.get(CHAT, {}).get("type") != "custom":
+        return tool
+    held = {key: value for key, value in tool.extra[CHAT].items() if key not in ("type", "custom")}
+    own: dict[str, Any] = {"type": "custom"}
+    nested = tool.extra[CHAT].get("custom")
+    form = nested.get("format") if is_object(nested) else None
+    if is_object(form):
+        grammar = form.get("grammar")
+        own["format"] = {"type": form.get("type"), **(grammar if is_object(grammar) else {})}
+    return replace(tool, extra=marks(tool.extra, held, own))
+
+
+def settings_from_chat(fields: dict[str, Any]) -> dict[str, Any]:
+    """What Chat Completions says in other words, or in the same."""
+    wire = {key: fields[key] for key in SAME if key in fields}
+    if fields.get("reasoning_effort") is not None:
+        wire["reasoning"] = {"effort": fields["reasoning_effort"]}
+    text: dict[str, Any] = {}
+    if fields.get("verbosity") is not None:
+        text["verbosity"] = fields["verbosity"]
+    form = fields.get("response_format")
+    if is_object(form):
+        schema = form.get("json_schema")
+        text["format"] = {"type": form.get("type"), **(schema if is_object(schema) else {})}
+    if text:
+        wire["text"] = text
+    return wire

@@ -1,0 +1,275 @@
+"""Calls and their results: speech in tool clothing, pairs, ids, names, errors."""
+
+from __future__ import annotations
+
+from contextwright.changes import Change
+from contextwright.exchanges import Answer, At, match_results
+from contextwright.formats.rules.draft import (
+    Draft,
+    Ruled,
+    clean_name,
+    replace,
+    rewritten,
+)
+from contextwright.formats.target import Speller, Spelling, Target
+from contextwright.messages import (
+    Message,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+
+__all__ = [
+    "NO_RESULT",
+    "pair_results",
+    "settle_roles",
+    "speak_reply_tools",
+    "spell_errors",
+    "spell_ids",
+    "spell_tool_names",
+]
+
+NO_RESULT = "[no result recorded]"
+ANY_SPELLING = Spelling(allowed=r"\s\S")
+
+
+def settle_roles(draft: Draft, target: Target) -> Ruled:
+    """Results alone are the tool's message; other words in a tool's message are the user's."""
+    changes: list[Change] = []
+    settled: Draft = []
+    for place, message in draft:
+        results = sum(type(part) is ToolResult for part in message.parts)
+        role = message.role
+        if results and results == len(message.parts):
+            role = "tool"
+        elif role == "tool":
+            role = "user"
+        if role != message.role:
+            reason = f"a {message.role} message cannot hold this; it is the {role}'s"
+            changes.append(Change("repair.role", f"messages[{place}]", reason))
+            message = replace(message, role=role)
+        settled.append((place, message))
+    return settled, changes
+
+
+def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
+    """A tool that only carries words to people is speech; one that only ends a turn is nothing.
+
+    Such calls never get a result. Where one did, it is a real call.
+    """
+    if not target.reply_tools:
+        return draft, []
+    matching = match_results([message for _, message in draft])
+    unanswered = {
+        answer.at
+        for answer in matching.answers
+        if answer.result is None and answer.call.name in target.reply_tools
+    }
+    changes: list[Change] = []
+    spoken: Draft = []
+    for position, (place, message) in enumerate(draft):
+        parts: list[Part] = []
+        for index, part in enumerate(message.parts):
+            if isinstance(part, ToolCall) and (position, index) in unanswered:
+                path = f"messages[{place}].parts[{index}]"
+                parts.extend(speech(part, target, path, changes))
+            else:
+                parts.append(part)
+        spoken.append((place, rewritten(message, parts)))
+    return spoken, changes
+
+
+def speech(call: ToolCall, target: Target, path: str, changes: list[Change]) -> list[Part]:
+    """The words of a reply tool's call."""
+    argument = target.reply_tools[call.name]
+    words = call.arguments.get(argument) if argument else None
+    if argument and not isinstance(words, str):
+        return [call]  # no words where they are said to be: an ordinary call after all
+    rest = [name for name in call.arguments if name != argument]
+    if rest:
+        lost = ", ".join(rest)
+        changes.append(Change("loss.reply_argument", path, f"{call.name} is not sent: {lost}"))
+    if not isinstance(words, str):
+        changes.append(Change("repair.reply_tool", path, f"{call.name} ends the turn; not sent"))
+        return []
+    changes.append(Change("repair.reply_tool", path, f"{call.name} is speech"))
+    return [Text(words)]
+
+
+def pair_results(draft: Draft, target: Target) -> Ruled:
+    """Behind each message that calls, all its results and nothing else.
+
+    Results go to their calls, missing ones are invented, orphans dropped, and what stood between
+    a call and its results follows them. A history that is so already stays as it is.
+    """
+    if not target.options.repair:
+        return draft, []
+    matching = match_results([message for _, message in draft])
+    moved = moved_results(draft, matching.answers)
+    if not moved and not matching.orphans and all(map(is_named, matching.answers)):
+        return draft, []
+    changes = [
+        Change("loss.orphan", f"messages[{draft[at[0]][0]}].parts[{at[1]}]", "answers no call")
+        for at in matching.orphans
+    ]
+    changes.extend(moved)
+    by_message: dict[int, list[Answer]] = {}
+    for answer in matching.answers:
+        by_message.setdefault(answer.at[0], []).append(answer)
+    paired: Draft = []
+    for position, (place, message) in enumerate(draft):
+        kept = [part for part in message.parts if type(part) is not ToolResult]
+        if kept or not message.parts:
+            paired.append((place, rewritten(message, kept)))
+        answers = by_message.get(position)
+        if answers:
+            answers = sorted(answers, key=lambda answer: answer.result_at or LAST)
+            results = tuple(answered(answer, draft, changes) for answer in answers)
+            paired.append((place, Message("tool", results)))
+    return paired, changes
+
+
+LAST: At = (1_000_000_000, 0)
+"""Behind every place: results keep the order they came in, and invented ones follow."""
+
+
+def is_named(answer: Answer) -> bool:
+    """Whether call and result can be told to belong together by what they say."""
+    result = answer.result
+    if result is None or result.call_id != answer.call.id:
+        return False
+    return result.call_id is not None or result.name == answer.call.name
+
+
+def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
+    """A change for each result that had something else between itself and its call."""
+    spoken_before = [0]  # messages before each position that hold more than results
+    for _, message in draft:
+        speaks = any(type(part) is not ToolResult for part in message.parts)
+        spoken_before.append(spoken_before[-1] + speaks)
+    changes: list[Change] = []
+    for answer in answers:
+        if answer.result_at is None:
+            continue
+        position, index = answer.result_at
+        holder = draft[position][1]
+        between = spoken_before[position] - spoken_before[answer.at[0] + 1]
+        misplaced = holder.role not in ("tool", "user")
+        if (
+            between > 0
+            or misplaced
+            or any(type(part) is not ToolResult for part in holder.parts[:index])
+        ):
+            path = f"messages[{draft[position][0]}].parts[{index}]"
+            changes.append(Change("repair.order", path, "moved directly behind its call"))
+    return changes
+
+
+def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
+    """The result of a call, with the call's id and name; invented where there is none."""
+    call = answer.call
+    if answer.result is not None:
+        return replace(answer.result, call_id=call.id, name=call.name)
+    path = f"messages[{draft[answer.at[0]][0]}].parts[{answer.at[1]}]"
+    changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
+    return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
+
+
+def spell_ids(draft: Draft, target: Target) -> Ruled:
+    """Call ids that the target allows, unique where they must be, for call and result alike."""
+    matching = match_results([message for _, message in draft])
+    spelling = target.traits.ids
+    speller = Speller(spelling or ANY_SPELLING, otherwise="call")
+    chosen: dict[str, str] = {}
+    spelled: dict[At, str | None] = {}
+    changes: list[Change] = []
+    within: tuple[int, set[str | None]] = (-1, set())
+    for answer in matching.answers:
+        id = answer.call.id
+        position = answer.at[0]
+        if within[0] != position:
+            within = (position, set())
+        new = chosen.get(id) if id is not None else None
+        if id is None and spelling is None:
+            pass  # ids are optional here, and this call has none
+        elif new is None or new in within[1] or not target.traits.reuses_ids:
+            new = speller.spell(id)
+            if id is not None:
+                chosen.setdefault(id, new)
+        within[1].add(new)
+        if new != id:
+            code, was = (
+                ("invent.id", "a call without id") if id is None else ("repair.id", repr(id))
+            )
+            path = f"messages[{draft[position][0]}].parts[{answer.at[1]}]"
+            changes.append(Change(code, path, f"{clean_name(was)} gets the id {new!r}"))
+            spelled[answer.at] = new
+        if answer.result_at is not None and answer.result and answer.result.call_id != new:
+            spelled[answer.result_at] = new
+    return with_ids(draft, spelled), changes
+
+
+def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
+    """The draft with these ids on the calls and results at these places."""
+    positions = {position for position, _ in ids}
+    written: Draft = []
+    for position, (place, message) in enumerate(draft):
+        if position in positions:
+            parts: list[Part] = []
+            for index, part in enumerate(message.parts):
+                if (position, index) not in ids:
+                    parts.append(part)
+                elif isinstance(part, ToolResult):
+                    parts.append(replace(part, call_id=ids[position, index]))
+                elif isinstance(part, ToolCall):
+                    parts.append(replace(part, id=ids[position, index]))
+            message = message.with_parts(parts)
+        written.append((place, message))
+    return written
+
+
+def spell_tool_names(draft: Draft, target: Target) -> Ruled:
+    """Tool names that the target allows, the same in definitions, calls and results."""
+    names = target.tool_names
+    if not names:
+        return draft, []
+    changes = [
+        Change("repair.tool_name", "tools", f"{name!r} is spelled {new!r}")
+        for name, new in names.items()
+    ]
+    spelled: Draft = []
+    for place, message in draft:
+        parts: list[Part] = [
+            replace(part, name=names[part.name])
+            if isinstance(part, ToolCall | ToolResult) and part.name in names
+            else part
+            for part in message.parts
+        ]
+        spelled.append((place, rewritten(message, parts)))
+    return spelled, changes
+
+
+def spell_errors(draft: Draft, target: Target) -> Ruled:
+    """Where a result has no error flag, its words say that it is one."""
+    if target.traits.error_flag:
+        return draft, []
+    changes: list[Change] = []
+    spelled: Draft = []
+    for place, message in draft:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult) and part.is_error and not part.text.startswith("Error"):
+                changes.append(
+                    Change("repair.error_flag", f"messages[{place}]", "said in words: Error: …")
+                )
+                part = with_error_words(part)
+            parts.append(part)
+        spelled.append((place, rewritten(message, parts)))
+    return spelled, changes
+
+
+def with_error_words(result: ToolResult) -> ToolResult:
+    if isinstance(result.content, tuple):
+        return replace(result, content=(Text("Error:"), *result.content))
+    return replace(result, content=f"Error: {result.text}")

@@ -1,0 +1,124 @@
+"""Media where the target takes them."""
+
+from __future__ import annotations
+
+from contextwright.changes import Change
+from contextwright.formats.media import is_mislabelled, sniffed_mime
+from contextwright.formats.rules.draft import (
+    Draft,
+    Ruled,
+    clean_name,
+    replace,
+    rewritten,
+    with_content,
+)
+from contextwright.formats.target import Target
+from contextwright.messages import (
+    Media,
+    Message,
+    Part,
+    Text,
+    ToolResult,
+)
+
+__all__ = ["place_media"]
+
+
+def place_media(draft: Draft, target: Target) -> Ruled:
+    """Media where the target takes them; elsewhere a marker, and the media in a user message.
+
+    What is moved out of calls and results goes behind all results of the exchange.
+    """
+    changes: list[Change] = []
+    placed: Draft = []
+    waiting: Draft = []
+    for place, message in draft:
+        if waiting and not message.results:
+            placed.extend(waiting)
+            waiting = []
+        if not holds_media(message):
+            placed.append((place, message))
+            continue
+        moved: list[Media] = []
+        parts: list[Part] = []
+        for index, part in enumerate(message.parts):
+            path = f"messages[{place}].parts[{index}]"
+            if isinstance(part, Media):
+                parts.extend(media_here(part, message, target, path, moved, changes))
+            elif isinstance(part, ToolResult) and isinstance(part.content, tuple):
+                parts.append(media_in_result(part, target, path, moved, changes))
+            else:
+                parts.append(part)
+        placed.append((place, rewritten(message, parts)))
+        if moved:
+            note = Text(f"[media of the {message.role} message above]")
+            waiting.append((place, Message("user", (note, *moved))))
+    return [*placed, *waiting], changes
+
+
+def holds_media(message: Message) -> bool:
+    """Whether a message has media among its parts, or may have some inside its results."""
+    for part in message.parts:
+        kind = type(part)
+        if kind is Media or (kind is ToolResult and type(part.content) is tuple):  # pyright: ignore
+            return True
+    return False
+
+
+def media_here(
+    media: Media,
+    message: Message,
+    target: Target,
+    path: str,
+    moved: list[Media],
+    changes: list[Change],
+) -> list[Part]:
+    """Media in a message of its own role: as they are, moved to a user message, or a marker."""
+    media = relabelled(media, path, changes)
+    if not target.traits.carries_media(media, target.model):
+        changes.append(Change("loss.media", path, f"{target.format} cannot carry {named(media)}"))
+        return [Text(f"[{named(media)}]")]
+    if message.role == "user" or (message.role == "assistant" and target.traits.assistant_media):
+        return [media]
+    changes.append(Change("repair.media", path, f"{message.role} media go in a user message"))
+    moved.append(media)
+    return [Text(f"[{named(media)}]")]
+
+
+def media_in_result(
+    result: ToolResult, target: Target, path: str, moved: list[Media], changes: list[Change]
+) -> ToolResult:
+    """Media inside a tool result."""
+    content: list[Part] = []
+    for index, piece in enumerate(result.content):
+        if not isinstance(piece, Media):
+            content.append(piece)  # pyright: ignore[reportArgumentType]
+            continue
+        place = f"{path}.content[{index}]"
+        piece = relabelled(piece, place, changes)
+        if not target.traits.carries_media(piece, target.model):
+            changes.append(
+                Change("loss.media", place, f"{target.format} cannot carry {named(piece)}")
+            )
+            content.append(Text(f"[{named(piece)}]"))
+        elif target.traits.result_media:
+            content.append(piece)
+        else:
+            changes.append(Change("repair.media", place, "moved behind the results"))
+            moved.append(piece)
+            content.append(Text(f"[{named(piece)}]"))
+    return with_content(result, content)
+
+
+def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
+    """Media whose label tells what the bytes are; providers refuse the others."""
+    if not is_mislabelled(media):
+        return media
+    mime = sniffed_mime(media.data or "")
+    changes.append(Change("repair.mime", path, f"the bytes are {mime}"))
+    return replace(media, mime=mime)
+
+
+def named(media: Media) -> str:
+    """What kind of media this is, in a word or two."""
+    return clean_name(f"{media.kind}: {media.mime}" if media.mime else media.kind)

@@ -1,0 +1,1 @@
+"""Anthropic Messages: what a request looks like, and what is refused."""

@@ -1,0 +1,1 @@
+"""Gemini generateContent: what a request looks like, and what is refused."""

@@ -1,0 +1,341 @@
+"""What generateContent refuses although every field has the right type.
+
+Each function is one family of rules; the codes are those of `docs/rules.md`. All of them read
+camelCase: `check` brings the body there first, and says each path in the body's own spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import shown
+from contextwright.models import Model
+from contextwright.wire.gemini.schema import schema_problems
+from contextwright.wire.gemini.types import DATA_FIELDS, Request
+from contextwright.wire.shapes import Problem, Shape, encoded, objects_in, shape_problems
+from contextwright.wire.spelling import as_spelled, camel_case
+from contextwright.wire.values import Object, is_list, is_object
+
+__all__ = ["check", "pairing", "read_shape", "turns_of"]
+
+FUNCTION_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}").fullmatch
+MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
+SAMPLING = ("temperature", "topP", "topK")
+DATA = frozenset(DATA_FIELDS)
+
+
+class Placed(Struct, gc=False):
+    """A part and where it stands: `contents[content].parts[place]`."""
+
+    content: int
+    place: int
+    part: Object
+
+    @property
+    def path(self) -> str:
+        """The way there."""
+        return f"contents[{self.content}].parts[{self.place}]"
+
+
+class Turn(Struct):
+    """Neighbours of one role, joined as the API joins them before it looks at pairs."""
+
+    role: str
+    calls: list[Placed] = []
+    responses: list[Placed] = []
+    first_other: int | None = None
+    """The first content of the turn that holds something else."""
+    last: int = 0
+    """Its last content."""
+
+
+def check(payload: Any, model: Model) -> list[Problem]:
+    """Everything in a request body that the API would refuse, or might."""
+    body, problems = read_shape(payload, Request)
+    problems += encoded(payload)[1]
+    if not is_object(body):
+        return problems
+    turns, found = turns_of(body)
+    problems += found
+    for rule in (system, tools, settings):
+        problems.extend(rule(body, model))
+    for rule in (pairing, signatures, ends):
+        problems.extend(rule(turns, model))
+    if body is payload:
+        return problems
+    return [
+        msgspec.structs.replace(problem, path=as_spelled(problem.path, payload))
+        for problem in problems
+    ]
+
+
+def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
+    """The body in camelCase, and its faults of type and spelling."""
+    try:
+        msgspec.convert(payload, shape)
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+        body, problems = camel_case(payload, shape)
+        return body, problems + shape_problems(body, shape)
+    return payload, []
+
+
+def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
+    """The conversation as the API reads it, and what is wrong inside its contents.
+
+    One walk for both, since it is the only thing here that grows with the history.
+    """
+    turns: list[Turn] = []
+    problems: list[Problem] = []
+    entries = body.get("contents")
+    if entries is None or entries == []:
+        problems.append(Problem("G-empty", "contents", "at least one content is needed"))
+    turn, answered = None, False
+    for index, content in objects_in(entries):
+        # A role that is none of the API's counts as the user's: T-literal names it already.
+        role = "model" if content.get("role") == "model" else "user"
+        if turn is None or turn.role != role:
+            turn = Turn(role)
+            turns.append(turn)
+        elif not answered:
+            reason = f"follows another {role} content and is joined to it"
+            problems.append(Problem("G-consecutive", f"contents[{index}]", reason, "warning"))
+        turn.last = index
+        answered = read_parts(content.get("parts"), index, turn, problems)
+    return turns, problems
+
+
+def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> bool:
+    """Sort the parts of one content into its turn; whether it holds function responses."""
+    if parts is None or parts == []:
+        reason = "a content needs at least one part"
+        problems.append(Problem("G-parts", f"contents[{index}].parts", reason))
+    responses = others = 0
+    for place, part in enumerate(parts if is_list(parts) else ()):
+        if not is_object(part):
+            continue
+        if len(part) == 1 and "text" in part:
+            others += 1  # the common case needs no closer look
+            continue
+        placed = Placed(index, place, part)
+        one_part(placed, problems)
+        if part.get("functionResponse") is not None:
+            responses += 1
+            turn.responses.append(placed)
+        else:
+            others += 1
+            if part.get("functionCall") is not None:
+                turn.calls.append(placed)
+                others -= turn.role == "user"  # a call in the user's name is a fault of its own
+    if others and turn.first_other is None:
+        turn.first_other = index
+    if responses and others:
+        reason = "function responses stand in a content of their own"
+        problems.append(Problem("G-mixed", f"contents[{index}]", reason))
+    return bool(responses)
+
+
+def one_part(placed: Placed, problems: list[Problem]) -> None:
+    """Exactly one data field; a function's name and values are what they should be."""
+    part = placed.part
+    held = [key for key in part if key in DATA and part[key] is not None]
+    if len(held) != 1:
+        wrong = " and ".join(held) if held else "nothing"
+        reason = f"a part holds exactly one thing, not {wrong}"
+        problems.append(Problem("G-parts", placed.path, reason))
+    for key in held:
+        field = FUNCTIONS.get(key)
+        function = part[key]
+        if field is not None and is_object(function):
+            one_function(function, key, field, placed, problems)
+
+
+def one_function(
+    function: Object, key: str, field: str, placed: Placed, problems: list[Problem]
+) -> None:
+    """A call or a response: it has a name; arguments and answers are objects."""
+    given = function.get(field)
+    if not is_object(given) and (given is not None or field == "response"):
+        path = f"{placed.path}.{key}.{field}"
+        problems.append(Problem("G-response", path, f"must be an object, not {shown(given)}"))
+    name = function.get("name")
+    if isinstance(name, str) and not FUNCTION_NAME(name):
+        level = "warning" if name else "error"
+        problems.append(Problem("G-toolname", f"{placed.path}.{key}.name", NAME_RULE, level))
+    if "thoughtSignature" in function or "thought_signature" in function:
+        reason = "the signature stands beside the function, not in it"
+        problems.append(Problem("G-signature", f"{placed.path}.{key}", reason))
+
+
+FUNCTIONS = {"functionCall": "args", "functionResponse": "response"}
+"""The two kinds of function parts, and the field of each that holds an object."""
+NAME_RULE = "a letter or _ first, then letters, digits, _ . : -, at most 128"
+
+
+def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
+    """Calls follow a user turn; the next turn answers each of them, and only them."""
+    open_calls: list[Placed] = []
+    for index, turn in enumerate(turns):
+        if turn.role == "user":
+            yield from answers(turn, open_calls)
+            for call in turn.calls:
+                yield Problem("G-call-place", call.path, "the user calls no functions")
+            open_calls = []
+            continue
+        for response in turn.responses:
+            yield Problem("G-orphan", response.path, "the model answers no function calls")
+        if turn.calls and index == 0:
+            yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn")
+        open_calls = turn.calls
+    if open_calls:
+        yield Problem("G-unanswered", open_calls[0].path, "no function response follows this call")
+
+
+def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
+    """The responses of one user turn against the calls before it."""
+    responses = turn.responses
+    if not responses:
+        if calls:
+            yield Problem("G-unanswered", calls[0].path, "no function response follows this call")
+        return
+    if not calls:
+        for response in responses:
+            yield Problem("G-orphan", response.path, "no function call in the turn before")
+        return
+    if turn.first_other is not None and turn.first_other < responses[0].content:
+        yield Problem(
+            "G-orphan", responses[0].path, "a function response follows its call directly"
+        )
+    if len(responses) != len(calls) and not any(map(goes_on, responses)):
+        reason = f"{len(calls)} function calls, {len(responses)} function responses"
+        yield Problem("G-count", responses[0].path, reason)
+    ids = {text_of(call, "functionCall", "id") for call in calls}
+    names = {text_of(call, "functionCall", "name") for call in calls}
+    for response in responses:
+        id = text_of(response, "functionResponse", "id")
+        if id and id not in ids:
+            path = f"{response.path}.functionResponse.id"
+            yield Problem("G-orphan", path, f"no call {shown(id)} in the turn before")
+        elif not id and text_of(response, "functionResponse", "name") not in names:
+            path = f"{response.path}.functionResponse.name"
+            yield Problem("G-orphan", path, "no call of that name in the turn before", "warning")
+
+
+def goes_on(response: Placed) -> bool:
+    """Whether more responses to the same call are announced."""
+    function = response.part["functionResponse"]
+    return is_object(function) and bool(function.get("willContinue"))
+
+
+def text_of(placed: Placed, kind: str, field: str) -> str:
+    """A text field of a call or response; empty where there is none."""
+    function = placed.part[kind]
+    value = function.get(field) if is_object(function) else None
+    return value if isinstance(value, str) else ""
+
+
+def signatures(turns: list[Turn], model: Model) -> Iterator[Problem]:
+    """Each step since the user last spoke: its first call carries a signature."""
+    if not model.thought_signatures:
+        return
+    for turn in reversed(turns):
+        if turn.role == "user":
+            if turn.first_other is not None:
+                return
+        elif turn.calls and not turn.calls[0].part.get("thoughtSignature"):
+            path = turn.calls[0].path
+            yield Problem(
+                "G-signature", path, f"{model.id} wants a thoughtSignature beside this call"
+            )
+
+
+def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
+    """Who may speak last."""
+    if turns and turns[-1].role == "model" and not model.prefill:
+        path = f"contents[{turns[-1].last}]"
+        yield Problem("G-prefill", path, f"{model.id} refuses a final model turn")
+
+
+def system(body: Object, model: Model) -> Iterator[Problem]:
+    """The system instruction is a content of texts."""
+    instruction = body.get("systemInstruction")
+    if isinstance(instruction, str):
+        yield Problem("G-system", "systemInstruction", "a content with parts, not a string")
+    if not is_object(instruction):
+        return
+    parts = instruction.get("parts")
+    if not parts:
+        yield Problem("G-system", "systemInstruction.parts", "at least one text is needed")
+    for place, part in objects_in(parts):
+        if not isinstance(part.get("text"), str):
+            yield Problem("G-system", f"systemInstruction.parts[{place}]", "only texts stand here")
+
+
+def tools(body: Object, model: Model) -> Iterator[Problem]:
+    """Declared functions: their names, and schemas in the API's own language."""
+    names: set[str] = set()
+    for index, tool in objects_in(body.get("tools")):
+        for place, function in objects_in(tool.get("functionDeclarations")):
+            path = f"tools[{index}].functionDeclarations[{place}]"
+            name = function.get("name")
+            if isinstance(name, str):
+                if not FUNCTION_NAME(name):
+                    yield Problem("G-toolname", f"{path}.name", NAME_RULE)
+                if name in names:
+                    yield Problem("G-toolname", f"{path}.name", f"{shown(name)} is declared twice")
+                names.add(name)
+            yield from schemas(function, path, "parameters", "parametersJsonSchema")
+            yield from schemas(function, path, "response", "responseJsonSchema")
+    config = body.get("toolConfig")
+    if is_object(config):
+        yield from choice(config.get("functionCallingConfig"), names)
+
+
+def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Problem]:
+    """A schema is given once, as a proto or as plain JSON Schema."""
+    if holder.get(proto) is not None and holder.get(plain) is not None:
+        yield Problem("G-schema", f"{path}.{proto}", f"{proto} and {plain} exclude each other")
+    yield from schema_problems(holder.get(proto), f"{path}.{proto}")
+
+
+def choice(calling: Any, names: set[str]) -> Iterator[Problem]:
+    """Which functions may be called."""
+    if not is_object(calling):
+        return
+    path = "toolConfig.functionCallingConfig"
+    mode = calling.get("mode")
+    if isinstance(mode, str) and mode.upper() not in MODES:
+        reason = f"{shown(mode)} is not one of: {', '.join(MODES[1:])}"
+        yield Problem("T-literal", f"{path}.mode", reason)
+    allowed = calling.get("allowedFunctionNames")
+    if not is_list(allowed) or not allowed:
+        return
+    if isinstance(mode, str) and mode.upper() in ("AUTO", "NONE"):
+        yield Problem(
+            "G-choice", f"{path}.allowedFunctionNames", "only with ANY or VALIDATED", "warning"
+        )
+    for place, name in enumerate(allowed):
+        if isinstance(name, str) and name not in names:
+            reason = f"no function {shown(name)} is declared"
+            yield Problem("G-choice", f"{path}.allowedFunctionNames[{place}]", reason, "warning")
+
+
+def settings(body: Object, model: Model) -> Iterator[Problem]:
+    """What excludes what in the rest of the body."""
+    if body.get("cachedContent"):
+        for field in ("systemInstruction", "tools", "toolConfig"):
+            if body.get(field) is not None:
+                yield Problem("G-cached", field, "is part of the cached content already")
+    generation = body.get("generationConfig")
+    if not is_object(generation):
+        return
+    yield from schemas(generation, "generationConfig", "responseSchema", "responseJsonSchema")
+    if not model.sampling:
+        for field in SAMPLING:
+            if generation.get(field) is not None:
+                reason = f"{model.id} takes no sampling settings"
+                yield Problem("G-sampling", f"generationConfig.{field}", reason, "warning")

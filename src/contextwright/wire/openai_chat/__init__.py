@@ -1,0 +1,1 @@
+"""OpenAI Chat Completions: what a request looks like, and what is refused."""

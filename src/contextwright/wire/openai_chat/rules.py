@@ -1,0 +1,268 @@
+"""What the Chat Completions API refuses although every field has the right type.
+
+Each function is one family of rules; the codes are those of `docs/rules.md`. What only OpenAI is
+known to refuse is an error for its own models and a warning for those of other hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.messages import decode_json
+from contextwright.models import Model
+from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
+from contextwright.wire.openai_chat.types import Request
+from contextwright.wire.shapes import Level, Problem, encoded, objects_in, shape_problems
+
+__all__ = ["check"]
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
+SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
+
+MAX_TOOLS = 128
+MAX_ID = 40
+INSTRUCTION_ROLES = ("system", "developer")
+INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
+
+
+def check(payload: Any, model: Model) -> list[Problem]:
+    """Everything in a request body that the API would refuse, or might."""
+    dialect = dialect_of(model)
+    problems = type_problems(payload, dialect) + encoded(payload)[1]
+    if not isinstance(payload, dict):
+        return problems
+    body = cast("dict[str, Any]", payload)
+    messages = objects_in(body.get("messages"))
+    level: Level = "error" if dialect.closed else "warning"
+    for rule in (pairing, contents, names):
+        problems.extend(rule(messages, level))
+    for rule in (tools, tool_choice, json_mode):
+        problems.extend(rule(body, level))
+    if dialect.closed:
+        problems.extend(model_limits(body, messages, model))
+    return problems
+
+
+Messages = list[tuple[int, dict[str, Any]]]
+
+
+def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
+    """Faults of type: against OpenAI's own types, or against what every compatible host shares."""
+    exact = shape_problems(payload, Request)
+    if dialect.closed or not exact:
+        return exact
+    shared = [
+        problem for problem in shape_problems(payload, HostedRequest) if problem.code != "T-extra"
+    ]
+    unusual = [
+        Problem("T-extra", problem.path, "no host is known to take this field", "warning")
+        for problem in exact
+        if problem.code == "T-extra" and problem.path.rpartition(".")[2] not in EXTRAS
+    ]
+    return shared + unusual
+
+
+def pairing(messages: Messages, level: Level) -> Iterator[Problem]:
+    """Every call is answered by the tool messages directly behind it, and by nothing later."""
+    open_calls: dict[str, str] = {}
+    known: set[str] = set()
+    for index, message in messages:
+        role = message.get("role")
+        if role == "tool":
+            id = message.get("tool_call_id")
+            if isinstance(id, str):
+                open_calls.pop(id, None)
+                if id not in known:
+                    path = f"messages[{index}]"
+                    yield Problem("OC-orphan", path, f"no call {shown(id)} in the message before")
+            continue
+        if open_calls:
+            yield from unanswered(open_calls)
+        open_calls = {}
+        known = set()
+        if role == "assistant" and "tool_calls" in message:
+            yield from calls(
+                message["tool_calls"], f"messages[{index}].tool_calls", level, open_calls
+            )
+            known = set(open_calls)
+    yield from unanswered(open_calls)
+
+
+def unanswered(open_calls: dict[str, str]) -> Iterator[Problem]:
+    for id, path in open_calls.items():
+        reason = f"call {shown(id)} has no tool message directly after it"
+        yield Problem("OC-unanswered", path, reason)
+
+
+def calls(given: object, path: str, level: Level, open_calls: dict[str, str]) -> Iterator[Problem]:
+    """The calls of one message, which then wait in `open_calls` for their results."""
+    if given == []:
+        yield Problem("OC-calls-empty", path, "leave tool_calls out instead of []", level)
+    for place, call in objects_in(given):
+        at = f"{path}[{place}]"
+        id = call.get("id")
+        if isinstance(id, str):
+            if id in open_calls:
+                yield Problem("OC-dup-id", f"{at}.id", f"id {shown(id)} is used twice", "warning")
+            open_calls[id] = at
+        yield from one_call(call, at, level)
+
+
+def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
+    id = call.get("id")
+    if isinstance(id, str) and len(id) > MAX_ID:
+        yield Problem("OC-id-long", f"{path}.id", f"at most {MAX_ID} characters", level)
+    for kind in ("function", "custom"):
+        called = call.get(kind)
+        if not isinstance(called, dict):
+            continue
+        called = cast("dict[str, Any]", called)
+        name = called.get("name")
+        if isinstance(name, str) and not TOOL_NAME(name):
+            yield Problem("OC-callname", f"{path}.{kind}.name", NAME_RULE, level)
+        text = called.get("arguments")
+        if isinstance(text, str) and not is_object(text):
+            yield Problem(
+                "OC-args",
+                f"{path}.{kind}.arguments",
+                "no JSON object: this format takes it, no other does",
+                "warning",
+            )
+
+
+NAME_RULE = "1 to 64 of letters, digits, _ and -"
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
+    if text == "{}":
+        return True
+    try:
+        return isinstance(decode_json(text), dict)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return False
+
+
+def contents(messages: Messages, level: Level) -> Iterator[Problem]:
+    """An assistant message says something, calls something, or both."""
+    for index, message in messages:
+        if message.get("role") != "assistant" or message.get("content") is not None:
+            continue
+        if not any(message.get(field) for field in INSTEAD_OF_CONTENT):
+            path = f"messages[{index}].content"
+            reason = "null only beside tool_calls, refusal or audio"
+            yield Problem("OC-content", path, reason, level)
+
+
+def names(messages: Messages, level: Level) -> Iterator[Problem]:
+    """Names of speakers hold no white space and none of <|\\/>."""
+    for index, message in messages:
+        name = message.get("name")
+        if isinstance(name, str) and not SPEAKER_NAME(name):
+            path = f"messages[{index}].name"
+            reason = "1 to 64 characters without white space and <|\\/>"
+            yield Problem("OC-name", path, reason, level)
+
+
+def tools(body: dict[str, Any], level: Level) -> Iterator[Problem]:
+    """Definitions of tools."""
+    defined: object = body.get("tools")
+    if defined == []:
+        yield Problem("OC-calls-empty", "tools", "leave tools out instead of []", level)
+    if isinstance(defined, list) and len(cast("list[object]", defined)) > MAX_TOOLS:
+        yield Problem("OC-tools-max", "tools", f"at most {MAX_TOOLS} tools", level)
+    for index, tool in objects_in(body.get("tools")):
+        for kind in ("function", "custom"):
+            definition = tool.get(kind)
+            if isinstance(definition, dict):
+                name = cast("dict[str, Any]", definition).get("name")
+                if isinstance(name, str) and not TOOL_NAME(name):
+                    yield Problem("OC-toolname", f"tools[{index}].{kind}.name", NAME_RULE, level)
+    for index, function in objects_in(body.get("functions")):
+        name = function.get("name")
+        if isinstance(name, str) and not TOOL_NAME(name):
+            yield Problem("OC-toolname", f"functions[{index}].name", NAME_RULE, level)
+
+
+def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
+    """What speaks of tools is refused where there are none."""
+    for field, needed in NEEDING_TOOLS.items():
+        if body.get(field) is not None and not body.get(needed):
+            yield Problem("OC-tools-missing", field, f"refused without {needed}", level)
+
+
+NEEDING_TOOLS = {
+    "tool_choice": "tools",
+    "parallel_tool_calls": "tools",
+    "function_call": "functions",
+}
+
+
+def json_mode(body: dict[str, Any], level: Level) -> Iterator[Problem]:
+    """JSON mode is refused unless the messages speak of JSON."""
+    match body.get("response_format"):
+        case {"type": "json_object"}:
+            spoken = texts(body.get("messages"))
+            if not any("json" in text.lower() for text in spoken):
+                reason = "JSON mode needs the word JSON in a message"
+                yield Problem("OC-json-word", "messages", reason, level)
+        case _:
+            pass
+
+
+def texts(messages: object) -> Iterator[str]:
+    """The texts said in messages."""
+    for _, message in objects_in(messages):
+        content = message.get("content")
+        if isinstance(content, str):
+            yield content
+        for _, part in objects_in(content):
+            if isinstance(part.get("text"), str):
+                yield part["text"]
+
+
+def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iterator[Problem]:
+    """What this very model refuses, by its facts."""
+    if body.get("messages") == []:
+        yield Problem("OC-empty", "messages", "at least one message is needed")
+    if not model.sampling:
+        yield from sampling(body, model)
+    if not model.audio_input:
+        yield from audio(messages, model)
+    for index, message in messages:
+        role = message.get("role")
+        if role in INSTRUCTION_ROLES and not model.system_role:
+            reason = f"{model.id} takes no {role} message"
+            yield Problem("OC-system-role", f"messages[{index}].role", reason)
+        elif role == "developer" and not model.developer_role:
+            reason = f"{model.id} may not know this role"
+            yield Problem("OC-system-role", f"messages[{index}].role", reason, "warning")
+
+
+def audio(messages: Messages, model: Model) -> Iterator[Problem]:
+    """Sounds, for a model that does not listen."""
+    level: Level = "error" if model.matched == "exact" else "warning"
+    reason = f"{model.id} does not listen to audio"
+    for index, message in messages:
+        content = message.get("content")
+        if not isinstance(content, list):
+            continue
+        for place, part in objects_in(cast("list[Any]", content)):
+            if part.get("type") == "input_audio":
+                path = f"messages[{index}].content[{place}]"
+                yield Problem("OC-audio-model", path, reason, level)
+
+
+def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Settings that models which reason refuse, some of them at some efforts only."""
+    if body.get("max_tokens") is not None:
+        reason = f"{model.id} wants max_completion_tokens"
+        yield Problem("OC-sampling", "max_tokens", reason, "warning")
+    for field in ("temperature", "top_p"):
+        if body.get(field) not in (None, 1):
+            yield Problem("OC-sampling", field, f"{model.id} may refuse it", "warning")

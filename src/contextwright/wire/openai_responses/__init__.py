@@ -1,0 +1,1 @@
+"""OpenAI Responses: what a request looks like, and what is refused."""

@@ -1,0 +1,292 @@
+"""What the Responses API refuses although every field has the right type.
+
+Each function is one family of rules; the codes are those of `docs/rules.md`. Rules seen only at
+OpenAI itself are warnings for the models of other hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.models import Model
+from contextwright.wire.openai_responses.tools import name_problems, tool_problems
+from contextwright.wire.openai_responses.types import body_shape, item_shapes, kind_of
+from contextwright.wire.shapes import Level, Problem, encoded, objects_in
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["check"]
+
+LONGEST_ID = 64
+ID = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
+UNHEARD = re.compile(
+    r"\.(?:mp3|wav|ogg|oga|opus|flac|aac|m4a|aiff?|weba|mp4|m4v|mov|avi|mkv|webm|mpe?g|wmv|3gp)$",
+    re.IGNORECASE,
+).search
+"""The endings of sounds and films, which no input_file may be."""
+
+ID_PREFIXES = {"user": "msg", "assistant": "msg", "function_call": "fc", "reasoning": "rs"}
+
+CALLS = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+    "computer_call": "computer_call_output",
+    "local_shell_call": "local_shell_call_output",
+    "shell_call": "shell_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+    "tool_search_call": "tool_search_output",
+}
+"""The calls that the client answers, each with the item that answers it."""
+OUTPUTS = frozenset(CALLS.values())
+
+CLIENT_MADE = OUTPUTS - {"tool_search_output"} | {
+    "user",
+    "system",
+    "developer",
+    "additional_tools",
+    "configuration_update",
+    "mcp_approval_response",
+    "compaction_trigger",
+}
+"""The items no model writes: none of them can be what reasoning led to."""
+
+STORED = ("reasoning", "web_search_call", "file_search_call")
+"""Items that stand for something stored, so they need their id unless nothing is stored."""
+
+MIN_OUTPUT_TOKENS = 16
+
+decode = msgspec.json.Decoder().decode
+
+
+class Input(NamedTuple):
+    """The items of a request, and what decides how they are judged."""
+
+    items: list[tuple[int, str, dict[str, Any]]]
+    """Place, kind (`type`; for messages the role) and the item itself."""
+    stored: bool
+    """Earlier items lie at the provider: calls and outputs may have their partner there."""
+    stateless: bool
+    """`store: false`: nothing of this request is kept, ids lead nowhere."""
+    level: Level
+    """How sure a rule is that was seen at OpenAI alone."""
+    reasons: bool
+    """The model takes reasoning."""
+
+
+def check(payload: Any, model: Model) -> list[Problem]:
+    """Everything in a request body that the API would refuse, or might."""
+    problems = [*body_shape(payload), *encoded(payload)[1]]
+    if not is_object(payload):
+        return problems
+    items = payload.get("input")
+    if is_list(items):
+        problems.extend(item_shapes(items))
+    read = read_input(payload, model)
+    kinds = {kind for _, kind, _ in read.items}
+    for about, rule in RULES:
+        if about is None or not about.isdisjoint(kinds):
+            problems.extend(rule(read))
+    return [*problems, *request_settings(payload, model), *tool_problems(payload)]
+
+
+def read_input(body: dict[str, Any], model: Model) -> Input:
+    """The items with their kinds, and the request's idea of stored state."""
+    items = [(index, kind_of(item), item) for index, item in objects_in(body.get("input"))]
+    return Input(
+        items,
+        bool(body.get("previous_response_id") or body.get("conversation") or body.get("prompt")),
+        body.get("store") is False,
+        "error" if model.provider == "openai" else "warning",
+        model.provider != "openai" or not model.sampling,
+    )
+
+
+def pairing(read: Input) -> Iterator[Problem]:
+    """Every call has its output; every output comes after its call."""
+    answered = {(kind, answer_id(item)) for _, kind, item in read.items if kind in OUTPUTS}
+    called: set[tuple[str, str | None]] = set()
+    elsewhere = read.stored
+    for index, kind, item in read.items:
+        if kind in ("item_reference", "compaction"):
+            elsewhere = True  # what stands there may be the partner
+        elif kind in CALLS:
+            key = (CALLS[kind], answer_id(item))
+            called.add(key)
+            if key not in answered and awaits_client(kind, item):
+                level: Level = "warning" if elsewhere else "error"
+                message = f"{kind} {shown(key[1])} has no {key[0]}"
+                yield Problem("OR-unanswered", f"input[{index}]", message, level)
+        elif kind in OUTPUTS and not elsewhere and is_orphan(kind, item, called):
+            message = f"no earlier call with call_id {shown(answer_id(item))}"
+            yield Problem("OR-orphan", f"input[{index}]", message)
+
+
+def answer_id(item: dict[str, Any]) -> str | None:
+    """The call an item is about; the output of a local shell names it in `id`."""
+    call_id = item.get("call_id", item.get("id"))
+    return call_id if isinstance(call_id, str) else None
+
+
+def awaits_client(kind: str, item: dict[str, Any]) -> bool:
+    """Hosted shells and hosted tool search answer themselves."""
+    if kind == "tool_search_call":
+        return item.get("execution") == "client"
+    environment = item.get("environment")
+    return not (is_object(environment) and environment.get("type") == "container_reference")
+
+
+def is_orphan(kind: str, item: dict[str, Any], called: set[tuple[str, str | None]]) -> bool:
+    if kind == "tool_search_output" and item.get("execution") != "client":
+        return False
+    return (kind, answer_id(item)) not in called
+
+
+def reasoning(read: Input) -> Iterator[Problem]:
+    """Reasoning stands right before what it led to, and both keep their ids."""
+    for place, (index, kind, item) in enumerate(read.items):
+        if not is_reasoning(kind, item):
+            continue
+        path = f"input[{index}]"
+        if not read.reasons:
+            message = "models that do not reason refuse reasoning"
+            yield Problem("OR-reasoning-model", path, message, "warning")
+        if read.stateless and kind == "reasoning" and not item.get("encrypted_content"):
+            message = "with store: false, reasoning needs its encrypted_content"
+            yield Problem("OR-reasoning-enc", f"{path}.encrypted_content", message, read.level)
+        if place + 1 == len(read.items) or read.items[place + 1][1] in CLIENT_MADE:
+            message = "reasoning without the item it led to"
+            yield Problem("OR-reasoning", path, message, read.level)
+            continue
+        following_index, following_kind, following = read.items[place + 1]
+        if not read.stateless and following.get("id") is None and following_kind != "reasoning":
+            message = "the item that reasoning led to must keep its id"
+            yield Problem("OR-reasoning-id", f"input[{following_index}].id", message, read.level)
+
+
+def is_reasoning(kind: str, item: dict[str, Any]) -> bool:
+    if kind == "item_reference":
+        return str(item.get("id")).startswith("rs_")
+    return kind == "reasoning"
+
+
+def ids(read: Input) -> Iterator[Problem]:
+    """Ids are short and plain, begin as their kind does, and occur once."""
+    seen: set[str] = set()
+    for index, kind, item in read.items:
+        id = item.get("id")
+        if isinstance(id, str):
+            yield from item_id(id, kind, f"input[{index}].id", read)
+            if id in seen:
+                yield Problem("OR-dup-id", f"input[{index}].id", f"item {shown(id)} occurs twice")
+            seen.add(id)
+        elif kind in STORED and not read.stateless:
+            yield Problem("T-required", f"input[{index}].id", "required field is missing")
+        call_id = item.get("call_id")
+        if isinstance(call_id, str) and not ID(call_id):
+            # Other characters pass at some hosts, other lengths nowhere.
+            level = "warning" if 0 < len(call_id) <= LONGEST_ID else "error"
+            message = "1 to 64 of letters, digits, _ and -"
+            yield Problem("OR-id", f"input[{index}].call_id", message, level)
+
+
+def item_id(id: str, kind: str, path: str, read: Input) -> Iterator[Problem]:
+    if not ID(id):
+        yield Problem("OR-id", path, "1 to 64 of letters, digits, _ and -", read.level)
+        return
+    prefix = ID_PREFIXES.get(kind, "")
+    if not id.startswith(prefix):
+        message = f"an id of this kind begins with {prefix!r}; leave out ids of other providers"
+        yield Problem("OR-id-prefix", path, message, read.level)
+
+
+def calls(read: Input) -> Iterator[Problem]:
+    """Functions are called by a name that can be one, with arguments that can be read."""
+    for index, kind, item in read.items:
+        if kind != "function_call":
+            continue
+        yield from name_problems(item.get("name"), "OR-callname", f"input[{index}].name")
+        arguments = item.get("arguments")
+        if isinstance(arguments, str) and not is_json_object(arguments):
+            message = "no JSON object: poison for every other provider"
+            yield Problem("OR-args", f"input[{index}].arguments", message, "warning")
+
+
+def is_json_object(text: str) -> bool:
+    try:
+        return isinstance(decode(text), dict)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+
+
+def files(read: Input) -> Iterator[Problem]:
+    """Pictures and files have a source, and one the API can read."""
+    for index, _, item in read.items:
+        field = "output" if "output" in item else "content"
+        parts = item.get(field)
+        if not is_list(parts):
+            continue
+        for place, part in objects_in(parts):
+            if part.get("type") == "input_image":
+                if not part.get("image_url") and not part.get("file_id"):
+                    path = f"input[{index}].{field}[{place}].image_url"
+                    yield Problem("T-required", path, "an image needs image_url or file_id")
+            elif part.get("type") == "input_file":
+                yield from file_source(part, f"input[{index}].{field}[{place}]")
+
+
+def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
+    data, url = part.get("file_data"), part.get("file_url")
+    if isinstance(data, str):
+        head = data[:200].partition(";base64,")
+        if not head[0].startswith("data:") or not head[1]:
+            message = "must be a data URL: data:<type>;base64,<bytes>"
+            yield Problem("OR-file", f"{path}.file_data", message)
+        elif head[0].startswith(("data:audio/", "data:video/")):
+            yield Problem("OR-file", f"{path}.file_data", "no sounds or films as input_file")
+    elif isinstance(url, str):
+        if UNHEARD(url.partition("?")[0].partition("#")[0]):
+            yield Problem("OR-file", f"{path}.file_url", "no sounds or films as input_file")
+    elif not part.get("file_id"):
+        message = "a file needs file_data, file_id or file_url"
+        yield Problem("T-required", f"{path}.file_data", message)
+
+
+def ends(read: Input) -> Iterator[Problem]:
+    """A compaction trigger is the last word."""
+    for index, kind, _ in read.items[:-1]:
+        if kind == "compaction_trigger":
+            yield Problem("OR-trigger", f"input[{index}]", "compaction_trigger must come last")
+
+
+RULES = (
+    (OUTPUTS | CALLS.keys(), pairing),
+    ({"reasoning", "item_reference"}, reasoning),
+    ({"function_call"}, calls),
+    (None, ids),
+    (None, files),
+    ({"compaction_trigger"}, ends),
+)
+"""Rules about items, with the kinds of item that can break them (None: any)."""
+
+
+def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Something to answer, by someone, with settings the model takes."""
+    stored = body.get("previous_response_id"), body.get("conversation")
+    if all(stored):
+        yield Problem("OR-state", "conversation", "not together with previous_response_id")
+    if not body.get("input") and not any(stored) and not body.get("prompt"):
+        yield Problem("OR-empty", "input", "nothing to answer: no input and no stored state")
+    if body.get("model") is None and not body.get("prompt"):
+        yield Problem("T-required", "model", "required field is missing")
+    for name in ("temperature", "top_p"):
+        if not model.sampling and body.get(name) is not None:
+            message = f"{model.id} may refuse it unless its reasoning is off"
+            yield Problem("OR-sampling", name, message, "warning")
+    limit = body.get("max_output_tokens")
+    if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS:
+        message = f"at least {MIN_OUTPUT_TOKENS}"
+        yield Problem("OR-max-output", "max_output_tokens", message, "warning")
