@@ -17,7 +17,7 @@ from typing import Any
 import workload
 from contextwright import Conversation, assistant, parse, system, user
 from contextwright.recipe import Recipe
-from contextwright.simulate import Row, simulate, total
+from contextwright.simulation import Row, simulate, total
 from contextwright.windows import KeepAll, KeepRecent, Stepped
 
 TURNS = 200

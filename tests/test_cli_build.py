@@ -21,7 +21,7 @@ from contextwright import recipes
 from contextwright.cli import main, plot
 from contextwright.errors import ContextwrightError
 from contextwright.models import find
-from contextwright.simulate import Charge, Request, Row
+from contextwright.simulation import Charge, Request, Row
 from contextwright.windows import Window
 
 TRAIN = str(Path(__file__).parents[1] / "examples" / "train.json")

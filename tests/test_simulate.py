@@ -15,7 +15,7 @@ from contextwright.context import Comparison
 from contextwright.models import Model, find
 from contextwright.recipe import Recipe
 from contextwright.sections import CurrentTime, Instructions, Moment
-from contextwright.simulate import (
+from contextwright.simulation import (
     Cache,
     Charge,
     Request,

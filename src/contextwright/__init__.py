@@ -1,8 +1,14 @@
 """contextwright decides what a language model sees."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from contextwright.api import check, convert, count, parse, parse_reply, parse_stream, render
 from contextwright.changes import Change
+from contextwright.context import Context
+from contextwright.decisions import Decision
 from contextwright.errors import (
+    BudgetError,
     ContextwrightError,
     InvalidPayload,
     MissingExtra,
@@ -11,7 +17,9 @@ from contextwright.errors import (
     UnknownModel,
     UsageError,
 )
+from contextwright.fading import Fading
 from contextwright.formats.base import Conversation, Options, Rendered, Settings, ToolChoice
+from contextwright.history import History
 from contextwright.messages import (
     Author,
     Media,
@@ -30,31 +38,61 @@ from contextwright.messages import (
     user,
 )
 from contextwright.models import Model, Models
-from contextwright.tokens import Count
+from contextwright.recipe import Note, Recipe
+from contextwright.sections import CurrentTime, CurrentUser, Instructions, ReplyTo, Section
+from contextwright.tokens import Calibration, Count
+from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
 from contextwright.wire.shapes import Problem
+
+if TYPE_CHECKING:
+    from contextwright.builder import ContextBuilder
+    from contextwright.memory import ConversationMemory
+    from contextwright.simulation import simulate
+    from contextwright.wire.openai_chat.types import LLMMessage
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Author",
+    "BudgetError",
+    "Calibration",
     "Change",
+    "Context",
+    "ContextBuilder",
     "ContextwrightError",
     "Conversation",
+    "ConversationMemory",
     "Count",
+    "CurrentTime",
+    "CurrentUser",
+    "Decision",
+    "Fading",
+    "FirstAndRecent",
+    "History",
+    "Instructions",
     "InvalidPayload",
+    "KeepAll",
+    "KeepRecent",
+    "LLMMessage",
+    "Layers",
     "Media",
     "Message",
     "MissingExtra",
     "Model",
     "Models",
+    "Note",
     "Opaque",
     "Options",
     "ParseError",
     "Part",
     "Problem",
+    "Recipe",
     "Rendered",
     "Reply",
+    "ReplyTo",
+    "Section",
     "Settings",
+    "Stepped",
     "Text",
     "Thinking",
     "Tool",
@@ -72,7 +110,22 @@ __all__ = [
     "parse_reply",
     "parse_stream",
     "render",
+    "simulate",
     "system",
     "tool_result",
     "user",
 ]
+
+LATER = {
+    "ContextBuilder": "contextwright.builder",
+    "ConversationMemory": "contextwright.memory",
+    "LLMMessage": "contextwright.wire.openai_chat.types",
+    "simulate": "contextwright.simulation",
+}
+"""Names loaded when they are first asked for, with the formats behind them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATER:
+        return getattr(import_module(LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from contextwright.api import render
-from contextwright.messages import Message
+from contextwright.messages import Message, ToolResult
 from contextwright.models import Model
 from contextwright.tokens import Count, Pricer
 from contextwright.wire.pieces import Piece, pieces
@@ -24,7 +24,8 @@ class Meter:
 
     def cost(self, message: Message) -> int:
         """What a message adds to a request, on the safe side of the tokenizer's own bound."""
-        payload = render(message, self.format, model=self.model, repair=False).payload
+        messages = told_apart(message)
+        payload = render(messages, self.format, model=self.model, repair=False).payload
         places = self.count(payload).places
         tokens = sum(cost for place, cost in places.items() if place != "request")
         return ceil(tokens * (1 + self._pricer.doubt))
@@ -36,3 +37,12 @@ class Meter:
     def count(self, payload: Any) -> Count:
         """The tokens of a whole request, by place."""
         return self._pricer.count(pieces(payload, self.format), None)
+
+
+def told_apart(message: Message) -> list[Message]:
+    """A message as the render rules will have it: results are never the assistant's own words."""
+    results = message.results
+    if not results or message.role == "tool" or len(results) == len(message.parts):
+        return [message]
+    words = [part for part in message.parts if type(part) is not ToolResult]
+    return [message.with_parts(words), Message("tool", results)]

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from contextwright.display import safe
 from contextwright.explaining import money
 from contextwright.models import Model
-from contextwright.simulate import Row
+from contextwright.simulation import Row
 
 __all__ = ["plot"]
 

@@ -15,7 +15,7 @@ from contextwright.explaining import money
 from contextwright.formats.base import Conversation
 from contextwright.models import Model
 from contextwright.recipe import Recipe
-from contextwright.simulate import Row, simulate, total
+from contextwright.simulation import Row, simulate, total
 
 __all__ = ["run"]
 

@@ -262,16 +262,20 @@ def source_of(media: Media) -> dict[str, Any]:
     """Where the bytes are; a plain text document travels as its text."""
     if media.data is not None:
         if media.mime == "text/plain":
-            try:
-                text = base64.b64decode(media.data, altchars=b"-_" if "-" in media.data else None)
-                return {"type": "text", "media_type": media.mime, "data": text.decode()}
-            except (binascii.Error, UnicodeDecodeError):
-                pass
+            return {"type": "text", "media_type": media.mime, "data": plain_text(media.data) or ""}
         mime = ALIASES.get(media.mime or "", media.mime)
         return {"type": "base64", "media_type": mime, "data": standard_base64(media.data)}
     if media.url is not None:
         return {"type": "url", "url": media.url}
     return {"type": "file", "file_id": media.file_id}
+
+
+def plain_text(data: str) -> str | None:
+    """The words of a text file from its base64; None where it is no such thing."""
+    try:
+        return base64.b64decode(standard_base64(data), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:

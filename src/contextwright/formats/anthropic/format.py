@@ -11,6 +11,7 @@ from contextwright.formats.anthropic.blocks import (
     block_of,
     blocks_of,
     message_of,
+    plain_text,
     text_blocks,
     tool_of,
     tool_wire,
@@ -46,9 +47,9 @@ __all__ = ["FORMAT"]
 
 TYPES = {
     "image": ("image/jpeg", "image/png", "image/gif", "image/webp"),
-    "document": ("application/pdf", "text/plain"),
+    "document": ("application/pdf",),
 }
-"""What may be sent as bytes, by kind of media."""
+"""What may be sent as bytes, by kind of media; plain text travels as its words."""
 
 
 def carries_media(media: Media, model: Model) -> bool:
@@ -56,6 +57,8 @@ def carries_media(media: Media, model: Model) -> bool:
     if media.kind not in TYPES:
         return False
     if media.data is not None:
+        if media.mime == "text/plain":
+            return media.kind == "document" and plain_text(media.data) is not None
         return ALIASES.get(media.mime or "", media.mime) in TYPES[media.kind]
     if media.url is not None:
         return is_web_address(media.url)
