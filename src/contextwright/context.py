@@ -159,8 +159,13 @@ PROMPT = (
 TURNS = ("messages", "input", "contents")
 
 
-def units_of(payload: dict[str, Any], places: dict[str, int]) -> tuple[Unit, ...]:
-    """The prompt as a chain of hashes, in the order the provider reads it, without cache marks."""
+def units_of(
+    payload: dict[str, Any], places: dict[str, int], *, marked: bool = True
+) -> tuple[Unit, ...]:
+    """The prompt as a chain of hashes, in the order the provider reads it, without cache marks.
+
+    Not `marked`: there are none to be left out.
+    """
     steps = [(place, payload[field]) for field, place in PROMPT if payload.get(field) is not None]
     for field in TURNS:
         turns = payload.get(field)
@@ -171,7 +176,7 @@ def units_of(payload: dict[str, Any], places: dict[str, int]) -> tuple[Unit, ...
     units: list[Unit] = []
     chain = ""
     for place, step in steps:
-        body = encode_json(unmarked(step))
+        body = encode_json(unmarked(step) if marked else step)
         chain = sha256(chain.encode() + body).hexdigest()[:16]
         units.append(Unit(place, chain, places.get(place, 0), len(body)))
     return tuple(units)
@@ -188,3 +193,8 @@ def unmarked(value: Any) -> Any:
 
 
 CACHE_MARKS = ("cache_control", "prompt_cache_breakpoint")
+
+
+def is_marked(body: bytes) -> bool:
+    """Whether JSON may hold cache marks."""
+    return any(f'"{mark}"'.encode() in body for mark in CACHE_MARKS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -21,6 +22,7 @@ class Meter:
         self.format = format
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
+        self._fixed: tuple[object, int] = (None, 0)
 
     def cost(self, message: Message) -> int:
         """What a message adds to a request, on the safe side of the tokenizer's own bound."""
@@ -33,6 +35,12 @@ class Meter:
     def text(self, text: str) -> int:
         """The most a bare text can cost."""
         return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
+
+    def fixed(self, key: object, payload: Callable[[], Any]) -> int:
+        """What a request without messages costs at most; counted anew only when `key` changes."""
+        if self._fixed[0] != key:
+            self._fixed = (key, self.count(payload()).most)
+        return self._fixed[1]
 
     def count(self, payload: Any) -> Count:
         """The tokens of a whole request, by place."""

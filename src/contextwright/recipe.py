@@ -12,7 +12,7 @@ from msgspec import Struct
 from contextwright.api import as_conversation, as_model, render
 from contextwright.caching import mark_cache
 from contextwright.changes import Change
-from contextwright.context import Context, Ledger, units_of
+from contextwright.context import Context, Ledger, is_marked, units_of
 from contextwright.errors import BudgetError
 from contextwright.formats.base import Conversation, Rendered
 from contextwright.history import Fading, History
@@ -228,7 +228,8 @@ class Build:
 
         Rounded, so that a clock that grows by a token does not move the cut.
         """
-        self.fixed = self.meter.count(self.rendered([]).payload).most
+        frame = (self.steady, self.tools, self.recipe.reply_tools, self.recipe.options, self.frame)
+        self.fixed = self.meter.fixed(frame, lambda: self.rendered([]).payload)
         fixed = self.fixed + self.meter.text(self.volatile)
         coarse = max(1, self.budget // 64)
         return max(0, self.budget - -(-fixed // coarse) * coarse)
@@ -296,10 +297,15 @@ class Build:
 
     # --- the request -------------------------------------------------------------------------
 
+    @property
+    def steady(self) -> list[str]:
+        """The texts of the system message, what never changes first."""
+        steady = [section for section in self.sections if section.place == "system"]
+        return [section.text for section in sorted(steady, key=lambda section: section.order)]
+
     def rendered(self, messages: list[Message]) -> Rendered:
         """The request with these messages."""
-        steady = [section for section in self.sections if section.place == "system"]
-        texts = [section.text for section in sorted(steady, key=lambda section: section.order)]
+        texts = self.steady
         system = [Message("system", tuple(map(Text, texts)))] if texts else []
         conversation = replace(
             self.frame,
@@ -313,6 +319,8 @@ class Build:
     def finished(self, decisions: Decisions, rendered: Rendered, count: Count) -> Context:
         """The context, with cache marks and its ledger."""
         payload = rendered.payload
+        # Before our own marks are set: a prompt without any is hashed as it stands.
+        units = units_of(payload, count.places, marked=is_marked(rendered.json))
         if self.recipe.cache:
             volatile = bool(self.volatile) and self.history.question == len(self.history) - 1
             mark_cache(payload, self.format, self.model, volatile=volatile, key=self.frame.id)
@@ -326,7 +334,7 @@ class Build:
             decisions,
             (*self.changes, *rendered.changes),
             ledger_of(count, self.budget, payload),
-            units_of(payload, count.places),
+            units,
             {section.name: section.text for section in self.sections},
         )
 

@@ -216,6 +216,8 @@ class Pricer:
         self.count_text = rates.count_text
         self.doubt = max(rates.bound, GUESSED[model.matched])
         self.counted: dict[str, float] = {}
+        self.tools: dict[str, float] = {}
+        self.priced: dict[tuple[str, str], tuple[float, float]] = {}
 
     def count(self, pieces: Iterable[Piece], calibration: Calibration | None) -> Count:
         """The pieces' costs, by place."""
@@ -223,13 +225,21 @@ class Pricer:
         unseen: dict[str, None] = {}
         doubted = 0.0
         certain = self.doubt == 0 and self.tariff.confirmed
+        priced, known_certain = self.priced, self.tariff.certain
         for piece in pieces:
-            cost, doubt = self.price(piece)
-            places[piece.place] = places.get(piece.place, 0.0) + cost
+            kind, value, place = piece.kind, piece.value, piece.place
+            if type(value) is str:
+                found = priced.get((kind, value))
+                if found is None:
+                    found = priced[kind, value] = self.price(piece)
+                cost, doubt = found
+            else:
+                cost, doubt = self.price(piece)
+            places[place] = places.get(place, 0.0) + cost
             doubted += abs(cost) * doubt
-            if piece.kind in UNSEEN:
-                unseen[piece.place] = None
-            certain = certain and piece.kind in self.tariff.certain
+            if kind in UNSEEN:
+                unseen[place] = None
+            certain = certain and kind in known_certain
         if not certain:
             doubted += self.tariff.slack
         return settled(places, doubted, calibration, exact=certain, unseen=tuple(unseen))
@@ -264,9 +274,13 @@ class Pricer:
 
     def tool(self, tool: dict[str, Any]) -> float:
         """The tokens of a tool's definition, in the spelling the model reads it in."""
-        if self.tariff.tools == "typescript":
-            return sum(map(self.words, declaration(tool)))
-        return self.words(json_of({key: value for key, value in tool.items() if value}))
+        if self.tariff.tools != "typescript":
+            return self.words(json_of({key: value for key, value in tool.items() if value}))
+        spelled = json_of(tool)
+        count = self.tools.get(spelled)
+        if count is None:
+            count = self.tools[spelled] = sum(map(self.words, declaration(tool)))
+        return count
 
     def doubt_of(self, kind: str) -> float:
         """How far a piece of this kind may be off."""
