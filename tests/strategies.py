@@ -47,7 +47,10 @@ NAMES = (
     "task_completion",
 )
 IDS = (None, "a", "b", "c", "call_1", "call:1", "call/1", "", "й", "z" * 70, "toolu_01", "call_2")
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA"
+    "WjR9awAAAABJRU5ErkJggg=="
+)
 
 texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=12))
 json_values = st.recursive(

@@ -3,7 +3,7 @@
 import datetime
 
 import msgspec
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import contextwright as cw
@@ -38,21 +38,14 @@ targets = st.sampled_from([(format, model) for format in PROVIDERS for model in 
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 
 
+@settings(max_examples=settings().max_examples * 5 // 2)
 @given(conversations, recipes, budgets, targets)
 def test_a_build_is_valid_within_budget_and_explained(
     conversation: cw.Conversation, recipe: Recipe, budget: int, target: tuple[str, str]
 ) -> None:
     format, model = target
     before = msgspec.to_builtins(conversation)
-    try:
-        context = recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
-    except BudgetError as error:
-        # Law 3: the smallest budget it names works.
-        assert error.minimum > budget
-        context = recipe.build(
-            conversation, model=model, format=format, now=NOW, budget=error.minimum
-        )
-        budget = error.minimum
+    context, budget = built(recipe, conversation, model, format, budget)
     problems = cw.check(context.payload, format, model=model)
     assert [str(problem) for problem in problems if problem.level == "error"] == []
     counted = cw.count(context.payload, model=model, format=format)
@@ -69,6 +62,20 @@ def test_a_build_is_valid_within_budget_and_explained(
     question = newest_question(conversation.messages)
     if question is not None:
         assert context.decisions[question].action in ("kept", "cleared")
+
+
+def built(
+    recipe: Recipe, conversation: cw.Conversation, model: str, format: str, budget: int
+) -> tuple[cw.Context, int]:
+    """A context, and the budget it was built with: law 3, the smallest one an error names works."""
+    try:
+        return recipe.build(
+            conversation, model=model, format=format, now=NOW, budget=budget
+        ), budget
+    except BudgetError as error:
+        least = error.minimum
+    assert least > budget
+    return recipe.build(conversation, model=model, format=format, now=NOW, budget=least), least
 
 
 def newest_question(messages: tuple[cw.Message, ...]) -> int | None:
@@ -107,7 +114,7 @@ def test_while_nothing_is_dropped_the_next_request_extends_the_last(
         context = recipe.build(request, model=model, format=format, now=now)
         if previous is not None:
             shared = context.compared_with(previous)
-            stable = [unit for unit in previous.prefix][:-1]
+            stable = previous.prefix[:-1]
             assert [unit.chain for unit in context.prefix[: len(stable)]] == [
                 unit.chain for unit in stable
             ]
