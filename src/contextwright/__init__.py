@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from contextwright.api import check, convert, count, parse, parse_reply, parse_stream, render
 from contextwright.changes import Change
-from contextwright.context import Context
-from contextwright.decisions import Decision
 from contextwright.errors import (
     BudgetError,
     ContextwrightError,
@@ -17,9 +15,7 @@ from contextwright.errors import (
     UnknownModel,
     UsageError,
 )
-from contextwright.fading import Fading
 from contextwright.formats.base import Conversation, Options, Rendered, Settings, ToolChoice
-from contextwright.history import History
 from contextwright.messages import (
     Author,
     Media,
@@ -38,16 +34,20 @@ from contextwright.messages import (
     user,
 )
 from contextwright.models import Model, Models
-from contextwright.recipe import Note, Recipe
-from contextwright.sections import CurrentTime, CurrentUser, Instructions, ReplyTo, Section
 from contextwright.tokens import Calibration, Count
-from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
 from contextwright.wire.shapes import Problem
 
 if TYPE_CHECKING:
     from contextwright.builder import ContextBuilder
+    from contextwright.context import Context
+    from contextwright.decisions import Decision
+    from contextwright.fading import Fading
+    from contextwright.history import History
     from contextwright.memory import ConversationMemory
+    from contextwright.recipe import Note, Recipe
+    from contextwright.sections import CurrentTime, CurrentUser, Instructions, ReplyTo, Section
     from contextwright.simulation import simulate
+    from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
 __version__ = "0.1.0"
@@ -117,12 +117,28 @@ __all__ = [
 ]
 
 LATER = {
+    "Context": "contextwright.context",
     "ContextBuilder": "contextwright.builder",
     "ConversationMemory": "contextwright.memory",
+    "CurrentTime": "contextwright.sections",
+    "CurrentUser": "contextwright.sections",
+    "Decision": "contextwright.decisions",
+    "Fading": "contextwright.fading",
+    "FirstAndRecent": "contextwright.windows",
+    "History": "contextwright.history",
+    "Instructions": "contextwright.sections",
+    "KeepAll": "contextwright.windows",
+    "KeepRecent": "contextwright.windows",
     "LLMMessage": "contextwright.wire.openai_chat.types",
+    "Layers": "contextwright.windows",
+    "Note": "contextwright.recipe",
+    "Recipe": "contextwright.recipe",
+    "ReplyTo": "contextwright.sections",
+    "Section": "contextwright.sections",
+    "Stepped": "contextwright.windows",
     "simulate": "contextwright.simulation",
 }
-"""Names loaded when they are first asked for, with the formats behind them."""
+"""Names loaded when they are first asked for: whoever only converts does not wait for recipes."""
 
 
 def __getattr__(name: str) -> Any:
