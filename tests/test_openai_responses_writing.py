@@ -292,7 +292,7 @@ def test_tools_and_settings_of_others() -> None:
             Opaque("anthropic", {"type": "bash_20250124", "name": "bash"}),
         ),
         settings=cw.Settings(5, 0.5, 0.9, ("END",), cw.ToolChoice("required", "my tool")),
-        extra={"anthropic": {"max_tokens": 5, "metadata": {}}},
+        extra={"anthropic": {"max_tokens": 5, "metadata": {"user_id": "u"}}},
     )
     rendered = cw.render(conversation, NAME, model=MODEL)
     empty = {"type": "object", "properties": {}}

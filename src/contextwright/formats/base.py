@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -141,15 +141,19 @@ TRANSLATED = frozenset(
 
 
 def foreign_settings(
-    conversation: Conversation, format: str, besides: Collection[str] = ()
+    conversation: Conversation, format: str, carried: Mapping[str, Collection[str]] | None = None
 ) -> list[Change]:
-    """What other formats said in the body beyond the common settings, and is lost here."""
+    """What other formats said in the body beyond the common settings, and is lost here.
+
+    `carried` names the fields of a format that this one takes over besides.
+    """
+    carried = carried or {}
     return [
         Change("loss.setting", field, f"a field of {name} alone")
         for name, fields in conversation.extra.items()
         if name != format
         for field, value in spelled_out(fields)
-        if value and field not in TRANSLATED and field not in besides
+        if value and field not in TRANSLATED and field not in carried.get(name, ())
     ]
 
 

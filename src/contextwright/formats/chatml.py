@@ -12,7 +12,14 @@ from typing import Any, cast
 import msgspec
 
 from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Format, Options, Rendered, keep_extra
+from contextwright.formats.base import (
+    Conversation,
+    Format,
+    Options,
+    Rendered,
+    foreign_settings,
+    keep_extra,
+)
 from contextwright.formats.media import is_web_address, sniffed_mime
 from contextwright.formats.openai_chat.calls import tool_of
 from contextwright.formats.openai_chat.fitting import without_system
@@ -133,10 +140,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     chat = list(encode(messages, target, changes))
     tools = list(tools_wire(conversation, target, changes))
     rest = conversation.extra.get(NAME, {}) if faithful else {}
-    for format, fields in conversation.extra.items():
-        if format != NAME:
-            for field in fields:
-                changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+    changes.extend(foreign_settings(conversation, NAME))
     if not tools and not rest:
         return Rendered(chat, tuple(changes))
     body = {**{key: rest[key] for key in rest if key != "messages"}, "messages": chat}

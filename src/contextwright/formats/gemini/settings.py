@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Settings, ToolChoice
+from contextwright.formats.base import (
+    Conversation,
+    Settings,
+    ToolChoice,
+    foreign_settings,
+)
 from contextwright.formats.gemini.parts import NAME
 from contextwright.formats.reading import plain
 from contextwright.messages import Tool
@@ -22,13 +27,6 @@ MODES: dict[str, Literal["auto", "none", "required"]] = {
     "NONE": "none",
     "ANY": "required",
 }
-COMMON = frozenset(
-    (
-        "max_tokens max_completion_tokens max_output_tokens temperature top_p stop stop_sequences "
-        "tool_choice stream"
-    ).split()
-)
-"""What others call the settings that are translated, and how they say what an address says here."""
 MOST_STOPS = 5
 CACHED = ("systemInstruction", "tools", "toolConfig")
 """What a cached content holds already, and a request may not say again."""
@@ -67,10 +65,9 @@ def settings_wire(conversation: Conversation, model: Model, changes: list[Change
         if "model" in wire and conversation.model != model.id:
             wire["model"] = f"models/{model.id}"
         return wire
-    for format, fields in conversation.extra.items():
-        for field, value in fields.items():
-            if field not in COMMON and value is not None:
-                changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+    lost = foreign_settings(conversation, NAME)
+    # Whether a reply is streamed is said by the address here.
+    changes.extend(change for change in lost if change.path != "stream")
     return translated(conversation, model, changes)
 
 

@@ -7,7 +7,12 @@ from typing import Any, Literal, cast, get_type_hints
 import msgspec
 
 from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Settings, ToolChoice
+from contextwright.formats.base import (
+    Conversation,
+    Settings,
+    ToolChoice,
+    foreign_settings,
+)
 from contextwright.formats.openai_chat.responses import (
     RESPONSES,
     SHARED,
@@ -28,11 +33,6 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
     "required": "required",
     "any": "required",
 }
-COMMON = frozenset(
-    "max_tokens max_completion_tokens max_output_tokens temperature top_p stop stop_sequences "
-    "tool_choice".split()
-)
-"""What others call the settings that are translated, which says what becomes of them."""
 SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
 OWN_FIELDS = get_type_hints(Request)
 """The settings OpenAI itself takes, with their types."""
@@ -83,13 +83,10 @@ def settings_wire(
     """The request's settings: verbatim where they came from here, else translated."""
     if conversation.source != NAME:
         wire = translated(conversation.settings, dialect, model, changes)
-        for format, fields in conversation.extra.items():
-            shared = SHARED if format == RESPONSES else ()
-            if shared:
-                wire |= settled(settings_from_responses(fields), dialect, changes)
-            for field, value in fields.items():
-                if value is not None and field not in COMMON and field not in shared:
-                    changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+        if RESPONSES in conversation.extra:
+            fields = conversation.extra[RESPONSES]
+            wire |= settled(settings_from_responses(fields), dialect, changes)
+        changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SHARED}))
         return wire
     wire = conversation.extra.get(NAME, {})
     if dialect.closed and conversation.model != model.id and not model.sampling:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Settings, ToolChoice
+from contextwright.formats.base import (
+    Conversation,
+    Settings,
+    ToolChoice,
+    foreign_settings,
+)
 from contextwright.formats.openai_responses.chat import CHAT, SHARED, settings_from_chat
 from contextwright.formats.openai_responses.fitting import fitted_settings
 from contextwright.formats.openai_responses.parts import NAME, is_exact
@@ -24,16 +29,6 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
     "none": "none",
     "required": "required",
 }
-COMMON = (
-    "max_completion_tokens",
-    "max_tokens",
-    "stop",
-    "stop_sequences",
-    "temperature",
-    "tool_choice",
-    "top_p",
-)
-"""Fields that come as `Settings`, whose translation says what becomes of them."""
 
 
 def settings_of(body: dict[str, Any]) -> Settings:
@@ -76,12 +71,9 @@ def settings_wire(
             wire["tool_choice"] = respelled(choice, target)
     else:
         wire = translated(conversation.settings, target, changes)
-        for format, fields in conversation.extra.items():
-            if format == CHAT:
-                wire.update(fitted_settings(settings_from_chat(fields), changes))
-            for field in fields:
-                if field not in COMMON and not (format == CHAT and field in SHARED):
-                    changes.append(Change("loss.setting", field, f"a field of {format} alone"))
+        if CHAT in conversation.extra:
+            wire.update(fitted_settings(settings_from_chat(conversation.extra[CHAT]), changes))
+        changes.extend(foreign_settings(conversation, NAME, {CHAT: SHARED}))
     limit = wire.get("max_output_tokens")
     if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS and target.options.repair:
         wire["max_output_tokens"] = MIN_OUTPUT_TOKENS
