@@ -181,6 +181,7 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
     matching = match_results([message for _, message in draft])
     spelling = target.traits.ids
     speller = Speller(spelling or ANY_SPELLING, otherwise="call")
+    with_some_id = {answer.at[0] for answer in matching.answers if answer.call.id is not None}
     chosen: dict[str, str] = {}
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
@@ -191,8 +192,8 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
         if within[0] != position:
             within = (position, set())
         new = chosen.get(id) if id is not None else None
-        if id is None and spelling is None:
-            pass  # ids are optional here, and this call has none
+        if id is None and spelling is None and position not in with_some_id:
+            pass  # ids are optional here, and no call of this message has one
         elif new is None or new in within[1] or not target.traits.reuses_ids:
             new = speller.spell(id)
             if id is not None:
