@@ -121,3 +121,25 @@ def test_while_nothing_is_dropped_the_next_request_extends_the_last(
             assert shared.shared >= sum(unit.tokens for unit in stable)
         messages.append(cw.user(f"question {step}"))
         previous = context
+
+
+def test_a_model_with_breakpoints_gets_one_on_its_system_text() -> None:
+    recipe = Recipe(system=("You are kind.",))
+    payload = recipe.build([cw.user("hi")], model="gpt-5.6-sol").payload
+    marked = {
+        "type": "text",
+        "text": "You are kind.",
+        "prompt_cache_breakpoint": {"mode": "explicit"},
+    }
+    assert payload["messages"][0] == {"role": "system", "content": [marked]}
+    assert cw.check(payload, "openai-chat") == []
+    unmarked = recipe.build([cw.user("hi")], model="gpt-4o").payload
+    assert unmarked["messages"][0] == {"role": "system", "content": "You are kind."}
+
+
+def test_media_stay_within_what_the_provider_takes() -> None:
+    pictures = [cw.user(cw.Media("image", url=f"https://example.com/{n}.png")) for n in range(120)]
+    history = [message for picture in pictures for message in (picture, cw.assistant("seen"))]
+    payload = Recipe().build([*history, cw.user("so?")], model="claude-sonnet-4-5").payload
+    blocks = [block["type"] for turn in payload["messages"] for block in turn["content"]]
+    assert 90 <= blocks.count("image") <= 100

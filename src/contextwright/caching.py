@@ -9,6 +9,7 @@ from contextwright.models import Model
 __all__ = ["mark_cache"]
 
 MARK = {"type": "ephemeral"}
+BREAKPOINT = {"mode": "explicit"}
 
 
 def mark_cache(
@@ -21,8 +22,27 @@ def mark_cache(
     """
     if format == "anthropic":
         mark_anthropic(payload, volatile=volatile)
-    elif format in ("openai-chat", "openai-responses") and model.provider == "openai" and key:
-        payload["prompt_cache_key"] = key[:64]
+    elif format in ("openai-chat", "openai-responses") and model.provider == "openai":
+        if key:
+            payload["prompt_cache_key"] = key[:64]
+        if model.cache_breakpoints:
+            mark_chat(payload)
+
+
+def mark_chat(payload: dict[str, Any]) -> None:
+    """A mark on the last leading system message, which no window moves.
+
+    The newest question has the provider's own, implicit mark. Responses keeps its system text in a
+    string, which cannot be marked.
+    """
+    leading: dict[str, Any] | None = None
+    for message in cast("list[dict[str, Any]]", payload.get("messages") or []):
+        if message.get("role") not in ("system", "developer"):
+            break
+        leading = message
+    if leading is not None and isinstance(leading.get("content"), str):
+        part = {"type": "text", "text": leading["content"], "prompt_cache_breakpoint": BREAKPOINT}
+        leading["content"] = [part]
 
 
 def mark_anthropic(payload: dict[str, Any], *, volatile: bool) -> None:

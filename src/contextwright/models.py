@@ -79,6 +79,9 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     page: int = 3_000
     """The most one page of a PDF costs."""
 
+    max_media: int | None = None
+    """So many pictures and documents a request may hold; None: no such limit is known."""
+
     prefill: bool = True
     """A request may end with an assistant turn."""
     mid_system: bool = True

@@ -98,13 +98,21 @@ class PricedHistory(History):
     def __init__(self, messages: Iterable[Message], meter: Meter, recipe: Recipe) -> None:
         self.meter = meter
         skip = recipe.stored_system == "skip"
-        super().__init__(messages, price=meter.cost, fading=recipe.fading, skip_system=skip)
+        fading = capped(recipe.fading, meter.model)
+        super().__init__(messages, price=meter.cost, fading=fading, skip_system=skip)
 
     def fits(self, format: str, model: Model, recipe: Recipe) -> bool:
         """Whether its prices are those of this format, model and recipe."""
         meter = self.meter
-        wanted = (format, model.id, recipe.fading, recipe.stored_system == "skip")
+        wanted = (format, model.id, capped(recipe.fading, model), recipe.stored_system == "skip")
         return (meter.format, meter.model.id, self.fading, self.skip_system) == wanted
+
+
+def capped(fading: Fading, model: Model) -> Fading:
+    """The recipe's fading, with the provider's limit on media where it sets none of its own."""
+    if fading.most_media is None and model.max_media is not None:
+        return replace(fading, most_media=model.max_media)
+    return fading
 
 
 class Written(Struct, frozen=True):

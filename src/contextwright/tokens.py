@@ -50,10 +50,13 @@ class Count(Struct, frozen=True, omit_defaults=True):
     """Places with tokens that nobody outside the provider can see: stored turns, files by id, what
     its own tools bring in. They are in neither `tokens` nor `bound`."""
 
+    below: int = 0
+    """How much of the bound lies below only: a picture of unknown size counts as the largest."""
+
     @property
     def most(self) -> int:
         """The highest number the bound allows: what to hold against a limit."""
-        return math.ceil(self.tokens * (1 + self.bound))
+        return max(self.tokens, math.ceil(self.tokens * (1 + self.bound)) - self.below)
 
     def __str__(self) -> str:
         trust = "exact" if self.exact else f"±{math.ceil(self.bound * 100)} %"
@@ -224,6 +227,7 @@ class Pricer:
         places: dict[str, float] = {}
         unseen: dict[str, None] = {}
         doubted = 0.0
+        below = 0
         certain = self.doubt == 0 and self.tariff.confirmed
         priced, known_certain = self.priced, self.tariff.certain
         for piece in pieces:
@@ -237,12 +241,15 @@ class Pricer:
                 cost, doubt = self.price(piece)
             places[place] = places.get(place, 0.0) + cost
             doubted += abs(cost) * doubt
+            if kind == "image" and doubt >= 1:
+                below += int(cost)
             if kind in UNSEEN:
                 unseen[place] = None
             certain = certain and kind in known_certain
         if not certain:
             doubted += self.tariff.slack
-        return settled(places, doubted, calibration, exact=certain, unseen=tuple(unseen))
+        count = settled(places, doubted, calibration, exact=certain, unseen=tuple(unseen))
+        return msgspec.structs.replace(count, below=below) if below else count
 
     def price(self, piece: Piece) -> tuple[float, float]:
         """What a piece costs, and the fraction of it that may be wrong."""
