@@ -29,7 +29,7 @@ class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     """So many of the newest exchanges or messages with media (at least one) keep them; older media
     become markers."""
     most_media: int | None = None
-    """Never more than so many pieces of media in a request: what the provider takes."""
+    """Never more than so many pieces of media (at least one): what the provider takes."""
     step: int = 4
     """Fade so many at a time."""
     spare: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Fades:
         if fading.media is not None:
             moves.update(self._steps(self._pictured, max(fading.media, 1) - 1, start))
         if fading.most_media is not None:
-            moves.update(self._steps(self._media, fading.most_media, start))
+            moves.update(self._steps(self._media, max(fading.most_media, 1), start))
         return moves
 
     def _steps(self, places: list[int], first: int, start: int) -> list[int]:
@@ -132,9 +132,9 @@ def boundary(places: Sequence[int], count: int, kept: int | None, step: int) -> 
 
 def cap_boundary(places: Sequence[int], count: int, most: int | None, step: int) -> int:
     """The place behind which at most so many stand, moving only in whole steps."""
-    if most is None or count <= most:
+    if most is None or count <= max(most, 1):
         return 0
-    faded = min(-(-(count - most) // step) * step, count)
+    faded = min(-(-(count - max(most, 1)) // step) * step, count)
     return places[faded - 1] + 1
 
 

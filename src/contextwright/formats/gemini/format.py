@@ -253,8 +253,14 @@ def parse_stream(events: Iterable[Any]) -> Conversation:
 # --- writing ---------------------------------------------------------------------------------
 
 
+def without_mid_system(model: Model) -> Model:
+    """The model's facts as they are behind this API, which has no system role for anyone."""
+    return msgspec.structs.replace(model, mid_system=False) if model.mid_system else model
+
+
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
+    model = without_mid_system(model)
     faithful = conversation.source == NAME
     traits = msgspec.structs.replace(
         TRAITS, blank_text=faithful, result_media=model.function_response_parts

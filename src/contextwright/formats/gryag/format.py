@@ -30,6 +30,7 @@ from contextwright.formats.gemini.format import (
     read_spelling,
     respell_paths,
     system_of,
+    without_mid_system,
 )
 from contextwright.formats.gemini.parts import NAME as PARTS
 from contextwright.formats.gemini.parts import message_of
@@ -247,6 +248,7 @@ UNNAMED = tuple(rule for rule in RULES if rule is not name_speakers)
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """A history, or a payload where there is more to say than a history holds."""
+    model = without_mid_system(model)
     own = conversation.source == NAME
     current = own and any(NAME in message.extra for message in conversation.messages[-1:])
     if own and options.speaker_prefix is None:
