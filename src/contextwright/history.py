@@ -151,8 +151,9 @@ class History:
             if fading.is_on_media and media_in(message):
                 plain = self._cheaper(without_media(message), cost)
         if bare and plain:
+            # A stub can be longer than the words beside a picture: the cheapest form wins.
             shortest = without_media(bare[0])
-            both = (shortest, cost - self.price(shortest))
+            both = max((shortest, cost - self.price(shortest)), bare, plain, key=saved_by)
         fades.save(bare[1] if bare else 0, plain[1] if plain else 0, both[1] if both else None)
         if bare or plain:
             self._faded[place] = (form_of(bare), form_of(plain), form_of(both))
@@ -233,9 +234,10 @@ class History:
         return totals[index]
 
     def must(self, seen: Seen) -> list[int]:
-        """What stays besides: the newest question, and the unfinished exchange at the end."""
+        """What stays besides: the newest question, the last message, the exchange it ends."""
         places: set[int] = set()
-        for place in (seen.question, seen.asked, last_before(self._ends, seen.count)):
+        last, end = last_before(self.counted, seen.count), last_before(self._ends, seen.count)
+        for place in (seen.question, seen.asked, last, end):
             if place is not None:
                 places.update(self.groups.with_all(place))
         return sorted(places - self._is_always)
@@ -276,6 +278,11 @@ class History:
         results, media = min(place, seen.results), min(place, seen.media)
         behind = self._fades.saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
         return behind - self._fades.saved_before(results, media)
+
+
+def saved_by(saving: tuple[Message, int]) -> int:
+    """What a form of a message saves."""
+    return saving[1]
 
 
 def form_of(saving: tuple[Message, int] | None) -> Message | None:
