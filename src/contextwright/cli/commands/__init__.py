@@ -1,0 +1,10 @@
+"""The commands of `cw`, their arguments and their help. What they do stands in the files above."""
+
+from __future__ import annotations
+
+# Imported in the order in which `cw --help` lists them.
+from contextwright.cli.app import app
+
+from contextwright.cli.commands import conversations, contexts, tables  # isort: skip
+
+__all__ = ["app", "contexts", "conversations", "tables"]
