@@ -78,14 +78,14 @@ STUB = "[result cleared: 90 characters]"
 
 
 def test_old_results_become_stubs_in_steps() -> None:
-    fading = Fading(results=2, step=2)
+    fading = Fading(results=2, step=4)
     messages = [cw.user("go")]
     cleared: list[int] = []
     for number in range(8):
         messages += exchange(number)
         cleared.append(shown(messages, fading).count(STUB))
-    assert cleared == [0, 0, 0, 2, 2, 4, 4, 6]
-    assert shown(messages, fading) == [STUB] * 6 + ["whole"] * 2
+    assert cleared == [0, 0, 1, 1, 3, 3, 5, 5]
+    assert shown(messages, fading) == [STUB] * 5 + ["whole"] * 3
 
 
 def test_parallel_results_are_one_exchange() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright import recipes
 from contextwright.exchanges import match_results
-from contextwright.history import Fading, History
+from contextwright.history import FREE, Fading, History, Priced, Unread
 from contextwright.windows import (
     Decisions,
     FirstAndRecent,
@@ -201,9 +201,78 @@ def test_the_limit_holds_unless_only_what_must_stay_is_kept(
 ) -> None:
     decisions = window.decide(History(messages, price=price, fading=fading), limit)
     kept = kept_places(decisions)
-    cost = sum(decisions[place].tokens for place in kept)
+    cost = sum(decisions[place].tokens or 0 for place in kept)
     assert cost == sum(price(message) for _, message in decisions.messages())
     assert cost <= limit or set(kept) <= must_stay(messages)
+
+
+def partly_read(
+    messages: list[cw.Message], fading: Fading, head: int, tail: int, from_store: bool
+) -> History:
+    """A history of which only the two ends were read, and all that must be."""
+    answered = {result for _, result in pairs(messages)}
+    ends = [
+        place
+        for place, one in enumerate(messages)
+        if one.role != "system"
+        and one.visibility == "public"
+        and (place in answered or len(one.results) < len(one.parts))
+    ]
+    cut = max((end for end in ends if end < len(messages) - tail), default=0)
+    read = {*range(min(head, len(messages))), *range(cut, len(messages))}
+    read |= {place for place, one in enumerate(messages) if one.role == "system" or one.pinned}
+    read |= questions_of(messages[:cut])
+    size = -1
+    while size != len(read):
+        size = len(read)
+        for pair in pairs(messages):
+            if read & set(pair):
+                read.update(pair)
+    history = History(price=price, fading=fading)
+    place = 0
+    while place < len(messages):
+        if place in read:
+            priced = Priced.of(messages[place], price) if from_store else None
+            history.append(messages[place], priced)
+            place += 1
+            continue
+        stop = min((other for other in read if other > place), default=len(messages))
+        skipped = messages[place:stop]
+        public = [one for one in skipped if one.visibility == "public"]
+        together = sum((Priced.of(one, price) for one in skipped), FREE)
+        history.skip(Unread(len(skipped), len(public), together))
+        place = stop
+    return history
+
+
+@given(histories, windows, limits, fadings, st.integers(0, 3), st.integers(0, 30), st.booleans())
+def test_what_was_not_read_changes_no_decision(
+    messages: list[cw.Message],
+    window: Window,
+    limit: int,
+    fading: Fading,
+    head: int,
+    tail: int,
+    from_store: bool,
+) -> None:
+    """Either the window asks for what was not read, or it decides as if it had read it all."""
+    whole = window.decide(History(messages, price=price, fading=fading), limit)
+    assert not whole.wanted
+    partly = partly_read(messages, fading, head, tail, from_store)
+    decisions = window.decide(partly, limit)
+    assert len(decisions) == len(messages)
+    public = [one for one in messages if one.visibility == "public"]
+    if decisions.wanted or match_results(public).orphans:
+        return  # a result that answers nothing may find another call where not all are read
+    assert list(decisions.kept()) == list(whole.kept())
+    assert list(decisions.messages()) == list(whole.messages())
+    assert decisions.omitted == whole.omitted
+    assert decisions.told == whole.told
+    for mine, theirs in zip(decisions, whole, strict=True):
+        assert mine.action == theirs.action
+        assert mine.tokens is None or mine.tokens == theirs.tokens
+    for run in whole.runs:
+        assert whole.tokens(run) == sum(one.tokens or 0 for one in whole[run.start : run.stop])
 
 
 @given(histories, windows, limits)

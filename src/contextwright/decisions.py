@@ -30,7 +30,8 @@ class Decision(Struct, frozen=True):
     place: int
     action: Action
     reason: str
-    tokens: int
+    tokens: int | None
+    """None where the message was not even read."""
 
 
 class Run(Struct, frozen=True):
@@ -58,7 +59,8 @@ class Span(Struct, frozen=True):
 class Decisions(Sequence[Decision]):
     """One decision for each message of the history, made when it is looked at.
 
-    It speaks of the history as it was, however much is added to it later.
+    It speaks of the history as it was, however much is added to it later. Decisions and runs count
+    the messages of the whole history; within, places count what is there of it.
     """
 
     def __init__(
@@ -70,10 +72,13 @@ class Decisions(Sequence[Decision]):
         why_dropped: str,
         *,
         start: int,
+        wanted: list[int],
         told: int | None = None,
     ) -> None:
         self.staying = staying
-        """Runs of what stays, in order: equal runs, equal decisions."""
+        """Runs of what stays, by place, in order: equal runs, equal decisions."""
+        self.wanted = wanted
+        """Places of what was not read but has to be, before these decisions hold."""
         self.start = start
         """Where the newest messages begin: the cut."""
         self._history = history
@@ -84,7 +89,7 @@ class Decisions(Sequence[Decision]):
         self._starts = [run.start for run in staying]
 
     def __len__(self) -> int:
-        return self._seen.count
+        return self._history.number(self._seen.count)
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -92,33 +97,56 @@ class Decisions(Sequence[Decision]):
     def __getitem__(self, index: slice) -> list[Decision]: ...
     def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
+        if not 0 <= number < len(self):
             raise IndexError(index)
+        place = self._history.place(number)
+        if place in self._history.unread:
+            return Decision(number, "dropped", self._why_dropped, None)
         tokens = self._history.cost(place, self._seen)
         nearest = bisect_right(self._starts, place) - 1
         if nearest >= 0 and place < self.staying[nearest].stop:
             run = self.staying[nearest]
-            return Decision(place, run.action, run.reason, tokens)
-        return Decision(place, "dropped", self._why(place), tokens)
+            return Decision(number, run.action, run.reason, tokens)
+        return Decision(number, "dropped", self._why(place), tokens)
 
-    def kept(self) -> Iterator[int]:
+    def places(self) -> Iterator[int]:
         """The places that stay, in order."""
         for run in self.staying:
             yield from range(run.start, run.stop)
 
+    def kept(self) -> Iterator[int]:
+        """Which messages of the whole history stay, in order."""
+        return map(self._history.number, self.places())
+
     def messages(self) -> Iterator[tuple[int, Message]]:
-        """What stays, as it is sent: places and messages, the old ones faded."""
-        for place in self.kept():
-            yield place, self._history.at(place, self._seen)
+        """What stays, as it is sent: numbers and messages, the old ones faded."""
+        for place in self.places():
+            yield self._history.number(place), self._history.at(place, self._seen)
 
     @cached_property
     def runs(self) -> list[Run]:
         """The fates of all messages, neighbours with the same one together."""
+        number = self._history.number
+        return [
+            Run(number(run.start), number(run.stop), run.action, run.reason)
+            for run in self._runs_of_places()
+        ]
+
+    def tokens(self, run: Run) -> int:
+        """What the messages of a run cost together."""
+        history = self._history
+        start, stop = history.place(run.start), history.place(run.stop - 1) + 1
+        unread = [one for place, one in history.unread.items() if start <= place < stop]
+        read = history.before(stop, self._seen) - history.before(start, self._seen)
+        return read + sum(one.priced.cost for one in unread)
+
+    def _runs_of_places(self) -> list[Run]:
+        """The runs as they stand among what was read."""
         runs: list[Run] = []
-        reached = 0
-        for run in (*self.staying, Run(len(self), len(self), "kept", "")):
+        reached, count = 0, self._seen.count
+        for run in (*self.staying, Run(count, count, "kept", "")):
             self._add_dropped(runs, reached, run.start)
             if run.start < run.stop:
                 runs.append(run)
@@ -149,8 +177,10 @@ class Decisions(Sequence[Decision]):
     @property
     def omitted(self) -> int:
         """How many messages were left out for want of room."""
+        history, count = self._history, self._seen.count
         kept = sum(run.stop - run.start for run in self.staying)
-        return len(self) - bisect_left(self._history.hidden, len(self)) - kept
+        unread = sum(one.counted - 1 for place, one in history.unread.items() if place < count)
+        return count - bisect_left(history.hidden, count) - kept + unread
 
     @property
     def told(self) -> int:
@@ -195,7 +225,22 @@ def decided(
     start = spans[-1].start
     if len(spans) > 1 and spans[0].stop == spans[-1].start:
         start = spans[0].start
-    return Decisions(history, seen, staying, torn, why_dropped, start=start, told=told)
+    wanted = [place for place in history.unread if any(is_in(place, span) for span in spans)]
+    return Decisions(
+        history,
+        seen,
+        staying,
+        torn,
+        why_dropped,
+        start=start,
+        wanted=wanted or history.unsure(),
+        told=told,
+    )
+
+
+def is_in(place: int, span: Span) -> bool:
+    """Whether a place lies in a span."""
+    return span.start <= place < span.stop
 
 
 def torn_in(history: History, spans: Sequence[Span], must: Sequence[int]) -> Iterator[int]:
@@ -216,7 +261,7 @@ def is_whole(group: Group, span: Span, spans: Sequence[Span]) -> bool:
     """Whether all of a group lies within one span, or at least within all of them."""
     if span.start <= group.members[0] and group.members[-1] < span.stop:
         return True
-    return all(any(one.start <= place < one.stop for one in spans) for place in group.members)
+    return all(any(is_in(place, one) for one in spans) for place in group.members)
 
 
 def add_outside(
@@ -237,6 +282,7 @@ def add_span(
     """Runs for a span, without what is torn or hidden, the faded messages apart."""
     hidden, fadeable = history.hidden, history.fadeable
     gone = {*hidden[bisect_left(hidden, span.start) : bisect_left(hidden, span.stop)], *torn}
+    gone.update(history.unread)
     reach = min(span.stop, max(seen.results, seen.media))
     cleared = fadeable[bisect_left(fadeable, span.start) : bisect_left(fadeable, reach)]
     start = span.start

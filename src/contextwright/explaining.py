@@ -81,7 +81,7 @@ def messages(context: Context) -> Iterator[tuple[Style, str]]:
     yield "title", f"Messages: {fates or 'none'}"
     rows: list[tuple[str, str, str, str]] = []
     for run in decisions.runs:
-        cost = sum(decision.tokens for decision in decisions[run.start : run.stop])
+        cost = decisions.tokens(run)
         last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
         rows.append((run.action, f"{cost:,}", f"{run.start}{last}", run.reason))
     width = max((len(places) for _, _, places, _ in rows), default=0)

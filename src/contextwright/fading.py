@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -10,7 +10,16 @@ from msgspec import Struct
 
 from contextwright.messages import Media, Message, Part, Text, ToolResult
 
-__all__ = ["Fades", "Fading", "has_results", "media_in", "without_media", "without_results"]
+__all__ = [
+    "NOTHING",
+    "Fades",
+    "Fading",
+    "Savings",
+    "has_results",
+    "media_in",
+    "without_media",
+    "without_results",
+]
 
 replace = msgspec.structs.replace
 
@@ -18,8 +27,9 @@ replace = msgspec.structs.replace
 class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What becomes of old tool results and old media, before any message is dropped.
 
-    Both fade in steps, so that between two steps nothing of an earlier request changes. The newest
-    question and pinned messages never fade, nor does what a stub would not make cheaper.
+    What fades lies before a line that moves only on a grid of places, so that between two steps
+    nothing of an earlier request changes. The newest question and pinned messages never fade, nor
+    does what a stub would not make cheaper.
     """
 
     results: int | None = None
@@ -30,8 +40,8 @@ class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     become markers."""
     most_media: int | None = None
     """Never more than so many pieces of media (at least one): what the provider takes."""
-    step: int = 4
-    """Fade so many at a time."""
+    step: int = 8
+    """The grid's width in messages: so many fade at a time."""
     spare: tuple[str, ...] = ()
     """Tools whose results never fade."""
 
@@ -46,8 +56,36 @@ class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
         return self.media is not None or self.most_media is not None
 
 
+class Savings(Struct, frozen=True):
+    """What one message, or many together, cost less without results, without media, without both.
+
+    Nothing where a stub or a marker would not be cheaper.
+    """
+
+    results: int = 0
+    media: int = 0
+    both: int = 0
+
+    def of(self, results: bool, media: bool) -> int:
+        """What is saved if results, or media, or both have faded."""
+        return self.both if results and media else self.results if results else self.media * media
+
+    def __add__(self, other: Savings) -> Savings:
+        return Savings(
+            self.results + other.results, self.media + other.media, self.both + other.both
+        )
+
+    def __sub__(self, other: Savings) -> Savings:
+        return Savings(
+            self.results - other.results, self.media - other.media, self.both - other.both
+        )
+
+
+NOTHING = Savings()
+
+
 class Fades:
-    """What fades in a history that grows, and what that saves; all of it in running totals."""
+    """Where the line stands before which old results and media fade, in a history that grows."""
 
     def __init__(self, fading: Fading) -> None:
         self.fading = fading
@@ -56,86 +94,78 @@ class Fades:
         self._pictured: list[int] = []
         """Where each exchange or message with media begins."""
         self._media: list[int] = []
-        """The place of every single piece of media."""
+        """Where every single piece of media stands."""
         self._asked: tuple[int, int] = (-1, -1)
         """The calls that the newest exchange, and the newest with media, answered."""
-        self._results: list[int] = [0]
-        self._media_saved: list[int] = [0]
-        self._twice: list[int] = [0]
-        """What both savings count, so that a message without both is not priced too low."""
 
-    def note(self, message: Message, place: int, asked: int) -> None:
+    def note(self, message: Message, number: int, asked: int) -> None:
         """Count exchanges and media; the parallel results of one message's calls count as one.
 
         `asked` is the place of the calls that the message answers, -1 if it answers none.
         """
         results, pictures = self._asked
         if has_results(message) and (asked < 0 or asked != results):
-            self._exchanges.append(place)
+            self._exchanges.append(number)
             results = asked
         media = media_in(message)
         if media:
-            self._media.extend([place] * media)
+            self._media.extend([number] * media)
             if asked < 0 or asked != pictures:
-                self._pictured.append(place)
+                self._pictured.append(number)
                 pictures = asked
         self._asked = (results, pictures)
 
-    def save(self, results: int, media: int, both: int | None) -> None:
-        """Extend the totals by what one message saves without its results, media, and both."""
-        self._results.append(self._results[-1] + results)
-        self._media_saved.append(self._media_saved[-1] + media)
-        self._twice.append(self._twice[-1] + (0 if both is None else results + media - both))
-
-    def saved_before(self, results: int, media: int) -> int:
-        """What is saved before these places, if results and media before them have faded."""
-        return self._results[results] + self._media_saved[media] - self._twice[min(results, media)]
-
-    def reach(self, count: int) -> tuple[int, int]:
-        """The places before which results, and media, of the first `count` messages have faded."""
+    def lines(self, count: int) -> tuple[int, int]:
+        """Before which numbers results, and media, of the first `count` messages have faded."""
         fading, step = self.fading, max(self.fading.step, 1)
-        results = boundary(
-            self._exchanges, bisect_left(self._exchanges, count), fading.results, step
-        )
-        media = boundary(self._pictured, bisect_left(self._pictured, count), fading.media, step)
-        most = cap_boundary(self._media, bisect_left(self._media, count), fading.most_media, step)
+        results = line(self._exchanges, bisect_left(self._exchanges, count), fading.results, step)
+        media = line(self._pictured, bisect_left(self._pictured, count), fading.media, step)
+        most = cap_line(self._media, bisect_left(self._media, count), fading.most_media, step)
         return results, max(media, most)
 
-    def moves(self, start: int) -> set[int]:
-        """The places behind a start whose coming made something fade."""
+    def is_sure(self, start: int) -> bool:
+        """Whether what stands from a number on is enough to know the lines."""
         fading = self.fading
+        known = (
+            (self._exchanges, fading.results),
+            (self._pictured, fading.media),
+            (self._media, None if fading.most_media is None else fading.most_media + 1),
+        )
+        return all(
+            kept is None or len(places) - bisect_left(places, start) >= max(kept, 1)
+            for places, kept in known
+        )
+
+    def moves(self, start: int) -> set[int]:
+        """The numbers behind a start whose coming moved a line."""
+        before = self.lines(start)
         moves: set[int] = set()
-        if fading.results is not None:
-            moves.update(self._steps(self._exchanges, max(fading.results, 1) - 1, start))
-        if fading.media is not None:
-            moves.update(self._steps(self._pictured, max(fading.media, 1) - 1, start))
-        if fading.most_media is not None:
-            moves.update(self._steps(self._media, max(fading.most_media, 1), start))
+        for places in (self._exchanges, self._pictured, self._media):
+            moves.update(places[bisect_left(places, start) :])
+        for number in sorted(moves):
+            now = self.lines(number + 1)
+            if now == before:
+                moves.discard(number)
+            before = now
         return moves
 
-    def _steps(self, places: list[int], first: int, start: int) -> list[int]:
-        """One place of every step behind a start, counted from a first."""
-        step = max(self.fading.step, 1)
-        behind = bisect_right(places, start) - first
-        return places[first + max(-(-behind // step), 0) * step :: step]
 
+def line(places: Sequence[int], count: int, kept: int | None, step: int) -> int:
+    """The line of the grid before the newest that stay; of `places`, the first `count` are there.
 
-def boundary(places: Sequence[int], count: int, kept: int | None, step: int) -> int:
-    """The place before which all but the newest have faded, moving only in whole steps.
-
-    Of `places`, the first `count` are there already.
+    A grid of places needs no counting from the beginning: the end of a long history tells.
     """
-    if kept is None or count <= kept:
+    if kept is None or count < max(kept, 1):
         return 0
-    return places[(count - max(kept, 1)) // step * step]
+    return places[count - max(kept, 1)] // step * step
 
 
-def cap_boundary(places: Sequence[int], count: int, most: int | None, step: int) -> int:
-    """The place behind which at most so many stand, moving only in whole steps."""
+def cap_line(places: Sequence[int], count: int, most: int | None, step: int) -> int:
+    """The line behind which at most so many stand; the newest of all stays if it can."""
     if most is None or count <= max(most, 1):
         return 0
-    faded = min(-(-(count - max(most, 1)) // step) * step, count)
-    return places[faded - 1] + 1
+    least = places[count - max(most, 1) - 1] + 1
+    return max(least, min(-(-least // step) * step, places[count - 1]))
 
 
 def has_results(message: Message) -> bool:

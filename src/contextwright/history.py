@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from contextwright.exchanges import Answer
 from contextwright.fading import (
+    NOTHING,
     Fades,
     Fading,
+    Savings,
     has_results,
     media_in,
     without_media,
@@ -20,10 +22,49 @@ from contextwright.fading import (
 from contextwright.groups import Groups
 from contextwright.messages import Message, ToolResult
 
-__all__ = ["Fading", "History", "Price", "Seen"]
+__all__ = ["Fading", "History", "Price", "Priced", "Seen", "Unread"]
 
 Price: TypeAlias = Callable[[Message], int]
 """What a message costs in the request it goes into."""
+
+
+class Priced(Struct, frozen=True):
+    """What a message costs, and what fading would save of that."""
+
+    cost: int
+    savings: Savings = NOTHING
+
+    @classmethod
+    def of(cls, message: Message, price: Price) -> Priced:
+        """The price of a message, whatever may become of it; nothing if it is never sent."""
+        if message.visibility != "public":
+            return FREE
+        cost = price(message)
+        forms = faded_forms(message, has_results(message), media_in(message) > 0)
+        return cls(cost, savings_of(forms, cost, price))
+
+    def __add__(self, other: Priced) -> Priced:
+        return Priced(self.cost + other.cost, self.savings + other.savings)
+
+    def __sub__(self, other: Priced) -> Priced:
+        return Priced(self.cost - other.cost, self.savings - other.savings)
+
+
+FREE = Priced(0)
+
+
+class Unread(Struct, frozen=True):
+    """Neighbours that are part of the history but were not read: a window can only drop them."""
+
+    count: int
+    counted: int
+    """Those among them that limits in messages count."""
+    priced: Priced
+    """What they cost together."""
+
+
+BLANK = Message("user")
+"""Stands in the place of messages that were not read; it is never sent."""
 
 
 class Seen(Struct, frozen=True):
@@ -48,6 +89,9 @@ class History:
 
     A window reads totals and looks up places; it never walks over old messages. Messages that are
     not public, and system messages with `skip_system`, are there but cost nothing and never stay.
+
+    Of a long history only what a window may keep need be there: `skip` puts one place for all
+    neighbours that were not read. A place counts what is there, a number what the history has.
     """
 
     def __init__(
@@ -73,16 +117,22 @@ class History:
         """Those among them that stand beside no results."""
         self.always: list[int] = []
         """Places of system and pinned messages, and what belongs to them: no window drops them."""
+        self.unread: dict[int, Unread] = {}
+        """What was not read, by its place."""
         self.groups = Groups()
+        self._numbers: list[int] = [0]
+        """The number of each place, and of the next."""
         self._ends: list[int] = []
         """The counted places, save results that answer nothing: where a history can end."""
         self._totals: list[int] = [0]
+        self._settled: list[int] = [0]
         self._always_totals: list[int] = [0]
         self._is_always: set[int] = set()
-        self._faded: dict[int, tuple[Message | None, Message | None, Message | None]] = {}
-        """Messages that can fade: without results, without media, without both."""
+        self._faded: dict[int, Forms] = {}
+        """What messages that can fade become."""
         self.fadeable: list[int] = []
         self._fades = Fades(self.fading)
+        self._saved: list[Savings] = [NOTHING]
         self.extend(messages)
 
     def __len__(self) -> int:
@@ -95,18 +145,17 @@ class History:
         for message in messages:
             self.append(message)
 
-    def append(self, message: Message) -> None:
-        """Add one message behind the others."""
+    def append(self, message: Message, priced: Priced | None = None) -> None:
+        """Add one message behind the others; `priced` where its price is known already."""
         place = len(self.messages)
         self.messages.append(message)
+        self._numbers.append(self._numbers[-1] + 1)
         system = message.role == "system"
         if message.visibility != "public" or (system and self.skip_system):
             self.hidden.append(place)
-            self._totals.append(self._totals[-1])
-            self._fades.save(0, 0, None)
+            self._add_totals(0, 0)
             return
-        cost = self.price(message)
-        self._totals.append(self._totals[-1] + cost)
+        cost = self.price(message) if priced is None else priced.cost
         if not system:
             self.counted.append(place)
         if is_question(message):
@@ -118,7 +167,31 @@ class History:
             self._ends.append(place)
         if system or message.pinned or self._answers_kept(called):
             self._keep(place)
-        self._fade(message, place, cost, called)
+        if self._fading_is_on:
+            self._fade(message, place, cost, called, priced)
+        else:
+            self._add_totals(cost, cost)
+
+    def skip(self, unread: Unread) -> None:
+        """Leave a place for messages that were not read; until they are, they cost nothing.
+
+        So a window that has room to spare asks for them. What must be read: system and pinned
+        messages, the end of the history, from a message on that is no result without a call, the
+        newest questions before that, and of every exchange all or nothing.
+        """
+        place = len(self.messages)
+        self.messages.append(BLANK)
+        self.unread[place] = unread
+        self._numbers.append(self._numbers[-1] + unread.count)
+        priced = unread.priced
+        self._add_totals(0, priced.cost - self._settled_savings(priced.savings))
+
+    def _add_totals(self, cost: int, settled: int, saved: Savings = NOTHING) -> None:
+        """Extend the running totals by one place."""
+        self._totals.append(self._totals[-1] + cost)
+        self._settled.append(self._settled[-1] + settled)
+        if self._fading_is_on:
+            self._saved.append(self._saved[-1] + saved if saved is not NOTHING else self._saved[-1])
 
     def _answers_kept(self, called: dict[int, Answer]) -> bool:
         """Whether a call that is answered belongs to what no window drops."""
@@ -137,32 +210,45 @@ class History:
                 insort(self.always, member)
                 del self._always_totals[bisect_left(self.always, member) + 1 :]
 
-    def _fade(self, message: Message, place: int, cost: int, called: dict[int, Answer]) -> None:
+    def _fade(
+        self,
+        message: Message,
+        place: int,
+        cost: int,
+        called: dict[int, Answer],
+        priced: Priced | None,
+    ) -> None:
         """Note what would be saved if this message faded."""
-        fading, fades = self.fading, self._fades
-        if not self._fading_is_on:
+        self._fades.note(
+            message,
+            self._numbers[place],
+            min((one.at[0] for one in called.values()), default=-1),
+        )
+        fading = self.fading
+        bare = fading.results is not None and has_results(message)
+        plain = fading.is_on_media and media_in(message) > 0
+        if not (bare or plain):
+            self._add_totals(cost, cost)
             return
-        fades.note(message, place, min((one.at[0] for one in called.values()), default=-1))
-        bare = plain = both = None
-        if place not in self._is_always:
-            if fading.results is not None and has_results(message):
-                names = {index: answer.call.name for index, answer in called.items()}
-                bare = self._cheaper(without_results(message, fading.spare, names), cost)
-            if fading.is_on_media and media_in(message):
-                plain = self._cheaper(without_media(message), cost)
-        if bare and plain:
-            # A stub can be longer than the words beside a picture: the cheapest form wins.
-            shortest = without_media(bare[0])
-            both = max((shortest, cost - self.price(shortest)), bare, plain, key=saved_by)
-        fades.save(bare[1] if bare else 0, plain[1] if plain else 0, both[1] if both else None)
-        if bare or plain:
-            self._faded[place] = (form_of(bare), form_of(plain), form_of(both))
+        forms = faded_forms(message, bare, plain)
+        savings = priced.savings if priced else savings_of(forms, cost, self.price)
+        settled = cost - self._settled_savings(savings)
+        if place in self._is_always:
+            self._add_totals(cost, cost)
+            return
+        if bare and fading.spare:
+            # Where the settled totals stand must not depend on what a recipe spares.
+            names = {index: answer.call.name for index, answer in called.items()}
+            forms = faded_forms(message, bare, plain, fading.spare, names)
+            savings = savings_of(forms, cost, self.price)
+        if savings != NOTHING:
+            self._faded[place] = chosen(forms, savings)
             self.fadeable.append(place)
+        self._add_totals(cost, settled, savings)
 
-    def _cheaper(self, form: Message, cost: int) -> tuple[Message, int] | None:
-        """A form of a message and what it saves; None if it saves nothing."""
-        saved = cost - self.price(form)
-        return (form, saved) if saved > 0 else None
+    def _settled_savings(self, savings: Savings) -> int:
+        """What is saved in the end, when all has faded that ever will."""
+        return savings.of(self.fading.results is not None, self.fading.is_on_media)
 
     # --- looking -----------------------------------------------------------------------------
 
@@ -170,8 +256,36 @@ class History:
         """The history as it is, or as it was when it had so many messages."""
         count = len(self) if count is None else count
         question, asked = last_before(self.questions, count), last_before(self.asked, count)
-        results, media = self._fades.reach(count) if self._fading_is_on else (0, 0)
+        results = media = 0
+        if self._fading_is_on:
+            lines = self._fades.lines(self._numbers[count])
+            results, media = (bisect_left(self._numbers, line, hi=count) for line in lines)
         return Seen(count, results, media, question, asked)
+
+    @property
+    def size(self) -> int:
+        """How many messages the history has, those not read among them."""
+        return self._numbers[-1]
+
+    @property
+    def spoken(self) -> int:
+        """How many of them limits in messages count."""
+        return len(self.counted) + sum(unread.counted for unread in self.unread.values())
+
+    def number(self, place: int) -> int:
+        """Which message of the whole history stands at a place."""
+        return self._numbers[place]
+
+    def place(self, number: int) -> int:
+        """Where a message of the whole history stands, or the neighbours not read around it."""
+        return bisect_right(self._numbers, number) - 1
+
+    def unsure(self) -> list[int]:
+        """What has to be read before anyone can tell whether messages before it have faded."""
+        last = max(self.unread, default=0)
+        if not self.fadeable or self.fadeable[0] >= last:
+            return []
+        return [] if self._fades.is_sure(self._numbers[last + 1]) else [last]
 
     @property
     def question(self) -> int | None:
@@ -188,7 +302,7 @@ class History:
         cost = self._totals[place]
         if not self._fading_is_on:
             return cost
-        cost -= self._fades.saved_before(min(place, seen.results), min(place, seen.media))
+        cost -= self._saved_before(place, seen)
         for asked in {seen.question, seen.asked}:
             if asked is not None and asked < place:
                 cost += self._saved_at(asked, seen)
@@ -196,12 +310,11 @@ class History:
 
     def settled(self, place: int) -> int:
         """What all messages before a place cost once all of them have faded: it never changes."""
-        cost = self._totals[place]
-        return cost - self._fades.saved_before(place, place) if self._fading_is_on else cost
+        return self._settled[place]
 
     def place_settled(self, tokens: int) -> int:
         """The first place before which at least so many settled tokens stand."""
-        return bisect_left(range(len(self)), tokens, key=self.settled)
+        return bisect_left(self._settled, tokens, hi=len(self))
 
     def cost(self, place: int, seen: Seen) -> int:
         """What the message at a place costs, faded if it is that old."""
@@ -222,7 +335,7 @@ class History:
             return None
         bare, plain, both = forms
         if place < seen.results and place < seen.media:
-            return both or bare or plain
+            return both
         return bare if place < seen.results else plain if place < seen.media else None
 
     def always_before(self, place: int) -> int:
@@ -263,7 +376,7 @@ class History:
                 following = bisect_right(self.questions, place)
                 points.update((place + 1, *self.questions[following : following + 1]))
         if self._fading_is_on:
-            points |= self._fades.moves(start)
+            points.update(map(self.place, self._fades.moves(self._numbers[start])))
         return sorted(point for point in points if start < point < len(self))
 
     def tail(self) -> int:
@@ -271,23 +384,59 @@ class History:
         group = self.groups.get(self._ends[-1]) if self._ends else None
         return group.members[0] if group and group.members[-1] == self._ends[-1] else len(self)
 
+    def _saved_before(self, place: int, seen: Seen) -> int:
+        """What fading saves before a place."""
+        results, media = min(place, seen.results), min(place, seen.media)
+        both, saved = min(results, media), self._saved
+        return (
+            saved[both].both
+            + (saved[results].results - saved[both].results)
+            + (saved[media].media - saved[both].media)
+        )
+
     def _saved_at(self, place: int, seen: Seen) -> int:
         """What fading saves at one place."""
         if place not in self._faded:
             return 0
-        results, media = min(place, seen.results), min(place, seen.media)
-        behind = self._fades.saved_before(min(place + 1, seen.results), min(place + 1, seen.media))
-        return behind - self._fades.saved_before(results, media)
+        return self._saved_before(place + 1, seen) - self._saved_before(place, seen)
 
 
-def saved_by(saving: tuple[Message, int]) -> int:
-    """What a form of a message saves."""
-    return saving[1]
+Forms: TypeAlias = tuple[Message | None, Message | None, Message | None]
+"""A message without results, without media, without both."""
 
 
-def form_of(saving: tuple[Message, int] | None) -> Message | None:
-    """The form of a message that saves something."""
-    return saving[0] if saving else None
+def faded_forms(
+    message: Message,
+    bare: bool,
+    plain: bool,
+    spare: Sequence[str] = (),
+    called: Mapping[int, str] | None = None,
+) -> Forms:
+    """What a message can become."""
+    without = without_results(message, spare, called or {}) if bare else None
+    both = without_media(without) if without and plain else None
+    return without, without_media(message) if plain else None, both
+
+
+def savings_of(forms: Forms, cost: int, price: Price) -> Savings:
+    """What the forms of a message save of its cost."""
+    results, media, both = (max(0, cost - price(form)) if form else 0 for form in forms)
+    # A stub can be longer than the words beside a picture: in the end the cheapest form wins.
+    return Savings(results, media, max(results, media, both))
+
+
+def chosen(forms: Forms, savings: Savings) -> Forms:
+    """The forms that save something; the cheapest of all where both have faded."""
+    bare, plain, both = forms
+    if savings.both == savings.media:
+        both = plain
+    elif savings.both == savings.results:
+        both = bare
+    return (
+        bare if savings.results else None,
+        plain if savings.media else None,
+        both if savings.both else None,
+    )
 
 
 def last_before(places: list[int], count: int) -> int | None:

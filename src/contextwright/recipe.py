@@ -272,7 +272,7 @@ class Build:
         kept: list[Message] = []
         changed = decisions.changed
         gap = decisions.gap
-        for place in decisions.kept():
+        for place in decisions.places():
             message = self.history.at(place)
             if changed:
                 message = self.without_thinking(message, place)

@@ -80,10 +80,10 @@ class Stepped(Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, om
         start = max(start, history.place_settled(lines * grid))
         if self.messages is not None:
             width = max(1, int(self.messages * self.step))
-            over = len(history.counted) - self.messages
+            over = history.spoken - self.messages
             if over > 0:
                 left_out = -(-over // width) * width
-                start = max(start, newest(history, len(history.counted) - left_out))
+                start = max(start, newest(history, history.spoken - left_out))
         start = min(start, last_place(history))
         return decided(
             history, [Span(start, len(history), "recent")], "before the cut, which moves in steps"
@@ -107,7 +107,7 @@ class FirstAndRecent(
         """Keep everything while it fits; else the first ones and the newest."""
         seen, counted, count = history.seen(), history.counted, len(history)
         room = Room(history, seen, limit)
-        over = len(counted) - self.messages
+        over = history.spoken - self.messages
         if over <= 0 and history.before(count, seen) <= limit:
             return decided(history, [Span(0, count, "all")], "")
         recent = max(1, self.messages - self.first - 1)
