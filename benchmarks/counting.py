@@ -5,8 +5,11 @@
 FOLDER holds `requests.jsonl` (or `wire/requests.jsonl`): one JSON object a line with `api`,
 `provider` (the host), `model`, `status`, `request` and `input_tokens`. Nothing is sent anywhere.
 
-Rows with parts that only the provider can see (stored turns, files by id, its own tools and what
-they fetch) are shown apart: no count from outside can be right there.
+What a request contains is read off its body, never off the result: "plain" is text alone, "tools"
+has function tools, calls and results beside it. Rows with parts that only the provider can see
+(stored turns, files by id, its own tools and what they fetch) are shown apart: no count from
+outside can be right there. So are those that no client sent: the suites' clients always say whether
+to stream, and recordings without that field were written by hand, their usage too.
 """
 
 from __future__ import annotations
@@ -22,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from contextwright.models import find
 from contextwright.tokens import Count, count_pieces
 from contextwright.wire.pieces import Piece, pieces
+from fitting import Sample, cross_validated, sample_of
 
 FORMATS = {
     "openai.chat": "openai-chat",
@@ -44,6 +47,9 @@ OWN_HOSTS = {
 }
 HIDDEN = {"unseen", "hosted", "deferred", "opaque"}
 MEDIA = {"image", "document", "audio", "video"}
+TOOLS = {"tools", "call"}
+OPENAI = ("openai-chat", "openai-responses")
+VISIBLE = ("plain", "tools", "schema")
 
 
 class Row(Struct):
@@ -53,6 +59,11 @@ class Row(Struct):
     script: str
     count: Count
     actual: int
+    sample: Sample
+
+    @property
+    def right(self) -> bool:
+        return self.count.tokens == self.actual
 
     @property
     def error(self) -> float:
@@ -80,8 +91,8 @@ def main() -> int:
     table("provider and content", rows, lambda row: (row.provider, row.format, row.content))
     seen = [row for row in rows if row.content in ("plain", "tools")]
     table("plain and tools, by script", seen, lambda row: (row.provider, row.script))
-    halves = (replace(row, script=f"half {i % 2 + 1}") for i, row in enumerate(seen))
-    table("plain and tools, two halves", halves, lambda row: (row.provider, row.script))
+    claims(seen)
+    validation([row.sample for row in rows if row.content in VISIBLE])
     if given.worst:
         worst(rows, given.worst)
     return 0
@@ -102,12 +113,15 @@ def counted(path: Path) -> Iterator[Row]:
 
 
 def row_of(record: dict[str, Any]) -> Row:
-    format = FORMATS[record["api"]]
+    format, body, actual = FORMATS[record["api"]], record["request"], record["input_tokens"]
     model = find(record["model"])
-    found = pieces(record["request"], format)
+    found = pieces(body, format)
     count = count_pieces(found, model, format=format)
     provider = model.provider if record["provider"] in OWN_HOSTS else "elsewhere"
-    return Row(provider, format, content_of(found), script_of(found), count, record["input_tokens"])
+    by_hand = format in OPENAI and "stream" not in body
+    content = content_of(found) + (" by hand" if by_hand else "")
+    sample = sample_of(found, model, format=format, count=count, actual=actual)
+    return Row(provider, format, content, script_of(found), count, actual, sample)
 
 
 def content_of(found: Iterable[Piece]) -> str:
@@ -118,9 +132,11 @@ def content_of(found: Iterable[Piece]) -> str:
         return "media"
     if kinds & {"sealed", "thinking"}:
         return "reasoning"
+    if "added_tools" in kinds:
+        return "added tools"
     if "schema" in kinds:
         return "schema"
-    return "tools" if kinds & {"tool", "call"} else "plain"
+    return "tools" if kinds & TOOLS else "plain"
 
 
 def script_of(found: Iterable[Piece]) -> str:
@@ -145,7 +161,7 @@ def table(title: str, rows: Iterable[Row], key: Any) -> None:
         errors = sorted(abs(row.error) for row in group)
         cells = (
             f"{len(group)}",
-            f"{sum(row.count.tokens == row.actual for row in group)}",
+            f"{sum(row.right for row in group)}",
             f"{statistics.median(errors):.1%}",
             f"{statistics.median(row.error for row in group):+.1%}",
             f"{errors[int(0.9 * (len(errors) - 1))]:.1%}",
@@ -154,6 +170,42 @@ def table(title: str, rows: Iterable[Row], key: Any) -> None:
             f"{sum(row.over for row in group)}",
         )
         print(f"{'  '.join(name):44}" + "".join(f"{cell:>8}" for cell in cells))
+
+
+def claims(rows: Iterable[Row]) -> None:
+    """How often a count that is called exact is right, and how many are right in all."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.provider, row.format].append(row)
+    print("\nplain and tools together")
+    head = ("rows", "right", "", "claimed", "right", "wrong")
+    print(f"{'':44}" + "".join(f"{name:>8}" for name in head))
+    for name, group in sorted(groups.items()):
+        right, claimed = (
+            [row for row in group if row.right],
+            [row for row in group if row.count.exact],
+        )
+        kept = sum(row.right for row in claimed)
+        cells = (len(group), len(right), f"{len(right) / len(group):.0%}")
+        cells += (len(claimed), kept, len(claimed) - kept)
+        print(f"{'  '.join(name):44}" + "".join(f"{cell:>8}" for cell in cells))
+
+
+def validation(samples: Iterable[Sample]) -> None:
+    """The error of the constants as shipped, fitted to all rows, and on rows not fitted to."""
+    print(
+        "\nthe constants: as shipped, fitted anew to all rows, and on rows they were not fitted to"
+    )
+    head = ("rows", "consts", "shipped", "p90", "fitted", "p90", "others", "p90")
+    print(f"{'':44}" + "".join(f"{name:>8}" for name in head))
+    for fit in cross_validated(samples):
+        cells = [f"{len(fit.shipped)}", f"{fit.constants}"]
+        for errors in map(sorted, (fit.shipped, fit.fitted, fit.unseen)):
+            cells += [
+                f"{statistics.median(errors):.1%}",
+                f"{errors[int(0.9 * (len(errors) - 1))]:.1%}",
+            ]
+        print(f"{fit.group:44}" + "".join(f"{cell:>8}" for cell in cells))
 
 
 def worst(rows: Iterable[Row], number: int) -> None:

@@ -111,6 +111,12 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     retires: str | None = None
     """The day (ISO 8601) the provider switches it off."""
 
+    @property
+    def through_host(self) -> bool:
+        """The name is spelled as another host spells it, who may frame a request differently."""
+        name = unquoted(self.id).lower()
+        return "/" in name or HOSTED.match(name) is not None
+
 
 class Models:
     """A table of models: the shipped one, or that one with your own rows over it."""

@@ -14,7 +14,7 @@ import math
 import pkgutil
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -23,8 +23,8 @@ from contextwright.counters import ESTIMATORS, Counter, symbols, vocabulary, wid
 from contextwright.errors import UsageError, shown
 from contextwright.media import media_cost
 from contextwright.models import Model, find
-from contextwright.typescript import declaration
-from contextwright.wire.pieces.piece import Piece, json_of
+from contextwright.typescript import declarations, is_confirmed
+from contextwright.wire.pieces.piece import Fields, Piece, json_of
 
 __all__ = ["Calibration", "Count", "count_pieces", "count_text", "counter"]
 
@@ -32,7 +32,7 @@ UNSEEN = ("unseen", "hosted")
 """Kinds whose tokens come from the provider's own side."""
 
 GUESSED = {"exact": 0.0, "prefix": 0.05, "default": 0.15}
-"""How far the tokenizer may be off when the model itself is a guess."""
+"""How far a count may be off when the model itself is a guess, or who frames its requests."""
 
 ROUNDING = 0.5
 
@@ -113,6 +113,8 @@ class Tokenizer(Struct, frozen=True, forbid_unknown_fields=True):
     wide: float = 0.0
     """Tokens more for each character beyond ASCII."""
     bound: float = 0.0
+    unheard: float = 0.0
+    """How much further off text beyond ASCII may be, of which nothing was recorded."""
     tariff: str | None = None
 
 
@@ -129,12 +131,15 @@ class Tariff(Struct, frozen=True, forbid_unknown_fields=True):
     fixed: dict[str, float] = {}
     scale: dict[str, float] = {}
     certain: tuple[str, ...] = ()
-    confirmed: bool = True
-    """Recorded requests of certain kinds alone agree to the token, so they may be called exact."""
+    """Kinds whose price agrees to the token with every recorded request."""
     doubt: float = 0.3
     slack: float = 0.0
     """Tokens a whole request may be off by whatever its size."""
     tools: Literal["typescript", "json"] = "json"
+    opening: str = ""
+    """What stands right before the first tool: a break that its first token may grow into."""
+    namespace: str = ""
+    """What stands before a called tool's name, where that is written a second time."""
     sealed: Sealed = Sealed()
 
 
@@ -186,7 +191,7 @@ def count_text(text: str, model: Model | str, *, calibration: Calibration | None
     """The tokens of a bare text, with nothing around it."""
     model = find(model) if isinstance(model, str) else model
     rates = rates_of(model.tokenizer, model.tariff, model.format)
-    doubt = max(rates.bound, GUESSED[model.matched])
+    doubt = max(rates.bound, GUESSED[model.matched]) + rates.doubt_beyond(text)
     tokens = rates.count_text(text)
     return settled({"text": tokens}, doubt * tokens, calibration, exact=doubt == 0)
 
@@ -217,9 +222,10 @@ class Pricer:
         self.model = model
         self.tariff = rates.tariff
         self.count_text = rates.count_text
-        self.doubt = max(rates.bound, GUESSED[model.matched])
+        self.doubt_beyond = rates.doubt_beyond
+        guessed = "prefix" if model.through_host and model.matched == "exact" else model.matched
+        self.doubt = max(rates.bound, GUESSED[guessed])
         self.counted: dict[str, float] = {}
-        self.tools: dict[str, float] = {}
         self.priced: dict[tuple[str, str], tuple[float, float]] = {}
 
     def count(self, pieces: Iterable[Piece], calibration: Calibration | None) -> Count:
@@ -228,8 +234,8 @@ class Pricer:
         unseen: dict[str, None] = {}
         doubted = 0.0
         below = 0
-        certain = self.doubt == 0 and self.tariff.confirmed
-        priced, known_certain = self.priced, self.tariff.certain
+        certain = True
+        priced = self.priced
         for piece in pieces:
             kind, value, place = piece.kind, piece.value, piece.place
             if type(value) is str:
@@ -245,7 +251,7 @@ class Pricer:
                 below += int(cost)
             if kind in UNSEEN:
                 unseen[place] = None
-            certain = certain and kind in known_certain
+            certain = certain and not doubt
         if not certain:
             doubted += self.tariff.slack
         count = settled(places, doubted, calibration, exact=certain, unseen=tuple(unseen))
@@ -256,13 +262,18 @@ class Pricer:
         kind, value, tariff = piece.kind, piece.value, self.tariff
         match kind:
             case "text":
-                return tariff.scale.get(kind, 1) * self.words(value), self.doubt_of(kind)
+                doubt = self.doubt_of(kind) + self.doubt_beyond(value)
+                return tariff.scale.get(kind, 1) * self.words(value), doubt
             case "image" | "audio" | "video" | "document":
                 if kind in tariff.fixed:
                     return tariff.fixed[kind], tariff.doubt
                 return media_cost(kind, value, self.model, self.words)
-            case "tool":
-                tokens = self.tool(value)
+            case "tools":
+                return self.tools(value)
+            case "call":
+                tokens = self.words(value)
+                if tariff.namespace:
+                    tokens += self.words(tariff.namespace + value)
             case "sealed":
                 tokens = max(0, len(value) - tariff.sealed.free) * tariff.sealed.each
             case "unseen":
@@ -279,15 +290,26 @@ class Pricer:
             count = self.counted[text] = self.count_text(text)
         return count
 
-    def tool(self, tool: dict[str, Any]) -> float:
-        """The tokens of a tool's definition, in the spelling the model reads it in."""
-        if self.tariff.tools != "typescript":
-            return self.words(json_of({key: value for key, value in tool.items() if value}))
-        spelled = json_of(tool)
-        count = self.tools.get(spelled)
-        if count is None:
-            count = self.tools[spelled] = sum(map(self.words, declaration(tool)))
-        return count
+    def tools(self, tools: list[Fields]) -> tuple[float, float]:
+        """What tool definitions cost, and the fraction of it that may be wrong."""
+        spelled = json_of(tools)
+        found = self.priced.get(("tools", spelled))
+        if found is None or not spelled:
+            found = self.priced["tools", spelled] = self.price_tools(tools)
+        return found
+
+    def price_tools(self, tools: list[Fields]) -> tuple[float, float]:
+        """The same, worked out: the definitions in the spelling the model reads them in."""
+        tariff, confirmed = self.tariff, True
+        if tariff.tools == "typescript":
+            tokens = self.words(tariff.opening + declarations(tools))
+            confirmed = all(map(is_confirmed, tools))
+        else:
+            told = ({name: value for name, value in tool.items() if value} for tool in tools)
+            tokens = sum(self.words(json_of(tool)) for tool in told)
+        fixed = tariff.fixed.get("tools", 0) + tariff.fixed.get("tool", 0) * len(tools)
+        doubt = self.doubt_of("tools") if confirmed else max(self.doubt, tariff.doubt)
+        return fixed + tariff.scale.get("tool", 1) * tokens, doubt
 
     def doubt_of(self, kind: str) -> float:
         """How far a piece of this kind may be off."""
@@ -300,6 +322,13 @@ class Rates(Struct, frozen=True):
     tariff: Tariff
     count_text: Callable[[str], float]
     bound: float
+    unheard: float
+
+    def doubt_beyond(self, text: str) -> float:
+        """The further doubt about a text, by how much of it is beyond ASCII."""
+        if not self.unheard or text.isascii():
+            return 0.0
+        return self.unheard * wide(text) / len(text)
 
 
 @lru_cache(256)
@@ -308,7 +337,7 @@ def rates_of(tokenizer: str, tariff: str, format: str) -> Rates:
     facts, known = tokenizer_facts(tokenizer), tables().tariffs
     name = facts.tariff or tariff
     found = known.get(f"{name}/{format}") or known.get(name) or known["generic"]
-    return Rates(found, words_counter(tokenizer), facts.bound)
+    return Rates(found, words_counter(tokenizer), facts.bound, facts.unheard)
 
 
 def settled(

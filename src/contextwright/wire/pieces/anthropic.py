@@ -43,17 +43,17 @@ def anthropic(payload: Any) -> Found:
 
 def anthropic_tools(body: Fields) -> Found:
     """The tools of a Messages body: own ones, deferred ones, hosted ones."""
-    own = deferred = False
+    own: list[Fields] = []
+    deferred = False
     for tool in map(fields, items(body.get("tools"))):
         if tool.get("type", "custom") != "custom":
             yield Piece("hosted", "tools", text_of(tool.get("type")))
         elif tool.get("defer_loading"):
             deferred = True
         else:
-            own = True
-            yield Piece("tool", "tools", definition(tool))
+            own.append(definition(tool))
     if own:
-        yield Piece("tools", "tools")
+        yield Piece("tools", "tools", own)
         if fields(body.get("tool_choice")).get("type") in ("any", "tool"):
             yield Piece("forced", "tools")
     if deferred:

@@ -37,10 +37,8 @@ def gemini(payload: Any) -> Found:
         yield from gemini_message(content, f"contents[{index}]")
     for group in map(fields, items(body.get("tools"))):
         declared = items(either(group, "functionDeclarations", "function_declarations"))
-        for function in declared:
-            yield Piece("tool", "tools", definition(fields(function)))
         if declared:
-            yield Piece("tools", "tools")
+            yield Piece("tools", "tools", [definition(fields(one)) for one in declared])
         for name in group:
             if name not in ("functionDeclarations", "function_declarations"):
                 yield Piece("hosted", "tools", text_of(name))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 from contextwright.wire.pieces.piece import (
     Fields,
     Found,
     Piece,
+    compact,
     definition,
     fields,
     items,
@@ -26,8 +29,10 @@ def chat(payload: Any) -> Found:
     yield Piece("request", "request")
     for index, message in enumerate(messages):
         yield from chat_message(message, f"messages[{index}]")
-    tools = [fields(tool) for tool in items(body.get("tools"))]
+    tools = [fields(tool) for tool in items(body.get("tools")) or items(body.get("functions"))]
     yield from openai_tools(tools, body.get("tool_choice"))
+    if body.get("web_search_options"):
+        yield Piece("unseen", "web_search_options")
     if tools and any(fields(message).get("role") == "system" for message in messages):
         yield Piece("tools_beside_system", "tools")
     form = fields(body.get("response_format"))
@@ -46,16 +51,17 @@ def chat_message(message: Any, place: str) -> Found:
     elif said.get("name"):
         yield Piece("name", place, text_of(said["name"]))
     content = said.get("content")
-    if isinstance(content, list):
-        for part in items(content):
-            yield from chat_part(part, place)
-    elif content is not None:
-        yield Piece("text", place, text_of(content))
+    if content and role == "assistant":
+        yield Piece("answer", place)
+    if content is not None:
+        yield from openai_content(content, place, chat_part)
     if isinstance(refusal := said.get("refusal"), str):
         yield Piece("text", place, refusal)
     calls = [*items(said.get("tool_calls"))]
     if said.get("function_call"):
         calls.append({"function": said["function_call"]})
+    if calls and content:
+        yield Piece("untried", place)
     yield from openai_calls(calls, place)
 
 
@@ -64,18 +70,37 @@ def openai_calls(calls: list[Any], place: str) -> Found:
     for call in calls:
         asked = fields(fields(call).get("function") or fields(call).get("custom"))
         yield Piece("call", place, text_of(asked.get("name")))
-        arguments = asked.get("input") if "input" in asked else asked.get("arguments")
-        yield Piece("arguments", place, text_of(arguments))
+        if "input" in asked:
+            yield Piece("arguments", place, text_of(asked["input"]))
+        else:
+            yield Piece("arguments", place, compact(text_of(asked.get("arguments"))))
     if len(calls) > 1:
         yield Piece("parallel", place)
 
 
+WORDS = ("text", "input_text", "output_text", "refusal")
+
+
+def openai_content(content: Any, place: str, others: Callable[[Any, str], Found]) -> Found:
+    """The content of a message: text, or parts. Text in several parts is read as one."""
+    if not isinstance(content, list):
+        yield Piece("text", place, text_of(content))
+        return
+    for spoken, parts in groupby(items(content), lambda part: fields(part).get("type") in WORDS):
+        if not spoken:
+            for part in parts:
+                yield from others(part, place)
+            continue
+        words = [text_of(part.get("text") or part.get("refusal")) for part in parts]
+        yield Piece("text", place, "".join(words))
+        if len(words) > 1:
+            yield Piece("untried", place)
+
+
 def chat_part(part: Any, place: str) -> Found:
-    """One part of a chat message's content."""
+    """One part of a chat message's content that is no text."""
     block = fields(part)
     match block.get("type"):
-        case "text" | "refusal":
-            yield Piece("text", place, text_of(block.get("text") or block.get("refusal")))
         case "image_url":
             image = block.get("image_url")
             source = fields(image).get("url") if isinstance(image, dict) else image
@@ -102,7 +127,7 @@ def openai_file(file: Fields, place: str) -> Found:
 
 def openai_tools(tools: list[Fields], choice: Any) -> Found:
     """Tool definitions of either OpenAI API: nested under `function`, or flat."""
-    own = False
+    own: list[Fields] = []
     for tool in tools:
         if tool.get("type") == "namespace":
             inner = [fields(one) for one in items(tool.get("tools"))]
@@ -114,10 +139,9 @@ def openai_tools(tools: list[Fields], choice: Any) -> Found:
             elif one.get("defer_loading"):
                 yield Piece("deferred", "tools")
             else:
-                own = True
-                yield Piece("tool", "tools", definition(one))
+                own.append(definition(one))
     if own:
-        yield Piece("tools", "tools")
+        yield Piece("tools", "tools", own)
         if choice == "required" or isinstance(choice, dict):
             yield Piece("forced", "tools")
 
@@ -126,7 +150,7 @@ def responses(payload: Any) -> Found:
     """The pieces of a Responses body."""
     body = fields(payload)
     yield Piece("request", "request")
-    for name in ("previous_response_id", "conversation", "prompt"):
+    for name in ("previous_response_id", "conversation", "prompt", "context_management"):
         if body.get(name):
             yield Piece("unseen", name, text_of(body[name]))
     if body.get("instructions"):
@@ -150,16 +174,20 @@ def responses_item(item: Any, place: str) -> Found:
     match entry.get("type", "message"):
         case "message":
             yield Piece("message", place, text_of(entry.get("role")))
-            yield from responses_content(entry.get("content"), place)
+            if entry.get("role") == "assistant":
+                yield Piece("answer", place)
+            yield from openai_content(entry.get("content"), place, responses_part)
         case "function_call" | "custom_tool_call" as kind:
             yield Piece("message", place, "assistant")
             yield Piece("call", place, text_of(entry.get("name")))
-            given = entry.get("arguments" if kind == "function_call" else "input")
-            yield Piece("arguments", place, text_of(given))
+            if kind == "function_call":
+                yield Piece("arguments", place, compact(text_of(entry.get("arguments"))))
+            else:
+                yield Piece("arguments", place, text_of(entry.get("input")))
         case "function_call_output" | "custom_tool_call_output":
             yield Piece("message", place, "tool")
             yield Piece("result", place)
-            yield from responses_content(entry.get("output"), place)
+            yield from openai_content(entry.get("output"), place, responses_part)
         case "reasoning" | "compaction":
             # The summary is for people; what the model gets back is the encrypted part.
             sealed = entry.get("encrypted_content")
@@ -174,19 +202,13 @@ def responses_item(item: Any, place: str) -> Found:
             yield Piece("opaque", place, json_of({k: v for k, v in entry.items() if k != "id"}))
 
 
-def responses_content(content: Any, place: str) -> Found:
-    """The content of an item: text, or parts."""
-    if not isinstance(content, list):
-        yield Piece("text", place, text_of(content))
-        return
-    for part in items(content):
-        block = fields(part)
-        match block.get("type"):
-            case "input_text" | "output_text" | "text" | "refusal":
-                yield Piece("text", place, text_of(block.get("text") or block.get("refusal")))
-            case "input_image" if block.get("image_url"):
-                yield media("image", place, block["image_url"], detail=block.get("detail"))
-            case "input_image" | "input_file":
-                yield from openai_file(block, place)
-            case _:
-                yield Piece("opaque", place, text_of(part))
+def responses_part(part: Any, place: str) -> Found:
+    """One part of an item's content that is no text."""
+    block = fields(part)
+    match block.get("type"):
+        case "input_image" if block.get("image_url"):
+            yield media("image", place, block["image_url"], detail=block.get("detail"))
+        case "input_image" | "input_file":
+            yield from openai_file(block, place)
+        case _:
+            yield Piece("opaque", place, text_of(part))

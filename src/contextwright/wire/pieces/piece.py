@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import decode as decode_json
 
 from contextwright.messages import encode_json
 
@@ -16,6 +17,7 @@ __all__ = [
     "Found",
     "Kind",
     "Piece",
+    "compact",
     "definition",
     "fields",
     "items",
@@ -28,6 +30,7 @@ Kind: TypeAlias = Literal[
     "request",  # one per request: what primes the answer
     "message",  # one per message; the value is its role
     "name",  # who speaks, beside the role
+    "answer",  # one per message in which the model said something
     "system",  # instructions that stand outside the messages
     "text",
     "thinking",  # reasoning that is sent back in words
@@ -42,15 +45,15 @@ Kind: TypeAlias = Literal[
     "document",
     "wrapping",  # around a document whose text stands in the request
     "citations",  # one per request that asks for them
-    "tools",  # one per request with tools of the user's own
+    "tools",  # the user's own tools; the value is a list of their definitions
     "forced",  # those tools, when the request forces a call
     "added_tools",  # tools that come in mid-conversation
     "tools_beside_system",  # those tools, in a request with a system message
-    "tool",  # one tool's definition
     "deferred",  # tools the model first has to search for
     "hosted",  # a tool the provider runs itself; the value is its type
     "schema",  # the JSON schema an answer has to follow
     "budget",  # thinking with a budget, which the provider tells the model
+    "untried",  # a combination that no recording shows: it costs the sum of its parts, or nearly
     "opaque",  # a block we do not know; the value is its JSON
     "unseen",  # what the provider adds from its own side: stored turns, files, caches
 ]
@@ -65,7 +68,7 @@ class Piece(Struct, frozen=True, gc=False):
     place: str
     """Where it stands: `messages[3]`, `system`, `tools`, `request`."""
     value: Any = ""
-    """Text; for media a `Blob`, for a tool its name, description and parameters."""
+    """Text; for media a `Blob`, for tools the name, description and parameters of each."""
 
 
 class Blob(Struct, frozen=True, gc=False):
@@ -113,6 +116,16 @@ def json_of(value: Any) -> str:
     except (TypeError, ValueError, RecursionError):
         # Deeper than anything can be read, or containing itself: no provider takes it either.
         return ""
+
+
+def compact(text: str) -> str:
+    """JSON text without spaces between its values, as OpenAI shows arguments to a model."""
+    if ": " not in text and ", " not in text:
+        return text
+    try:
+        return json_of(decode_json(text))
+    except (DecodeError, RecursionError, UnicodeEncodeError):
+        return text
 
 
 def definition(tool: Fields) -> Fields:
