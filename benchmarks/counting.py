@@ -174,8 +174,9 @@ def table(title: str, rows: Iterable[Row], key: Any) -> None:
 
 def claims(rows: Iterable[Row]) -> None:
     """How often a count that is called exact is right, and how many are right in all."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows:
+        groups[row.provider,].append(row)
         groups[row.provider, row.format].append(row)
     print("\nplain and tools together")
     head = ("rows", "right", "", "claimed", "right", "wrong")

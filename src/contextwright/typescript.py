@@ -51,25 +51,20 @@ def declaration(tool: Fields) -> str:
 def is_confirmed(tool: Fields) -> bool:
     """Recorded requests confirm the spelling of such a tool: one line about it, simple parameters.
 
-    How models read described parameters, choices and objects within objects was seen too seldom.
+    How models read described parameters, choices, lists and objects was seen too seldom.
     """
     schema = tool.get("parameters")
     if not isinstance(schema, dict) or "\n" in text_of(tool.get("description")):
         return False
-    described = fields(schema)
-    named = fields(described.get("properties"))
-    return not described.get("description") and all(map(is_simple, named.values()))
+    told = fields(schema)
+    named = fields(told.get("properties"))
+    return not told.get("description") and all(map(is_simple, named.values()))
 
 
 def is_simple(schema: Any) -> bool:
-    """A schema says no more than a simple type, or a list of one."""
-    match schema:
-        case {"type": "array", "items": inner, **rest}:
-            return not rest and is_simple(inner)
-        case {"type": str(name), **rest}:
-            return not rest and name in NAMES
-        case _:
-            return False
+    """A schema says no more than a simple type."""
+    told = fields(schema)
+    return told.keys() == {"type"} and text_of(told["type"]) in NAMES
 
 
 class Definitions:
