@@ -14,7 +14,8 @@ from functools import partial
 from msgspec import Struct
 
 from contextwright.models import Model
-from contextwright.tokens import Count, count_pieces, rates_of, tables, tokenizer_facts
+from contextwright.tariffs import rates_of, tables, tokenizer_facts
+from contextwright.tokens import Count, count_pieces
 from contextwright.wire.pieces import Piece
 
 FOLDS = 5

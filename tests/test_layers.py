@@ -16,7 +16,7 @@ LAYERS = (
     ("history",),
     ("decisions",),
     ("wire", "windows", "sections"),
-    ("media", "typescript"),
+    ("media", "tariffs", "typescript"),
     ("tokens",),
     ("context", "explaining"),
     ("formats",),
