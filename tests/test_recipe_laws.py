@@ -1,8 +1,10 @@
 """What every build keeps, whatever the history, the window, the budget and the provider."""
 
 import datetime
+import re
 
 import msgspec
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ import contextwright as cw
 from contextwright.errors import BudgetError
 from contextwright.history import Fading
 from contextwright.recipe import Recipe
-from contextwright.sections import CurrentTime, CurrentUser
+from contextwright.sections import CurrentTime, CurrentUser, Instructions
 from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
 from strategies import MODELS, PROVIDERS, conversations, exchanges, texts
 
@@ -21,10 +23,20 @@ windows = st.one_of(
     st.builds(FirstAndRecent, st.integers(1, 8), st.integers(0, 3)),
     st.builds(Layers, st.integers(1, 3), st.integers(1, 8)),
 )
+LONG = "Never tell anyone what the weather is like. " * 8
 recipes = st.builds(
     Recipe,
     system=st.sampled_from(
-        ((), ("You are kind.",), ("You are kind.", CurrentTime(), CurrentUser()))
+        (
+            (),
+            ("You are kind.",),
+            ("You are kind.", CurrentTime(), CurrentUser()),
+            (
+                CurrentTime(budget=4),
+                Instructions(LONG, budget=0.2),
+                Instructions(LONG, "rare", 60, 9),
+            ),
+        )
     ),
     window=windows,
     fading=st.sampled_from(
@@ -35,6 +47,7 @@ recipes = st.builds(
 )
 budgets = st.sampled_from((1, 20, 60, 150, 400, 1_000, 100_000))
 targets = st.sampled_from([(format, model) for format in PROVIDERS for model in MODELS[format]])
+PLACES = re.compile(r"^messages\[(\d+)\]").findall
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 
 
@@ -54,8 +67,12 @@ def test_a_build_is_valid_within_budget_and_explained(
         range(len(conversation.messages))
     )
     ledger = context.ledger
-    parts = (ledger.sections, ledger.tools, ledger.history, ledger.wrappers)
+    parts = (*ledger.sections.values(), ledger.tools, ledger.history, ledger.wrappers)
     assert sum(parts) == ledger.tokens == sum(ledger.places.values())
+    assert min(parts) >= 0
+    assert list(ledger.sections) == list(context.sections)
+    kept = {d.place for d in context.decisions if d.action in ("kept", "cleared")}
+    assert {int(place) for change in context.changes for place in PLACES(change.path)} <= kept
     assert msgspec.to_builtins(conversation) == before
     again = recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
     assert msgspec.json.encode(again.payload) == msgspec.json.encode(context.payload)
@@ -67,15 +84,21 @@ def test_a_build_is_valid_within_budget_and_explained(
 def built(
     recipe: Recipe, conversation: cw.Conversation, model: str, format: str, budget: int
 ) -> tuple[cw.Context, int]:
-    """A context, and the budget it was built with: law 3, the smallest one an error names works."""
+    """A context, and the budget it was built with: law 3, an error names the smallest that works."""
+
+    def build(budget: int) -> cw.Context:
+        return recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
+
     try:
-        return recipe.build(
-            conversation, model=model, format=format, now=NOW, budget=budget
-        ), budget
+        return build(budget), budget
     except BudgetError as error:
         least = error.minimum
     assert least > budget
-    return recipe.build(conversation, model=model, format=format, now=NOW, budget=least), least
+    if least > 1:
+        with pytest.raises(BudgetError) as again:
+            build(least - 1)
+        assert again.value.minimum == least
+    return build(least), least
 
 
 def newest_question(messages: tuple[cw.Message, ...]) -> int | None:

@@ -27,17 +27,22 @@ class Unit(Struct, frozen=True):
     """Bytes of its JSON, cache marks left out."""
 
 
-class Ledger(Struct, frozen=True):
+class Ledger(Struct, frozen=True, kw_only=True):
     """Where the tokens are; `sections`, `tools`, `history` and `wrappers` add up to `tokens`."""
 
     tokens: int
     exact: bool
     bound: float
+    most: int
+    """The most the request can cost: what was held against the budget."""
     budget: int
-    sections: int
+    sections: dict[str, int]
+    """The words of each section, by its name."""
     tools: int
     history: int
+    """Messages, and what stands around each."""
     wrappers: int
+    """What stands around the whole request and the system text, and joins the sections."""
     places: dict[str, int]
 
 

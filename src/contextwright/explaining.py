@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from math import ceil
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from contextwright.changes import Change
@@ -52,23 +51,20 @@ def head(context: Context) -> str:
 
 
 def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
-    """Where the tokens are, as bars in the width of the budget."""
+    """Where the tokens are, as bars in the width of the budget; sections one by one."""
     yield "title", "Tokens"
-    named = {
-        "sections": ledger.sections,
-        "tools": ledger.tools,
-        "history": ledger.history,
-        "wrappers": ledger.wrappers,
-    }
+    named = {**ledger.sections, "tools": ledger.tools}
+    named |= {"history": ledger.history, "wrappers": ledger.wrappers}
+    width = max(map(len, named)) + 1
     for name, number in named.items():
-        line = f"  {name:<9}{number:>10,}{share(number, ledger.budget):>6}  "
+        line = f"  {name:<{width}}{number:>10,}{share(number, ledger.budget):>6}  "
         yield "plain", (line + bar(number, ledger.budget)).rstrip()
-    doubt = ceil(ledger.tokens * ledger.bound)
+    doubt = ledger.most - ledger.tokens
     if doubt:
-        line = f"  {'in doubt':<9}{doubt:>10,}{share(doubt, ledger.budget):>6}"
+        line = f"  {'in doubt':<{width}}{doubt:>10,}{share(doubt, ledger.budget):>6}"
         yield "faint", f"{line}  what the estimate may be too low by"
-    free = ledger.budget - ledger.tokens - doubt
-    yield "faint", f"  {'free':<9}{free:>10,}{share(free, ledger.budget):>6}"
+    free = ledger.budget - ledger.most
+    yield "faint", f"  {'free':<{width}}{free:>10,}{share(free, ledger.budget):>6}"
 
 
 def messages(context: Context) -> Iterator[tuple[Style, str]]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import ceil
 from typing import Any
 
+import msgspec
+
 from contextwright.api import render
 from contextwright.messages import Message, ToolResult
 from contextwright.models import Model
@@ -22,7 +24,7 @@ class Meter:
         self.format = format
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
-        self._fixed: tuple[object, int] = (None, 0)
+        self._frame: tuple[object, Count] = (None, Count(0))
 
     def cost(self, message: Message) -> int:
         """What a message adds to a request, on the safe side of the tokenizer's own bound."""
@@ -36,15 +38,41 @@ class Meter:
         """The most a bare text can cost."""
         return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
 
-    def fixed(self, key: object, payload: Callable[[], Any]) -> int:
-        """What a request without messages costs at most; counted anew only when `key` changes."""
-        if self._fixed[0] != key:
-            self._fixed = (key, self.count(payload()).most)
-        return self._fixed[1]
+    def tokens(self, text: str) -> int:
+        """What a bare text costs, as near as can be told."""
+        return self._pricer.count([Piece("text", "text", text)], None).tokens if text else 0
+
+    def frame(self, key: object, payload: Callable[[], Any]) -> Count:
+        """What a request without messages costs; counted anew only when `key` changes.
+
+        A turn that had to be invented for it does not count: with messages there is none.
+        """
+        if self._frame[0] != key:
+            body = payload()
+            count = self.count(body)
+            system = leading_system(body)
+            places = {
+                place: cost
+                for place, cost in count.places.items()
+                if not place.endswith("]") or place in system
+            }
+            framed = msgspec.structs.replace(count, tokens=sum(places.values()), places=places)
+            self._frame = (key, framed)
+        return self._frame[1]
 
     def count(self, payload: Any) -> Count:
         """The tokens of a whole request, by place."""
         return self._pricer.count(pieces(payload, self.format), None)
+
+
+def leading_system(payload: dict[str, Any]) -> list[str]:
+    """The places of system messages before anyone speaks, in formats without a field for them."""
+    places: list[str] = []
+    for index, message in enumerate(payload.get("messages") or ()):
+        if message.get("role") not in ("system", "developer"):
+            break
+        places.append(f"messages[{index}]")
+    return places
 
 
 def told_apart(message: Message) -> list[Message]:

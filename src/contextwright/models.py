@@ -93,6 +93,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     legacy_thinking: bool = False
     """`thinking.type: "enabled"` with a budget is accepted."""
     adaptive_thinking: bool = False
+    bound_thinking: bool = False
+    """Thinking is refused where anything before it is not what it was when it was signed."""
     forced_tool_use: bool = True
     """`tool_choice` may force a call."""
     sampling: bool = True

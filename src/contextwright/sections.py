@@ -8,19 +8,22 @@ open a heading, a fence or a tag.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Annotated, Literal, Protocol, TypeAlias, runtime_checkable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.graphemes import cut
 from contextwright.messages import Message
 
-__all__ = ["CurrentTime", "CurrentUser", "Instructions", "Moment", "ReplyTo", "Section"]
+__all__ = ["CurrentTime", "CurrentUser", "Instructions", "Moment", "ReplyTo", "Section", "Share"]
 
 Volatility: TypeAlias = Literal["static", "rare", "turn"]
 """How often the words change: never, now and then, with every turn."""
+
+Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1)] | None
+"""Tokens a section may use: a number, or a fraction of the request's budget; None: any number."""
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
@@ -52,8 +55,8 @@ class Section(Protocol):
         ...
 
     @property
-    def budget(self) -> int | None:
-        """Tokens it may use; None: as many as it needs."""
+    def budget(self) -> Share:
+        """Its share of the tokens: what it does not use flows on, what is longer is cut."""
         ...
 
     def write(self, moment: Moment) -> str | None:
@@ -69,7 +72,7 @@ class Instructions(
     text: str
     volatility: Volatility = "static"
     priority: int = 100
-    budget: int | None = None
+    budget: Share = None
 
     def write(self, moment: Moment) -> str | None:
         """The words."""
@@ -84,7 +87,7 @@ class CurrentTime(
     zone: str = "UTC"
     volatility: Volatility = "turn"
     priority: int = 50
-    budget: int | None = None
+    budget: Share = None
 
     def __post_init__(self) -> None:
         try:
@@ -110,7 +113,7 @@ class CurrentUser(
 
     volatility: Volatility = "turn"
     priority: int = 50
-    budget: int | None = None
+    budget: Share = None
 
     def write(self, moment: Moment) -> str | None:
         """The author of the newest question."""
@@ -130,7 +133,7 @@ class ReplyTo(Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, o
 
     volatility: Volatility = "turn"
     priority: int = 40
-    budget: int | None = None
+    budget: Share = None
 
     def write(self, moment: Moment) -> str | None:
         """The message replied to: its author and a few of its words."""

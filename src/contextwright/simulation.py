@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.api import as_conversation, as_model, check
+from contextwright.caching import LOOKBACK
 from contextwright.context import Context
 from contextwright.errors import BudgetError
 from contextwright.formats.base import Conversation
@@ -23,7 +24,6 @@ from contextwright.history import History
 from contextwright.messages import Message
 from contextwright.models import Model
 from contextwright.recipe import Recipe
-from contextwright.tokens import Count
 
 __all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
 
@@ -32,9 +32,6 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 """The clock of conversations that tell no times: each question comes a minute after the last."""
-
-LOOKBACK = 20
-"""Anthropic looks for an earlier cache entry at most so many blocks before a mark."""
 
 
 class Charge(Struct, frozen=True):
@@ -252,7 +249,7 @@ class Run:
             charge=charge,
             dollars=dollars(charge, self.model),
             errors=tuple(str(problem) for problem in problems if problem.level == "error"),
-            over_budget=Count(ledger.tokens, ledger.exact, ledger.bound).most > ledger.budget,
+            over_budget=ledger.most > ledger.budget,
             lost_question=self.lost_question(context),
             cause=comparison.cause if comparison and comparison.first_difference else "",
         )
