@@ -267,14 +267,24 @@ def test_anthropic_reads_only_up_to_a_mark_others_any_prefix() -> None:
 
 
 def test_anthropic_looks_back_twenty_blocks() -> None:
-    def run(calls: int) -> Charge:
+    def read(calls: int, *, marked: bool) -> int:
+        """What the second request reads, with or without a mark where the first one ended."""
         asked = [cw.ToolCall("add", {"a": number}, id=f"c{number}") for number in range(calls)]
-        results = [cw.tool_result(call.id or "", "1") for call in asked]
-        said = [cw.user("add them"), cw.assistant(asked), *results]
-        return charges(said, small("claude-sonnet-5-5"))[-1]
+        said = [cw.user("add them"), cw.assistant(asked)]
+        said.extend(cw.tool_result(call.id or "", "1") for call in asked)
+        model = small("claude-sonnet-5-5")
+        cache = Cache("anthropic", model)
+        cache.charge(Recipe().build(said[:1], model=model))
+        context = Recipe().build(said, model=model)
+        if not marked:
+            context.payload["messages"][0]["content"][0].pop("cache_control", None)
+        return cache.charge(context).read
 
-    assert run(9).read > 0
-    assert run(12).read == 0, "12 calls and 12 results stand between this mark and the last"
+    assert read(9, marked=False) > 0
+    assert read(12, marked=False) == 0, (
+        "12 calls and 12 results stand between this mark and the last"
+    )
+    assert read(12, marked=True) > 0
 
 
 def test_a_mark_before_volatile_text_counts_as_the_end_of_the_message_before() -> None:
