@@ -111,11 +111,8 @@ class Build:
         least = count.most
         while not isinstance(made := Attempt(self, least).made(), Context):
             least = max(made.most, least + 1)
-        while least - 1 > budget:
-            made = Attempt(self, least - 1).made()
-            if not isinstance(made, Context):
-                break
-            least = made.ledger.most
+        while least - 1 > budget and isinstance(Attempt(self, least - 1).made(), Context):
+            least -= 1
         return least
 
 
@@ -259,7 +256,7 @@ class Attempt:
                 whole, message = message, cut_to(message, self.longest)
                 if message is not whole:
                     reason = f"no text is longer than {self.longest:,} characters"
-                    changes.append(Change("loss.cut", f"messages[{place}]", reason))
+                    changes.append(Change("loss.cut", self.named(place), reason))
             if place == gap:
                 note = self.note(decisions.told, changes)
                 messages.extend(note)
@@ -301,7 +298,7 @@ class Attempt:
             if bare is not messages[index] and place is not None and place > changed:
                 messages[index] = bare
                 reason = "what stood before it is not what it was"
-                changes.append(Change("loss.thinking", f"messages[{place}]", reason))
+                changes.append(Change("loss.thinking", self.named(place), reason))
 
     def first_change(self, decisions: Decisions) -> int | None:
         """The first place that is not sent as it was when later thinking was signed.
@@ -356,7 +353,7 @@ class Attempt:
             set_marks=self.recipe.cache,
             marked=marked,
         )
-        places = [*(["system"] if self.steady else []), *map(named, draft.places)]
+        places = [*(["system"] if self.steady else []), *map(self.named, draft.places)]
         rendering = [
             replace(change, path=moved(change.path, places)) for change in rendered.changes
         ]
@@ -370,6 +367,10 @@ class Attempt:
             units,
             {section.name: section.text for section in self.sections},
         )
+
+    def named(self, place: int | None) -> str:
+        """A place as changes name it: by the number of the message in the whole history."""
+        return "note" if place is None else f"messages[{self.history.number(place)}]"
 
     def ledger(self, count: Count) -> Ledger:
         """The tokens by what they are for: the words of each section alone, and what joins them.
@@ -394,11 +395,6 @@ class Attempt:
             wrappers=count.tokens - tools - history - sum(steady.values()) - sum(beside.values()),
             places=count.places,
         )
-
-
-def named(place: int | None) -> str:
-    """A place of the history as changes name it."""
-    return "note" if place is None else f"messages[{place}]"
 
 
 def moved(path: str, places: Sequence[str]) -> str:
