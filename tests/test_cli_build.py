@@ -485,15 +485,28 @@ def test_a_recipe_can_be_printed_and_used(cw: Run, tmp_path: Path, name: str) ->
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("budget = 'much'", "Expected `int | null`, got `str` - at `$.budget`"),
+        ("budget = 'much'", "budget: Expected `int | null`, got `str`"),
         ("windows = 1", "Object contains unknown field `windows`"),
-        ("[window]\ntype = 'round'", "Invalid value 'round' - at `$.window.type`"),
-        ("[window]\nstep = 1", "Object missing required field `type` - at `$.window`"),
-        ("[window]\ntype = 'keep-all'\nstep = 1", "unknown field `step` - at `$.window`"),
-        ("placement = 'above'", "Invalid enum value 'above' - at `$.placement`"),
+        (
+            "[window]\ntype = 'round'",
+            "window.type: Invalid value 'round' (known: keep-all, keep-recent, stepped,",
+        ),
+        ("[window]\nstep = 1", "window: Object missing required field `type`"),
+        ("[window]\ntype = 'keep-all'\nstep = 1", "window: Object contains unknown field `step`"),
+        ("placement = 'above'", "placement: Invalid enum value 'above'"),
         ("[[system]]\ntype = 'current-time'\nzone = 'Kyiv'", "unknown time zone 'Kyiv'"),
-        ("system = [5]", "got `int` - at `$.system[0]`"),
+        ("system = [5]", "system[0]: Expected `str | object`, got `int`"),
         ("budget = ", "mine.toml: "),
+        ("budget = 0", "budget: Expected `int` >= 1"),
+        ("answer = 0", "answer: Expected `int` >= 1"),
+        ("[window]\ntype = 'keep-recent'\nmessages = -2", "window.messages: -2 is less than"),
+        ("[fading]\nresults = -1", "fading.results: -1 is less than nothing"),
+        ("[fading]\nresult = 1", "fading: Object contains unknown field `result` (known: results,"),
+        ("[options]\nthinkng = 'drop'", "unknown field `thinkng` (options: repair, "),
+        (
+            "[[system]]\ntype = 'clock'",
+            "system[0].type: Invalid value 'clock' (known: instructions,",
+        ),
     ],
 )
 def test_a_recipe_with_a_mistake(cw: Run, tmp_path: Path, text: str, expected: str) -> None:

@@ -6,11 +6,12 @@ import tomllib
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from contextwright.api import as_options
 from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.history import Fading
 from contextwright.recipe import Note, Recipe
@@ -29,8 +30,8 @@ class Written(Struct, forbid_unknown_fields=True):
     system: list[str | BuiltIn] = []
     window: Window = Stepped()
     fading: Fading = Fading()
-    budget: int | None = None
-    answer: int = 1_024
+    budget: Annotated[int, Meta(ge=1)] | None = None
+    answer: Annotated[int, Meta(ge=1)] = 1_024
     note: Note | bool = True
     placement: Literal["volatility", "system"] = "volatility"
     oversize: Literal["refuse", "cut"] = "refuse"
@@ -75,8 +76,11 @@ def read(data: Any, *, name: str = "recipe") -> Recipe:
     """A recipe from decoded TOML or JSON."""
     try:
         written = msgspec.convert(data, Written)
+        as_options(written.options)
+        for part in ("window", "fading", "note"):
+            require_no_negatives(part, getattr(written, part))
     except msgspec.ValidationError as error:
-        raise ParseError(f"recipe {shown(name)}: {error}", hint="see docs/recipes.md") from error
+        raise refused(name, str(error)) from error
     except ContextwrightError as error:
         raise ParseError(f"recipe {shown(name)}: {error}") from error
     note = written.note if isinstance(written.note, Note) else (Note() if written.note else None)
@@ -97,3 +101,40 @@ def read(data: Any, *, name: str = "recipe") -> Recipe:
         reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
         options=written.options,
     )
+
+
+def require_no_negatives(part: str, value: object) -> None:
+    """Numbers of a window, of fading and of a note count something."""
+    for field in getattr(value, "__struct_fields__", ()):
+        number = getattr(value, field)
+        if isinstance(number, int | float) and number < 0:
+            raise UsageError(f"{part}.{field}: {number} is less than nothing")
+
+
+def refused(name: str, fault: str) -> ParseError:
+    """An error that names the place in the recipe, and what could stand there."""
+    message, _, place = fault.partition(" - at `$")
+    place = place.strip(".`")
+    if len(message) > LONGEST_FAULT:
+        message = message[: LONGEST_FAULT - 1] + "…"
+    known = FIELDS.get(place, [])
+    if place.endswith("type"):
+        known = types_of(Window if place.startswith("window") else BuiltIn)
+    hint = f"known: {', '.join(known)}" if known else "see docs/recipes.md"
+    return ParseError(
+        message, path=f"recipe {shown(name)}{': ' + place if place else ''}", hint=hint
+    )
+
+
+LONGEST_FAULT = 120
+FIELDS = {
+    "": list(Written.__struct_fields__),
+    "fading": list(Fading.__struct_fields__),
+    "note": list(Note.__struct_fields__),
+}
+"""The fields of a recipe and of its parts."""
+
+
+def types_of(union: Any) -> list[str]:
+    """The names under which the members of a union stand in a file."""
+    return [str(member.__struct_config__.tag) for member in get_args(union)]
