@@ -17,6 +17,7 @@ from typing import Any
 import workload
 from contextwright import Conversation, assistant, parse, system, user
 from contextwright.recipe import Recipe
+from contextwright.sections import CurrentTime
 from contextwright.simulation import Row, simulate, total
 from contextwright.windows import KeepAll, KeepRecent, Stepped
 
@@ -46,6 +47,7 @@ def recipes(steps: Iterable[float]) -> list[Recipe]:
     return [
         Recipe(name="sliding", window=KeepRecent()),
         Recipe(name="default"),
+        Recipe(name="with a clock", system=(CurrentTime(),)),
         *(Recipe(name=f"step {step:g}", window=Stepped(step=step)) for step in steps),
     ]
 
@@ -141,12 +143,15 @@ def joined(runs: Sequence[Conversation]) -> Conversation:
 
 
 def played(run: Conversation, policies: Sequence[Recipe], model: str) -> list[Row]:
-    """A run with every policy, and once without any limit; nothing for runs that fit anyway."""
+    """A run with every policy, and once without any limit; nothing for runs that fit anyway.
+
+    No window leaves fewer tokens uncached than none at all: the last row is the floor.
+    """
     budget = own_budget(run, model)
     if budget is None:
         return []
     rows = simulate(run, policies, model=model, budget=budget)
-    return [*rows, *simulate(run, [Recipe(name="no budget", window=KeepAll())], model=model)]
+    return [*rows, *simulate(run, [Recipe(name="the floor", window=KeepAll())], model=model)]
 
 
 def summed(rows: Sequence[Sequence[Row]]) -> list[Row]:
@@ -158,14 +163,14 @@ def show(title: str, rows: Sequence[Row]) -> None:
     """One table: a row a policy, and what it is of the sliding window's."""
     print(f"\n{title}")
     print(
-        f"  {'':12}{'requests':>9}{'bad':>5}{'sent':>13}{'in prefix':>11}{'uncached':>12}"
+        f"  {'':13}{'requests':>9}{'bad':>5}{'sent':>13}{'in prefix':>11}{'uncached':>12}"
         f"{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
     )
     sliding = rows[0]
     for row in rows:
         bad = row.refused + row.invalid + row.over_budget + row.lost_questions
         print(
-            f"  {row.recipe:12}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.share:>11.1%}"
+            f"  {row.recipe:13}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.share:>11.1%}"
             f"{row.uncached:>12,}{row.uncached / sliding.uncached:>11.0%}"
             f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sliding.dollars or 1):>11.0%}"
         )

@@ -172,3 +172,29 @@ def test_media_stay_within_what_the_provider_takes() -> None:
     payload = Recipe().build([*history, cw.user("so?")], model="claude-sonnet-4-5").payload
     blocks = [block["type"] for turn in payload["messages"] for block in turn["content"]]
     assert 90 <= blocks.count("image") <= 100
+
+
+@pytest.mark.parametrize(
+    ("format", "model"),
+    [
+        ("openai-chat", "gpt-4o"),
+        ("openai-responses", "gpt-4o"),
+        ("anthropic", "claude-sonnet-5-5"),
+        ("gemini", "gemini-3.8-flash"),
+        ("forge", None),
+        ("port42", None),
+    ],
+)
+def test_the_same_context_in_another_shape(format: str, model: str | None) -> None:
+    chat = [each for n in range(40) for each in (cw.user(f"question {n}"), cw.assistant("yes"))]
+    recipe = Recipe(system=("You are kind.", CurrentTime()))
+    context = recipe.build([*chat, cw.user("newest")], model="gpt-4o", budget=200, now=NOW)
+    rendered = context.render(format)
+    said = str(rendered.payload)
+    assert "question 39" in said
+    assert "question 0" not in said, "what the window left out stays out"
+    assert "The current time is" in said
+    assert rendered.payload == cw.render(context.conversation, format, model=model).payload
+    if format == context.format:
+        bare = {key: value for key, value in context.payload.items() if key != "prompt_cache_key"}
+        assert rendered.payload == bare

@@ -159,10 +159,11 @@ class Attempt:
         while True:
             decisions = self.decisions(limit)
             draft = self.draft(decisions)
-            rendered = self.rendered(draft.messages)
+            conversation = self.conversation(draft.messages)
+            rendered = self.rendered(conversation)
             count = self.meter.count(rendered.payload)
             if count.most <= self.budget:
-                return self.finished(decisions, draft, rendered, count)
+                return self.finished(decisions, draft, conversation, rendered, count)
             if limit <= 0 or self.decisions(0).staying == decisions.staying:
                 return count
             limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
@@ -213,7 +214,7 @@ class Attempt:
         """What the request costs without messages."""
         build, recipe = self.build, self.recipe
         key = (self.steady, build.tools, recipe.reply_tools, recipe.options, build.frame)
-        return self.meter.frame(key, lambda: self.rendered([]).payload)
+        return self.meter.frame(key, lambda: self.rendered(self.conversation(())).payload)
 
     def history_limit(self) -> int:
         """What the fixed part leaves for messages.
@@ -322,22 +323,31 @@ class Attempt:
 
     # --- the request -------------------------------------------------------------------------
 
-    def rendered(self, messages: list[Message]) -> Rendered:
-        """The request with these messages."""
+    def conversation(self, messages: Sequence[Message]) -> Conversation:
+        """The system text and these messages, with all that goes beside them."""
         build, recipe = self.build, self.recipe
         texts = self.steady
         system = [Message("system", tuple(map(Text, texts)))] if texts else []
-        conversation = replace(
+        return replace(
             build.frame,
             messages=(*system, *messages),
             tools=build.tools,
             settings=replace(build.frame.settings, max_tokens=recipe.answer),
             reply_tools={**build.frame.reply_tools, **recipe.reply_tools},
         )
-        return render(conversation, build.format, model=build.model, **recipe.options)
+
+    def rendered(self, conversation: Conversation) -> Rendered:
+        """The request for a conversation."""
+        build = self.build
+        return render(conversation, build.format, model=build.model, **self.recipe.options)
 
     def finished(
-        self, decisions: Decisions, draft: Draft, rendered: Rendered, count: Count
+        self,
+        decisions: Decisions,
+        draft: Draft,
+        conversation: Conversation,
+        rendered: Rendered,
+        count: Count,
     ) -> Context:
         """The context, with cache marks and its ledger."""
         build, payload = self.build, rendered.payload
@@ -366,6 +376,7 @@ class Attempt:
             self.ledger(count),
             units,
             {section.name: section.text for section in self.sections},
+            conversation,
         )
 
     def named(self, place: int | None) -> str:

@@ -8,10 +8,12 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from contextwright.api import DEFAULT_MODELS, render
 from contextwright.changes import Change
 from contextwright.explaining import explained
+from contextwright.formats.base import Conversation, Rendered
 from contextwright.messages import encode_json
-from contextwright.models import Model
+from contextwright.models import Model, find
 from contextwright.windows import Decisions
 
 __all__ = ["Comparison", "Context", "Ledger", "Unit"]
@@ -78,6 +80,18 @@ class Context(Struct, frozen=True):
     prefix: tuple[Unit, ...]
     sections: dict[str, str]
     """The text each section wrote, by its name."""
+    conversation: Conversation
+    """What was rendered: the system text, the messages that stay as they are sent, the tools."""
+
+    def render(self, format: str, *, model: str | Model | None = None, **options: Any) -> Rendered:
+        """The same context in another shape; for its own model, unless that is another provider's.
+
+        `options` are those of rendering. Nothing is counted or left out anew.
+        """
+        default = DEFAULT_MODELS.get(format)
+        if model is None and (default is None or find(default).provider == self.model.provider):
+            model = self.model
+        return render(self.conversation, format, model=model, **options)
 
     def compared_with(self, previous: Context) -> Comparison:
         """What of the previous request is a prefix of this one, and what broke it where."""
