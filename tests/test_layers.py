@@ -23,7 +23,7 @@ LAYERS = (
     ("api",),
     ("context", "explaining"),
     ("caching", "metering"),
-    ("building", "recipe"),
+    ("attempts", "building", "recipe"),
     ("recipes",),
     ("builder", "memory", "simulation"),
     ("display",),

@@ -1,0 +1,334 @@
+"""One try at a context within one budget: window, render, count, and what gives way."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.api import render
+from contextwright.caching import Boundaries, mark_cache
+from contextwright.changes import Change
+from contextwright.context import Context, Ledger, is_marked, units_of
+from contextwright.formats.base import Conversation, Rendered
+from contextwright.messages import Message, Text
+from contextwright.shares import REQUIRED, costs, within_shares
+from contextwright.shortening import cut_to, longest_text
+from contextwright.thinking import open_turn, without_thinking
+from contextwright.tokens import Count
+from contextwright.windows import Decisions, Stepped
+
+if TYPE_CHECKING:
+    from contextwright.building import Build
+
+__all__ = ["Attempt"]
+
+replace = msgspec.structs.replace
+
+SHORTEST = 200
+"""Texts are never cut to less than so many characters."""
+
+
+class Draft(Struct, frozen=True):
+    """What is to be rendered."""
+
+    messages: list[Message]
+    places: list[int | None]
+    """Where each stands in the history; None for the note."""
+    changes: list[Change]
+
+
+class Attempt:
+    """One context under one budget; every step reads what the ones before it left."""
+
+    def __init__(self, build: Build, budget: int) -> None:
+        self.build = build
+        self.recipe = build.recipe
+        self.history = build.history
+        self.meter = build.meter
+        self.budget = budget
+        self.sections, self.changes = within_shares(
+            build.said, budget, build.recipe.placement, build.meter.text
+        )
+        self.noted = True
+        """Messages that are left out are spoken of."""
+        self.longest: int | None = None
+        """Texts of the newest turn are cut to so many characters; None: not at all."""
+
+    def made(self) -> Context | Count:
+        """The context, or what the least costs that could be sent.
+
+        Less important sections go, then the note, and long texts are cut, before it is refused.
+        """
+        while True:
+            made = self.fitted()
+            if isinstance(made, Context) or not self.give_way(made):
+                return made
+
+    def fitted(self) -> Context | Count:
+        """Window, render, count; ask the window for less until the payload fits."""
+        self.fixed = self.counted_frame()
+        limit = self.history_limit()
+        while True:
+            decisions = self.decisions(limit)
+            draft = self.draft(decisions)
+            conversation = self.conversation(draft.messages)
+            rendered = self.rendered(conversation)
+            count = self.meter.count(rendered.payload)
+            if count.most <= self.budget:
+                return self.finished(decisions, draft, conversation, rendered, count)
+            if limit <= 0 or self.decisions(0).staying == decisions.staying:
+                return count
+            limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
+
+    def give_way(self, count: Count) -> bool:
+        """Leave out the least important section, or the note, or cut the longest text.
+
+        False: there is nothing left to do.
+        """
+        optional = [section for section in self.sections if section.priority < REQUIRED]
+        if optional:
+            least = min(optional, key=lambda section: section.priority)
+            self.sections.remove(least)
+            self.changes.append(Change("loss.section", least.name, "no room in the budget"))
+            return True
+        if self.noted and self.recipe.note is not None:
+            self.noted = False
+            return True
+        if self.recipe.oversize == "refuse" or self.longest == SHORTEST:
+            return False
+        if self.longest is None:
+            least = self.draft(self.decisions(0)).messages
+            self.longest = max(map(longest_text, least), default=0)
+        # Down to the shortest, so that the budget an error names is one that works.
+        shorter = int(self.longest * min(0.9, self.budget / max(count.most, 1)))
+        self.longest = max(shorter, SHORTEST)
+        return True
+
+    # --- the fixed part ----------------------------------------------------------------------
+
+    @property
+    def steady(self) -> list[str]:
+        """The texts of the system message, what never changes first."""
+        return [section.text for section in self.sections if not section.beside]
+
+    @property
+    def static(self) -> list[str]:
+        """The first texts of the system message that never change."""
+        steady = (section for section in self.sections if not section.beside)
+        return [section.text for section in takewhile(lambda section: section.static, steady)]
+
+    @property
+    def volatile(self) -> str:
+        """The text that goes beside the newest question."""
+        return "\n\n".join(section.text for section in self.sections if section.beside)
+
+    def counted_frame(self) -> Count:
+        """What the request costs without messages."""
+        build, recipe = self.build, self.recipe
+        key = (self.steady, build.tools, recipe.reply_tools, recipe.options, build.frame)
+        return self.meter.frame(key, lambda: self.rendered(self.conversation(())).payload)
+
+    def history_limit(self) -> int:
+        """What the fixed part leaves for messages.
+
+        Rounded, so that a clock that grows by a token does not move the cut.
+        """
+        fixed = self.fixed.most + self.meter.text(self.volatile)
+        coarse = max(1, self.budget // 64)
+        return max(0, self.budget - -(-fixed // coarse) * coarse)
+
+    def grid(self, step: float) -> int:
+        """The width of a stepped window's grid: a share of the room for what a window may drop.
+
+        Were it a share of the budget, a long system text would make one step as wide as the whole
+        window. What changes every turn does not count and the rest is rounded, so that the grid
+        stays put.
+        """
+        room = self.budget - self.fixed.most - self.history.always_before(len(self.history))
+        coarse = max(1, self.budget // 16)
+        return max(1, int(max(coarse, room // coarse * coarse) * step))
+
+    # --- the messages ------------------------------------------------------------------------
+
+    def decisions(self, limit: int) -> Decisions:
+        """What the window keeps within a limit; its grid follows what never changes."""
+        window = self.recipe.window
+        if isinstance(window, Stepped) and window.grid is None:
+            window = replace(window, grid=self.grid(window.step))
+        return window.decide(self.history, limit)
+
+    def draft(self, decisions: Decisions) -> Draft:
+        """What is kept, with the note on what is not, and the volatile text beside the question."""
+        messages: list[Message] = []
+        places: list[int | None] = []
+        changes: list[Change] = []
+        gap, question, volatile = decisions.gap, self.history.question, self.volatile
+        for place in decisions.places():
+            message = self.history.at(place)
+            if self.longest is not None:
+                whole, message = message, cut_to(message, self.longest)
+                if message is not whole:
+                    reason = f"no text is longer than {self.longest:,} characters"
+                    changes.append(Change("loss.cut", self.named(place), reason))
+            if place == gap:
+                note = self.note(decisions.told, changes)
+                messages.extend(note)
+                places.extend(None for _ in note)
+            if place == question and volatile:
+                message = message.with_parts((*message.parts, Text(volatile)))
+            messages.append(message)
+            places.append(place)
+        self.leave_thinking(messages, places, decisions, changes)
+        return Draft(messages, places, changes)
+
+    def note(self, omitted: int, changes: list[Change]) -> list[Message]:
+        """The message that says how many are left out, if there is room for it."""
+        message = self.recipe.note.message(omitted) if self.recipe.note else None
+        if message is None:
+            return []
+        if not self.noted:
+            changes.append(Change("loss.note", "note", "no room in the budget"))
+            return []
+        return [message]
+
+    def leave_thinking(
+        self,
+        messages: list[Message],
+        places: list[int | None],
+        decisions: Decisions,
+        changes: list[Change],
+    ) -> None:
+        """Take away thinking that is bound to words which are not before it any more.
+
+        An open tool loop keeps its thinking on the models whose API demands it.
+        """
+        changed = self.first_change(decisions)
+        if changed is None:
+            return
+        demanded = open_turn(messages) if self.build.model.legacy_thinking else len(messages)
+        for index, place in enumerate(places[:demanded]):
+            bare = without_thinking(messages[index])
+            if bare is not messages[index] and place is not None and place > changed:
+                messages[index] = bare
+                reason = "what stood before it is not what it was"
+                changes.append(Change("loss.thinking", self.named(place), reason))
+
+    def first_change(self, decisions: Decisions) -> int | None:
+        """The first place that is not sent as it was when later thinking was signed.
+
+        Models that check it also see that the clock has moved on.
+        """
+        if self.build.model.bound_thinking and not all(each.static for each in self.sections):
+            return -1
+        if not decisions.changed:
+            return None
+        hidden = self.history.hidden
+        reached = 0
+        for run in decisions.staying:
+            unseen = bisect_left(hidden, run.start) - bisect_left(hidden, reached)
+            if run.start - reached > unseen:
+                break
+            if run.action == "cleared":
+                return run.start
+            reached = run.stop
+        return reached
+
+    # --- the request -------------------------------------------------------------------------
+
+    def conversation(self, messages: Sequence[Message]) -> Conversation:
+        """The system text and these messages, with all that goes beside them."""
+        build, recipe = self.build, self.recipe
+        texts = self.steady
+        system = [Message("system", tuple(map(Text, texts)))] if texts else []
+        return replace(
+            build.frame,
+            messages=(*system, *messages),
+            tools=build.tools,
+            settings=replace(build.frame.settings, max_tokens=recipe.answer),
+            reply_tools={**build.frame.reply_tools, **recipe.reply_tools},
+        )
+
+    def rendered(self, conversation: Conversation) -> Rendered:
+        """The request for a conversation."""
+        build = self.build
+        return render(conversation, build.format, model=build.model, **self.recipe.options)
+
+    def finished(
+        self,
+        decisions: Decisions,
+        draft: Draft,
+        conversation: Conversation,
+        rendered: Rendered,
+        count: Count,
+    ) -> Context:
+        """The context, with cache marks and its ledger."""
+        build, payload = self.build, rendered.payload
+        # Before our own marks are set: a prompt without any is hashed as it stands.
+        marked = is_marked(rendered.json)
+        units = units_of(payload, count.places, marked=marked)
+        boundaries = Boundaries(self.volatile, self.static, build.frame.id)
+        changes = mark_cache(
+            payload,
+            build.format,
+            build.model,
+            boundaries,
+            set_marks=self.recipe.cache,
+            marked=marked,
+        )
+        places = [*(["system"] if self.steady else []), *map(self.named, draft.places)]
+        rendering = [
+            replace(change, path=moved(change.path, places)) for change in rendered.changes
+        ]
+        return Context(
+            payload,
+            build.format,
+            build.model,
+            decisions,
+            (*build.lost, *self.changes, *draft.changes, *changes, *rendering),
+            self.ledger(count),
+            units,
+            {section.name: section.text for section in self.sections},
+            conversation,
+        )
+
+    def named(self, place: int | None) -> str:
+        """A place as changes name it: by the number of the message in the whole history."""
+        return "note" if place is None else f"messages[{self.history.number(place)}]"
+
+    def ledger(self, count: Count) -> Ledger:
+        """The tokens by what they are for: the words of each section alone, and what joins them.
+
+        All that messages add to a request without any is history.
+        """
+        price, tools = self.meter.tokens, count.places.get("tools", 0)
+        frame = self.fixed.tokens - self.fixed.places.get("tools", 0)
+        steady = costs((one for one in self.sections if not one.beside), frame, price)
+        room = max(count.tokens - frame - tools, 0)
+        beside = costs((one for one in self.sections if one.beside), room, price)
+        history = room - sum(beside.values())
+        return Ledger(
+            tokens=count.tokens,
+            exact=count.exact,
+            bound=count.bound,
+            most=count.most,
+            budget=self.budget,
+            sections={**steady, **beside},
+            tools=tools,
+            history=history,
+            wrappers=count.tokens - tools - history - sum(steady.values()) - sum(beside.values()),
+            places=count.places,
+        )
+
+
+def moved(path: str, places: Sequence[str]) -> str:
+    """A path into the messages that were rendered as one into the history."""
+    head, bracket, rest = path.partition("]")
+    number = head.removeprefix("messages[")
+    if not bracket or number == head or not number.isdecimal() or int(number) >= len(places):
+        return path
+    return places[int(number)] + rest
