@@ -420,3 +420,18 @@ def test_without_repair_a_missing_result_stays_missing() -> None:
         cw.Conversation(tuple(history)), models.find(OLD), cw.Options(repair=False)
     )
     assert [turn["role"] for turn in literal.payload["messages"]] == ["user", "assistant"]
+
+
+def test_rendering_leaves_the_blocks_it_was_given_as_they_are() -> None:
+    """Cache marks beyond the fourth go from the payload, never from the caller's own values."""
+    tools = [
+        cw.Opaque("anthropic", {"type": f"tool_{n}", "name": f"t{n}", "cache_control": MARK})
+        for n in range(6)
+    ]
+    conversation = cw.Conversation((cw.user("hi"),), tools=tuple(tools), source="anthropic")
+    rendered = cw.render(conversation, "anthropic", model="claude-sonnet-5-5")
+    assert sum("cache_control" in tool for tool in rendered.payload["tools"]) == 4
+    assert all(tool.data["cache_control"] == MARK for tool in tools)
+
+
+MARK = {"type": "ephemeral"}

@@ -369,13 +369,13 @@ class History:
         points: set[int] = set()
         for places in (self.questions, self.asked):
             index = bisect_right(places, start)
-            points.update(places[index:] if self._fading_is_on else places[index : index + 1])
+            points.update(places[index:] if self.fadeable else places[index : index + 1])
         grouped = self.groups.places
         for place in grouped[bisect_left(grouped, start) :]:
             if self.groups.with_all(place)[0] < start:
                 following = bisect_right(self.questions, place)
                 points.update((place + 1, *self.questions[following : following + 1]))
-        if self._fading_is_on:
+        if self.fadeable:
             points.update(map(self.place, self._fades.moves(self._numbers[start])))
         return sorted(point for point in points if start < point < len(self))
 

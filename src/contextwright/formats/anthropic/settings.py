@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Literal
 
 from contextwright.changes import Change
@@ -123,11 +124,13 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
 
 def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:
     """At most four cache marks, long-lived ones first: the stable ends and the newest stay."""
-    marked = [
-        (path, holder)
-        for field in ("tools", "system", "messages")
-        for path, holder in marked_in(body.get(field), field)
-    ]
+    if not marks_of(body):
+        return
+    for field in MARKED:
+        if field in body:
+            # Blocks of the provider's own are the caller's values, which are never changed.
+            body[field] = deepcopy(body[field])
+    marked = marks_of(body)
     allowed = MAX_CACHE_MARKS - (1 if body.get("cache_control") else 0)
     if len(marked) > allowed:
         stable = [
@@ -150,6 +153,15 @@ def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:
         elif short_lived:
             holder["cache_control"] = {"type": "ephemeral"}
             changes.append(Change("repair.cache_mark", path, "a 1h mark cannot follow a 5m mark"))
+
+
+MARKED = ("tools", "system", "messages")
+"""What may hold cache marks, in the order of the prompt."""
+
+
+def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """All that holds a cache mark."""
+    return [found for field in MARKED for found in marked_in(body.get(field), field)]
 
 
 def marked_in(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
