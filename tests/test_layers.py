@@ -15,7 +15,7 @@ LAYERS = (
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("history",),
     ("decisions",),
-    ("wire", "windows", "sections"),
+    ("wire", "windows", "sections", "store"),
     ("media", "tariffs", "typescript"),
     ("tokens",),
     ("context", "explaining"),
@@ -42,6 +42,9 @@ HEAVY = (
     "pydantic",
     "regex",
     "numpy",
+    "apsw",
+    "psycopg",
+    "sqlite3",
 )
 
 

@@ -7,6 +7,13 @@ ContextwrightError
 ├── BudgetError           what has to be sent does not fit
 ├── ParseError            the data is not what its format says it is
 ├── InvalidPayload        a payload its provider would refuse
+├── StoreError            a store cannot do what was asked
+│   ├── NotFound          no such conversation or message
+│   ├── Conflict          the same key or name already means something else
+│   ├── StoreBusy         others held the store for too long
+│   ├── StoreFull         no room left to write
+│   ├── StoreLost         the server went away and did not come back in time
+│   └── UnknownSchema     made by a newer release, or no store of ours
 └── MissingExtra          an optional package is not installed
 """
 
@@ -20,12 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError",
+    "Conflict",
     "ContextwrightError",
     "InvalidPayload",
     "MissingExtra",
+    "NotFound",
     "ParseError",
+    "StoreBusy",
+    "StoreError",
+    "StoreFull",
+    "StoreLost",
     "UnknownFormat",
     "UnknownModel",
+    "UnknownSchema",
     "UsageError",
 ]
 
@@ -112,6 +126,34 @@ class InvalidPayload(ContextwrightError):
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         super().__init__(f"{first.path}: {first.message} [{first.code}]{more}")
         self.problems = tuple(problems)
+
+
+class StoreError(ContextwrightError):
+    """A store cannot do what was asked; nothing of it was stored, unless the error says so."""
+
+
+class NotFound(StoreError):
+    """There is no such conversation, or no such message in it."""
+
+
+class Conflict(StoreError):
+    """A key that was used for another turn, or a name that is taken."""
+
+
+class StoreBusy(StoreError):
+    """Other processes held the store for longer than one waits."""
+
+
+class StoreFull(StoreError):
+    """There is no room to write: a full disk, a quota, a limit on the size of files."""
+
+
+class StoreLost(StoreError):
+    """The database server went away, and did not come back in time."""
+
+
+class UnknownSchema(StoreError):
+    """The store was made by a newer release, or is not one of ours; it is left as it is."""
 
 
 class MissingExtra(ContextwrightError):
