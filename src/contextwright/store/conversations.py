@@ -28,9 +28,10 @@ __all__ = [
 
 PAGE = 100
 
+NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
 LINE = """
 WITH RECURSIVE line (depth, number, parent, fork_at) AS (
-    SELECT 0, number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?
+    SELECT 0, number, parent, fork_at FROM conversations WHERE tenant = ? AND number = ?
     UNION ALL
     SELECT line.depth + 1, c.number, c.parent, c.fork_at
     FROM line JOIN conversations c ON c.number = line.parent AND c.tenant = ?
@@ -64,9 +65,13 @@ class Head(Struct, frozen=True):
 
 def find(connection: Connection, tenant: str, id: str) -> Head | None:
     """A conversation of a tenant; None if there is none of that name."""
-    rows = connection.rows(LINE, tenant, id, tenant)
-    line = tuple((number, (fork_at or 0) + 1) for number, fork_at in rows)
-    return Head(line[0][0], line) if line else None
+    for number, parent, fork_at in connection.rows(NAME, tenant, id):
+        if parent is None:
+            return Head(number, ((number, 1),))
+        own = (number, fork_at + 1)
+        above = connection.rows(LINE, tenant, parent, tenant)
+        return Head(number, (own, *((one, (at or 0) + 1) for one, at in above)))
+    return None
 
 
 def require(connection: Connection, tenant: str, id: str) -> Head:
