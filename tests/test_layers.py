@@ -10,7 +10,7 @@ import contextwright
 SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
-    ("errors", "graphemes"),
+    ("errors", "graphemes", "terminal"),
     ("changes", "messages", "faults", "shortening"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("history",),

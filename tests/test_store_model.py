@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 import contextwright as cw
-from contextwright.store import mended
+from contextwright.store.hygiene import mended
 from strategies import IDS, NAMES, call_parts, text_parts
 
 ids = st.sampled_from(("a", "b", "Ж/../x", "'; --"))

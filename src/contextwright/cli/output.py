@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from contextwright.display import UNSAFE, safe
 from contextwright.errors import UsageError
+from contextwright.terminal import UNSAFE, safe
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ made durable the next one gathers in the pipe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -22,9 +22,33 @@ from contextwright.store.engine import Sync
 from contextwright.store.hygiene import mended
 from contextwright.store.records import Stored, Turn
 
-__all__ = ["append_stream", "dump"]
+__all__ = ["append_stream", "dump", "run_plain"]
 
 CHUNK = 2**20
+
+
+def run_plain(arguments: Sequence[str]) -> int | None:
+    """Run a stream from plainly spelled arguments; None if they need the parser or its help."""
+    name, *rest = arguments
+    words: list[str] = []
+    options: dict[str, str] = {}
+    while rest:
+        argument = rest.pop(0)
+        option, equals, value = argument.partition("=")
+        if option in ("--store", "--sync") and (equals or rest):
+            options[option] = value if equals else rest.pop(0)
+        elif argument == "--replace":
+            options[argument] = ""
+        elif argument.startswith("-"):
+            return None
+        else:
+            words.append(argument)
+    if name == "dump" and len(words) == 1 and options.keys() <= {"--store"}:
+        return dump(words[0], options.get("--store"))
+    sync = options.get("--sync", "full")
+    if name == "append-stream" and not words and (sync == "full" or sync == "fast"):
+        return append_stream(options.get("--store"), sync=sync, replace="--replace" in options)
+    return None
 
 
 # --- append-stream -------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ __all__ = ["bodies_of", "decode_message", "mended", "require_name", "require_tex
 UNFIT = re.compile("[\x00\ud800-\udfff]")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 LONGEST_NAME = 256
-REMEDY = "remove it, or replace it with contextwright.store.mended(messages)"
+REMEDY = "remove it, or replace it with contextwright.store.hygiene.mended"
 
 decode_message = msgspec.json.Decoder(Message).decode
 
