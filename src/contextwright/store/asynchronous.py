@@ -7,18 +7,20 @@ Tasks that write at the same moment share a transaction, as threads do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from contextwright.errors import UsageError
 from contextwright.messages import Message
 from contextwright.store.base import Chat, Numbers, Store
 from contextwright.store.engine import Outcomes, Sync
+from contextwright.store.hygiene import require_name
 from contextwright.store.reading import PAGE
 from contextwright.store.records import Details, Stored, Turn
 
@@ -27,6 +29,7 @@ __all__ = ["AsyncChat", "AsyncStore"]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+Opening: TypeAlias = Callable[[], Awaitable[Store]]
 
 THREADS = 32
 """At most so many calls are under way at once; writers among them share a sync."""
@@ -41,7 +44,7 @@ class AsyncStore:
     """A `Store` for an event loop; it opens at the first call, or with `async with`."""
 
     def __init__(self, place: str | Path, *, tenant: str = "", sync: Sync = "full") -> None:
-        self._open: Callable[[], Store] = lambda: Store(place, tenant=tenant, sync=sync)
+        self._open: Opening = lambda: self.run(Store, place, tenant=tenant, sync=sync)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="contextwright")
         self._opening = asyncio.Lock()
         self._store: Store | None = None
@@ -50,19 +53,24 @@ class AsyncStore:
         """The store itself, for what needs a thread of its own."""
         async with self._opening:
             if self._store is None:
-                self._store = await self.run(self._open)
+                self._store = await self._open()
             return self._store
 
     def for_tenant(self, tenant: str) -> AsyncStore:
         """The same store for another tenant; it shares the connections, and the end of them."""
+        require_name(tenant, "tenant", empty=True)
+
+        async def opened() -> Store:
+            return (await self.store()).for_tenant(tenant)
+
         other = object.__new__(AsyncStore)
-        other._open = lambda: self._opened().for_tenant(tenant)
-        other._threads, other._opening, other._store = self._threads, asyncio.Lock(), None
+        other._open, other._threads = opened, self._threads
+        other._opening, other._store = asyncio.Lock(), None
         return other
 
     def conversation(self, id: str) -> AsyncChat:
         """A conversation by its name; it comes into being when something is written to it."""
-        return AsyncChat(self, id)
+        return AsyncChat(self, require_name(id, "conversation's id"))
 
     async def list(self) -> AsyncIterator[Details]:
         """All conversations, in the order in which they were made."""
@@ -95,18 +103,17 @@ class AsyncStore:
     ) -> Result:
         """Call a function in one of the store's threads."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: function(*arguments, **named))
+        try:
+            called = loop.run_in_executor(self._threads, lambda: function(*arguments, **named))
+        except RuntimeError:  # the threads take nothing more
+            raise UsageError("the store is closed") from None
+        return await called
 
     async def each(self, items: Iterator[Item]) -> AsyncIterator[Item]:
         """Items that are fetched in a thread, some at a time."""
         while page := await self.run(page_of, items):
             for item in page:
                 yield item
-
-    def _opened(self) -> Store:
-        if self._store is None:
-            self._store = self._open()
-        return self._store
 
     async def __aenter__(self) -> AsyncStore:
         await self.store()
