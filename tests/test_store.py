@@ -34,6 +34,12 @@ TURN = [
 ]
 
 
+@pytest.fixture(scope="module")
+def shared_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file for many examples: each opens it anew."""
+    return str(tmp_path_factory.mktemp("shared") / "store.db")
+
+
 def texts(chat: cw.Chat) -> list[str]:
     return [stored.message.text for stored in chat.read()]
 
@@ -339,10 +345,10 @@ def test_what_could_not_be_read_again_is_refused(tmp_path: Path, message: Any) -
         store.conversation("lunch").add([message])
 
 
-@given(st.lists(messages, min_size=1, max_size=3))
-def test_every_message_comes_back_as_it_was(said: list[cw.Message]) -> None:
+@given(said=st.lists(messages, min_size=1, max_size=3))
+def test_every_message_comes_back_as_it_was(shared_file: str, said: list[cw.Message]) -> None:
     clean, _ = mended(said)
-    with cw.Store(shared_file(), sync="fast") as store:
+    with cw.Store(shared_file, sync="fast") as store:
         chat = store.conversation("all")
         numbers = chat.add(clean)
         assert [one.message for one in chat.read(numbers[0])] == clean
@@ -385,17 +391,6 @@ def test_names_are_data(place: str) -> None:
 
 # --- which result belongs to which call ----------------------------------------------------------
 
-FILES: list[str] = []
-
-
-def shared_file() -> str:
-    """A file for many examples: each opens it anew."""
-    if not FILES:
-        import tempfile
-
-        FILES.append(tempfile.mkdtemp() + "/store.db")
-    return FILES[0]
-
 
 def expected_joins(said: Sequence[cw.Message]) -> list[int | None]:
     """For each message the first other one with a call that it answers."""
@@ -408,12 +403,16 @@ def expected_joins(said: Sequence[cw.Message]) -> list[int | None]:
     return joins
 
 
-@given(conversations, st.lists(st.integers(1, 3), max_size=20), st.integers(0, 20))
+@given(
+    conversation=conversations,
+    sizes=st.lists(st.integers(1, 3), max_size=20),
+    at=st.integers(0, 20),
+)
 def test_results_join_their_calls_however_turns_are_cut(
-    conversation: cw.Conversation, sizes: list[int], at: int
+    shared_file: str, conversation: cw.Conversation, sizes: list[int], at: int
 ) -> None:
     said, _ = mended([*conversation.messages, *conversation.messages])
-    with cw.Store(shared_file(), sync="fast") as store:
+    with cw.Store(shared_file, sync="fast") as store:
         store.forget("fork")
         store.forget("joins")
         chat = store.conversation("joins")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from contextwright.errors import ContextwrightError, UsageError
+from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.messages import Message, Visibility
 from contextwright.store import conversations, reading, turns
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
@@ -73,7 +73,10 @@ class Store:
         return self.engine.write_each([self._adding_or_failing(turn) for turn in turns])
 
     def add_all(self, turns: Iterable[Turn]) -> int:
-        """Store any number of turns, all of them or none; gives the number of messages."""
+        """Store any number of turns, all of them or none; gives the number of messages.
+
+        With keys it may be repeated, should a server go away before it says whether it is done.
+        """
 
         def work(connection: Connection) -> int:
             return sum(len(self._adding(turn)[1](connection)) for turn in turns)
@@ -189,6 +192,8 @@ class Chat:
             NotFound: there is no such message.
         """
         child = self.store.conversation(new_id)
+        if at is not None:
+            require_number(at)
         waiting = None if at is None else self.store.engine.read(self._open_calls(at))
 
         def work(connection: Connection) -> None:
@@ -252,6 +257,7 @@ class Chat:
         self._mark(seq, {"visibility": visibility})
 
     def _mark(self, seq: int, change: dict[str, Value]) -> None:
+        require_number(seq)
         tenant, id = self.store.tenant, self.id
         self.store.engine.write(
             lambda connection: turns.mark(connection, tenant, id, seq, change), id
@@ -265,6 +271,12 @@ class Chat:
             return turns.open_calls_at(connection, head, at) if at < length else None
 
         return work
+
+
+def require_number(seq: object) -> None:
+    """Refuse what is no message's number."""
+    if type(seq) is not int:
+        raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
 
 
 def failing(error: ContextwrightError) -> Work[Any]:

@@ -135,7 +135,7 @@ class Pool(Generic[Opened]):
 
     @contextmanager
     def borrowed(self) -> Generator[Opened]:
-        """A connection; one that saw an error is not used again."""
+        """A connection; after an error that is not ours it is not used again."""
         if self._is_closed:
             raise UsageError("the store is closed")
         if self._process != os.getpid():
@@ -148,12 +148,19 @@ class Pool(Generic[Opened]):
                 connection = self._connect()
             try:
                 yield connection
+            except ContextwrightError:
+                self._give_back(connection)
+                raise
             except BaseException:
                 self._close(connection)
                 raise
-            self._free.append(connection)
+            self._give_back(connection)
+
+    def _give_back(self, connection: Opened) -> None:
+        """Keep a connection for the next who wants one."""
+        self._free.append(connection)
         if self._is_closed:
-            self.close()
+            self.drop()
 
     def drop(self) -> None:
         """Close what nobody uses."""

@@ -105,7 +105,11 @@ class PostgresEngine:
         self._readers = Pool(self._reader, PostgresConnection.close, CONNECTIONS)
         self._writers = Pool(self._connect, PostgresConnection.close, CONNECTIONS)
         self._writer = Writer(self._transact)
-        self._insist(lambda: self._prepare(steps), OPENING)
+        try:
+            self._insist(lambda: self._prepare(steps), OPENING)
+        except BaseException:
+            self.close()
+            raise
 
     # --- transactions ------------------------------------------------------------------------
 

@@ -86,10 +86,14 @@ class SqliteEngine:
         self._readers = Pool(self._reader, SqliteConnection.close, CONNECTIONS)
         self._writers = Pool(self._connect, SqliteConnection.close, CONNECTIONS)
         self._writer = Writer(self._transact)
-        with self._translated(), self._writers.borrowed() as connection:
-            if self._lacking(connection, steps):
-                self._migrate(connection, steps)
-            use_log(connection)
+        try:
+            with self._translated(), self._writers.borrowed() as connection:
+                if self._lacking(connection, steps):
+                    self._migrate(connection, steps)
+                use_log(connection)
+        except BaseException:
+            self.close()
+            raise
 
     # --- transactions ------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from contextwright.errors import ContextwrightError, StoreError
+from contextwright.errors import ContextwrightError, StoreBusy, StoreError, StoreLost
 from contextwright.store.engine import Connection, Work
 
 __all__ = ["Entry", "Writer"]
@@ -82,10 +82,16 @@ class Writer:
                 entry.is_done = True
 
     def _together(self, batch: Sequence[Entry]) -> None:
-        """One transaction for all; if the database refuses it, one for each."""
+        """One transaction for all; if the database refuses it, one for each.
+
+        One that was too large for the disk does not take the others with it.
+        """
         try:
             self._transact(batch)
-        except StoreError as error:
+        except (StoreBusy, StoreLost) as error:  # it would be so for each
+            for entry in batch:
+                entry.error = error
+        except ContextwrightError as error:
             if len(batch) == 1:
                 batch[0].error = error
                 return
