@@ -528,6 +528,8 @@ def test_postgres_needs_its_package() -> None:
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(cw.UsageError, match="no URL of a Postgres database"):
+        cw.Store("postgresql://host:port/x?bogus=1")
     with pytest.raises(cw.StoreLost, match="no connection to database 'x'") as lost:
         cw.Store(f"postgresql://user:secret@/x?host={tmp_path}")
     assert "secret" not in str(lost.value)

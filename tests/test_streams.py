@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -166,14 +167,17 @@ def test_streams_start_without_the_parser() -> None:
 class Writer:
     """A process that is sent turns and remembers which were acknowledged."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(self, store: str, limit: int = resource.RLIM_INFINITY) -> None:
         self.process = subprocess.Popen(
             [*CW, "append-stream", "--store", store],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
         )
         self.acknowledged: list[str] = []
+        self.errors: dict[str, str] = {}
         self.thread = threading.Thread(target=self._listen)
         self.thread.start()
 
@@ -181,8 +185,11 @@ class Writer:
         assert self.process.stdout is not None
         with self.process.stdout as answers:
             for line in answers:
-                if line.endswith("\n"):
-                    self.acknowledged.append(json.loads(line)["ack"])
+                answer = json.loads(line) if line.endswith("\n") else {}
+                if "ack" in answer:
+                    self.acknowledged.append(answer["ack"])
+                elif answer:
+                    self.errors[answer["key"]] = answer["error"]
 
     def send(self, lines: list[str]) -> None:
         assert self.process.stdin is not None
@@ -258,3 +265,20 @@ def test_a_crowd_writes_to_one_conversation(place: str) -> None:
     for writer, (name, lines) in zip(writers, crowd.items(), strict=True):
         assert writer.acknowledged == list(lines)
         assert [key for key in stored if key.startswith(f"{name}-")] == list(lines)
+
+
+def test_a_full_disk_is_told_and_takes_nothing(tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    lines = turns_of("w", 1_500)
+    writer = Writer(store, limit=300_000)
+    for line in lines.values():
+        writer.send([line])
+    writer.end()
+    assert 0 < len(writer.acknowledged) < 1_500
+    assert {*writer.acknowledged, *writer.errors} == set(lines)
+    assert "cannot write" in next(iter(writer.errors.values()))
+    assert set(whole_turns(store)) == set(writer.acknowledged)
+    again = Writer(store)
+    again.send([lines[key] for key in writer.errors])
+    again.end()
+    assert set(whole_turns(store)) == set(lines)

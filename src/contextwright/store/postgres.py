@@ -16,6 +16,7 @@ from contextwright.errors import (
     StoreFull,
     StoreLost,
     UnknownSchema,
+    UsageError,
 )
 from contextwright.store.engine import Outcomes, Pool, Row, Sync, Value, Work
 from contextwright.store.migrations import STEPS, Step, steps_after
@@ -98,7 +99,8 @@ class PostgresEngine:
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
-            raise StoreError("this is no URL of a Postgres database") from None
+            hint = "postgresql://user@host/database"
+            raise UsageError("this is no URL of a Postgres database", hint=hint) from None
         self._address = make_conninfo("", **{**DEFAULTS, **given})
         self.where = f"database {given.get('dbname', 'postgres')!r}"  # never the password
         self._set_up = SET_UP.format(commit="on" if sync == "full" else "off")
@@ -185,6 +187,8 @@ class PostgresEngine:
         try:
             session.execute(in_dialect(self._set_up))
             session.commit()
+            # Whoever waits for a conversation's row has to see what was added meanwhile.
+            session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             encoding = session.info.parameter_status("server_encoding")
             if encoding != "UTF8":
                 raise StoreError(f"{self.where} is encoded in {encoding}", hint="it has to be UTF8")

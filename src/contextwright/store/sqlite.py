@@ -31,6 +31,10 @@ PATIENCE = 60.0
 CONNECTIONS = 64
 """At most so many at once, for reading and for writing each."""
 
+PAGE = 8_192
+"""Bytes of a page. Messages of a kilobyte leave much of 4,096 unused (1.31 times the JSON of the
+messages on disk, against 1.19); with 16,384 every commit writes more than it saves (1.13)."""
+
 WAL_LIMIT = 64 * 2**20
 """The log is cut back to this size once it has been copied into the file."""
 
@@ -89,6 +93,7 @@ class SqliteEngine:
         try:
             with self._translated(), self._writers.borrowed() as connection:
                 if self._lacking(connection, steps):
+                    connection.database.pragma("page_size", PAGE)  # of a file that is still empty
                     self._migrate(connection, steps)
                 use_log(connection)
         except BaseException:
