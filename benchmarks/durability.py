@@ -28,6 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--writers", default="1,2,4", help="beside each other while being killed")
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--turns", type=int, default=500, help="for each of eight processes")
     parser.add_argument("--only", default="kill9,writers,diskfull,syncs,fault")
@@ -44,7 +45,7 @@ def reports(options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every setting with its report, as each is done."""
     wanted, programs = options.only.split(","), options.programs
     if "kill9" in wanted:
-        for writers in (1, 2, 4):
+        for writers in options.writers.split(","):
             for shared in ((), ("--shared",)):
                 name = f"kill9, {writers} writers{', shared' if shared else ''}"
                 arguments = ("--kills", options.kills, "--writers", writers, *shared)
