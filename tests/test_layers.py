@@ -21,6 +21,7 @@ LAYERS = (
     ("context", "explaining"),
     ("formats",),
     ("api",),
+    ("importers",),
     ("caching", "metering"),
     ("recipe",),
     ("recipes",),

@@ -26,6 +26,7 @@ __all__ = [
     "LINE_LIMIT",
     "Source",
     "decode",
+    "lines_of",
     "read_bytes",
     "read_document",
     "read_lines",
@@ -85,14 +86,19 @@ def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int
         UsageError: the source cannot be opened or read.
     """
     with opened(source) as stream:
-        number = 0
-        while line := stream.readline(limit + 1):
-            number += 1
-            if len(line) > limit and not line.endswith(b"\n"):
-                yield number, too_large("line", limit, line=number)
-                skip_line(stream)
-            elif line.strip():
-                yield number, decode_line(line, number)
+        yield from lines_of(stream, limit=limit)
+
+
+def lines_of(stream: BinaryIO, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int, Any]]:
+    """What `read_lines` gives, from a stream that is open already."""
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit and not line.endswith(b"\n"):
+            yield number, too_large("line", limit, line=number)
+            skip_line(stream)
+        elif line.strip():
+            yield number, decode_line(line, number)
 
 
 def decode(data: bytes, *, first_line: int = 1) -> Any:

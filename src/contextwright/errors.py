@@ -107,15 +107,35 @@ class BudgetError(ContextwrightError):
 
 
 class ParseError(ContextwrightError):
-    """The data is not what its format says; `path` leads to the place, `line` for files."""
+    """The data is not what its format says; `path` leads to the place in a `file` or a `line`."""
 
     def __init__(
-        self, message: str, *, path: str = "", line: int | None = None, hint: str = ""
+        self,
+        message: str,
+        *,
+        path: str = "",
+        line: int | None = None,
+        hint: str = "",
+        file: str = "",
     ) -> None:
         place = path if line is None else f"line {line}{': ' + path if path else ''}"
-        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        steps = [file if file.isprintable() else shown(file), place, message]
+        super().__init__(": ".join(step for step in steps if step), hint=hint)
+        self.message = message
         self.path = path
         self.line = line
+        self.file = file
+
+    def within(self, path: str = "", *, line: int | None = None, file: str = "") -> ParseError:
+        """The same error as seen from outside: inside a larger value, at a line, in a file."""
+        dot = "." if path and self.path and not self.path.startswith("[") else ""
+        return ParseError(
+            self.message,
+            path=f"{path}{dot}{self.path}",
+            line=self.line if line is None else line,
+            hint=self.hint,
+            file=f"{file}: {self.file}" if file and self.file else file or self.file,
+        )
 
 
 class InvalidPayload(ContextwrightError):
