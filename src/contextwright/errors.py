@@ -134,7 +134,7 @@ class ParseError(ContextwrightError):
             path=f"{path}{dot}{self.path}",
             line=self.line if line is None else line,
             hint=self.hint,
-            file=f"{file}: {self.file}" if file and self.file else file or self.file,
+            file=self.file or file,
         )
 
 

@@ -70,12 +70,17 @@ def detect(files: Files) -> str:
 
 
 def read(
-    source: str | Path | Files, format: str | None = None, *, branches: bool = False
+    source: str | Path | Files,
+    format: str | None = None,
+    *,
+    branches: bool = False,
+    replace: bool = False,
 ) -> Iterator[Imported]:
     """The conversations of a source, one by one, however many there are.
 
     Take the messages of each before asking for the next. Without a format the content tells it.
     With `branches`, what stands beside the last version of a conversation follows it as forks.
+    With `replace`, halves of characters and NUL become U+FFFD; `Files.replaced` counts them.
 
     Raises:
         UsageError: the source cannot be opened.
@@ -84,9 +89,11 @@ def read(
     if isinstance(source, str | Path):
         files = open_files(source)
         try:
-            yield from read(files, format, branches=branches)
+            yield from read(files, format, branches=branches, replace=replace)
         finally:
             files.close()
         return
+    source.replace = replace
     importer = find(format or detect(source))
+    source.replaced = 0  # looking at it is no reading
     yield from importer.read(source, branches)

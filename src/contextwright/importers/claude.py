@@ -45,7 +45,7 @@ def read(files: Files, branches: bool) -> Iterator[Imported]:
     """The conversations of an export, one by one."""
     for name in conversation_files(files):
         with files.open(name) as stream:
-            document = Document(stream)
+            document = Document(stream, mend=files.mend)
             if document.peek() == b"{":
                 yield conversation(Fields(document.value()))
             else:

@@ -83,7 +83,7 @@ def told_by_lines(files: Files, file: str) -> str:
 def told_by_document(files: Files, file: str) -> str:
     """What a document tells: by its first entries if it is a list, else by its fields."""
     with files.open(file) as stream:
-        document = Document(stream)
+        document = Document(stream, mend=files.mend)
         if document.peek() == b"[":
             found = told_by_entries(first_entries(document))
         elif document.peek() == b"{" and is_telegram(document):

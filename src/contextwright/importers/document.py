@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from contextwright.documents import CHUNK, LINE_LIMIT, decode, too_large
-from contextwright.errors import ParseError
+from contextwright.documents import CHUNK, LINE_LIMIT, Mend, decode, too_large
+from contextwright.errors import ParseError, shown
 from contextwright.faults import step
 
 __all__ = ["Document"]
@@ -36,8 +36,11 @@ class Document:
     is checked and passed over. A piece may have at most `limit` bytes.
     """
 
-    def __init__(self, stream: BinaryIO, *, limit: int = LINE_LIMIT) -> None:
+    def __init__(
+        self, stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
+    ) -> None:
         self.stream = stream
+        self.mend = mend
         self.limit = limit
         self.data = b""
         self.offset = 0
@@ -47,6 +50,8 @@ class Document:
         self.places: list[str | int] = []
         self.taken = 0
         """How many pieces have been begun."""
+        self.cut = False
+        """The data ended within brackets."""
         self.more()
         if self.data.startswith(MARK):
             self.offset = len(MARK)
@@ -68,11 +73,12 @@ class Document:
     def value(self) -> Any:
         """The next piece as a value."""
         self.taken += 1
-        if not self.peek():
+        if not self.peek() and self.places:
             raise self.fault("the document ends in the middle", "was it written whole?")
         end = self.extent()
         try:
-            value = decode(self.data[self.offset : end])
+            piece = self.data[self.offset : end]
+            value = decode(self.mend(piece) if self.mend else piece)
         except ParseError as error:
             raise error.within(self.path, line=self.here() + (error.line or 1) - 1) from None
         self.offset = end
@@ -81,7 +87,7 @@ class Document:
     def entries(self) -> Iterator[int]:
         """Walk the list that comes next; gives the number of each entry."""
         self.taken += 1
-        self.expect(b"[", "a list")
+        self.open(b"[", "a list")
         self.places.append(0)
         number = 0
         if self.peek() != b"]":
@@ -98,7 +104,7 @@ class Document:
     def fields(self) -> Iterator[str]:
         """Walk the object that comes next; gives each key."""
         self.taken += 1
-        self.expect(b"{", "an object")
+        self.open(b"{", "an object")
         self.places.append("")
         seen: set[str] = set()
         if self.peek() != b"}":
@@ -128,6 +134,13 @@ class Document:
         if self.peek():
             raise self.fault("something follows the document", "one document a file")
 
+    def is_whole(self) -> bool:
+        """Whether one list or object stands here, and nothing else."""
+        if self.peek() not in (b"{", b"["):
+            return False
+        self.offset = self.bracketed()
+        return not self.cut and not self.peek()
+
     # --- steps -------------------------------------------------------------------------------
 
     def more(self) -> bool:
@@ -143,16 +156,16 @@ class Document:
 
     def extent(self) -> int:
         """Where the piece that begins at `offset` ends; at the end of all data if it is cut."""
-        first = self.data[self.offset]
-        if first in OPENING:
+        first = self.data[self.offset : self.offset + 1]
+        if first and first in OPENING:
             return self.bracketed()
-        pattern = STRING if first == QUOTE else WORD
+        pattern = STRING if first == b'"' else WORD
         while True:
             match = pattern.match(self.data, self.offset)
-            if match and match.end() < len(self.data):
-                # Nothing that begins a value stands here: let the decoder say so.
-                return max(match.end(), self.offset + 1)
-            if not self.room():
+            if match and self.offset < match.end() < len(self.data):
+                return match.end()
+            # Where nothing begins that could be a value, the decoder sees enough to say so.
+            if (match and match.end() == self.offset) or not self.room():
                 return len(self.data)
 
     def bracketed(self) -> int:
@@ -164,6 +177,7 @@ class Document:
             if place == len(self.data) or self.data[place] == QUOTE:
                 held = place - self.offset
                 if not self.room():
+                    self.cut = True
                     return len(self.data)
                 place = self.offset + held
                 continue
@@ -186,8 +200,15 @@ class Document:
         assert isinstance(key, str)
         return key
 
+    def open(self, bracket: bytes, name: str) -> None:
+        """Step over an opening bracket; anything else is read, to say what is wrong with it."""
+        if self.peek() != bracket:
+            value = self.value()
+            raise self.fault(f"must be {name}, not {shown(value)}", "is it the right file?")
+        self.offset += 1
+
     def expect(self, wanted: bytes, name: str) -> None:
-        """Step over a bracket or a colon."""
+        """Step over a mark."""
         if self.peek() != wanted:
             raise self.fault(f"expected {name}", "was it written whole?")
         self.offset += 1

@@ -25,6 +25,7 @@ from contextwright.documents import (
     too_large,
 )
 from contextwright.errors import ParseError, UsageError, shown
+from contextwright.faults import without_bad_text
 
 __all__ = ["Files", "Folder", "OneFile", "Zip", "open_files"]
 
@@ -35,6 +36,7 @@ RATIO = 200
 SMALL = 64 * 2**20
 """Members up to this size may grow as they like."""
 MOST_MEMBERS = 200_000
+ENCRYPTED = 1
 IN_MEMORY = 8 * 2**20
 
 
@@ -47,6 +49,10 @@ class Files:
         self.names = names
         self.total = total
         """All bytes there are to read."""
+        self.replace = False
+        """Put U+FFFD for what cannot be stored: halves of characters, NUL."""
+        self.replaced = 0
+        """How often that was done."""
         self.past = 0
         self.stream: IO[bytes] | None = None
 
@@ -55,6 +61,14 @@ class Files:
         """How many bytes have been read, for a progress bar."""
         open_now = self.stream is not None and not self.stream.closed
         return min(self.total, self.past + (self.stream.tell() if open_now else 0))  # pyright: ignore
+
+    def mend(self, data: bytes) -> bytes:
+        """JSON text as it may be read."""
+        if not self.replace:
+            return data
+        mended, found = without_bad_text(data)
+        self.replaced += found
+        return mended
 
     def shown(self, name: str) -> str:
         """The name of a member in errors."""
@@ -67,17 +81,20 @@ class Files:
     @contextmanager
     def open(self, name: str) -> Generator[BinaryIO]:
         """A member as a stream; whatever is wrong with it names it."""
+        with self.naming(name), self.raw(name) as stream:
+            self.stream = stream
+            yield cast("BinaryIO", stream)
+            self.past += stream.tell()
+
+    @contextmanager
+    def naming(self, name: str) -> Generator[None]:
+        """Put the member's name before whatever is wrong with it."""
         try:
-            with self.raw(name) as stream:
-                self.stream = stream
-                yield cast("BinaryIO", stream)
-                self.past += stream.tell()
+            yield
         except ParseError as error:
             raise error.within(file=self.shown(name)) from None
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise ParseError(
-                f"the zip is damaged: {error}", file=self.shown(name), hint="download it again"
-            ) from None
+            raise damaged(self.shown(name), error) from None
         except (RuntimeError, NotImplementedError) as error:
             if not isinstance(self, Zip) or isinstance(error, RecursionError):
                 raise
@@ -94,12 +111,12 @@ class Files:
             data = stream.read(DOCUMENT_LIMIT + 1)
             if len(data) > DOCUMENT_LIMIT:
                 raise too_large("document", DOCUMENT_LIMIT, line=None)
-            return decode(data)
+            return decode(self.mend(data))
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         """The JSON value of each line of a member; the first bad line ends it."""
         with self.open(name) as stream:
-            for number, value in lines_of(stream):
+            for number, value in lines_of(stream, mend=self.mend):
                 if isinstance(value, ParseError):
                     raise value
                 yield number, value
@@ -110,6 +127,12 @@ class Files:
 
     def close(self) -> None:
         """Give back what was opened."""
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class OneFile(Files):
@@ -180,26 +203,23 @@ class Zip(Files):
     """A zip archive."""
 
     def __init__(self, label: str, stream: IO[bytes]) -> None:
+        self.below = stream
         try:
             self.archive = zipfile.ZipFile(stream)
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise ParseError(
-                f"the zip is damaged: {shown(str(error))}", file=label, hint="download it again"
-            ) from None
-        self.below = stream
-        members = [info for info in self.archive.infolist() if not info.is_dir()]
-        if len(members) > MOST_MEMBERS:
-            raise ParseError(f"holds more than {MOST_MEMBERS:,} files", file=label)
-        self.members = {info.filename: info for info in members}
-        if len(self.members) < len(members):
-            twice = next(i.filename for i in members if self.members[i.filename] is not i)
-            raise ParseError(f"two members are called {shown(twice)}", file=label)
+            self.members = members_of(self.archive)
+        except (ParseError, zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            stream.close()
+            if isinstance(error, ParseError):
+                raise error.within(file=label) from None
+            raise damaged(label, error) from None
         names = tuple(sorted(self.members))
-        super().__init__(label, names, sum(info.file_size for info in members))
+        super().__init__(label, names, sum(info.file_size for info in self.members.values()))
 
     def raw(self, name: str) -> IO[bytes]:
         """A member as it is unpacked, unless it would grow out of all proportion."""
         info = self.members[name]
+        if info.flag_bits & ENCRYPTED:
+            raise ParseError("is encrypted", hint="unpack it with its password")
         if info.file_size > SMALL and info.file_size > RATIO * max(info.compress_size, 1):
             raise ParseError(
                 f"grows from {info.compress_size:,} to {info.file_size:,} bytes, "
@@ -212,6 +232,25 @@ class Zip(Files):
         """Close the archive and the file it is in."""
         self.archive.close()
         self.below.close()
+
+
+def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The members of an archive by name; each name stands once."""
+    members = [info for info in archive.infolist() if not info.is_dir()]
+    if len(members) > MOST_MEMBERS:
+        raise ParseError(f"holds more than {MOST_MEMBERS:,} files")
+    named = {info.filename: info for info in members}
+    for info in members:
+        if named[info.filename] is not info:
+            raise ParseError(f"two members are called {shown(info.filename)}")
+    return named
+
+
+def damaged(file: str, error: BaseException) -> ParseError:
+    """A zip that cannot be read."""
+    return ParseError(
+        f"the zip is damaged: {shown(str(error))}", file=file, hint="download it again"
+    )
 
 
 def open_files(source: str | Path) -> Files:

@@ -26,7 +26,7 @@ FORMAT = "openai-chat"
 
 def read(files: Files, branches: bool) -> Iterator[Imported]:
     """The examples of a file, one by one."""
-    for file, line, data in conversations(files):
+    for file, line, data in conversations(files, least=1):
         try:
             yield from example(data, files, file, line, branches)
         except ParseError as error:

@@ -81,37 +81,26 @@ def channels(files: Files, root: str) -> Iterator[tuple[Fields, str]]:
     """What is known of each channel, with the folder its days are in."""
     for name in LISTS:
         if f"{root}{name}" in files.names:
-            for fields in objects_of(files, f"{root}{name}"):
-                yield fields, fields.maybe("name") or fields.text("id")
+            with files.naming(f"{root}{name}"):
+                for fields in objects_of(files, f"{root}{name}"):
+                    yield fields, fields.maybe("name") or fields.text("id")
 
 
 def objects_of(files: Files, name: str) -> Iterator[Fields]:
     """The objects of a file that is a list of them."""
     data = files.document(name)
-    try:
-        if not isinstance(data, list):
-            raise ParseError(f"must be a list, not {shown(data)}")
-        for place, item in enumerate(cast("list[object]", data)):
-            yield Fields(item, f"[{place}]")
-    except ParseError as error:
-        raise error.within(file=files.shown(name)) from None
+    if not isinstance(data, list):
+        raise ParseError(f"must be a list, not {shown(data)}")
+    for place, item in enumerate(cast("list[object]", data)):
+        yield Fields(item, f"[{place}]")
 
 
 class People:
     """The users of an export by id."""
 
     def __init__(self, files: Files, name: str) -> None:
-        self.authors: dict[str, Author] = {}
-        for user in objects_of(files, name):
-            profile = user.object("profile")
-            names = (
-                profile.maybe("real_name"),
-                user.maybe("real_name"),
-                profile.maybe("display_name"),
-            )
-            label = next((name for name in names if name), None)
-            id = user.text("id")
-            self.authors[id] = Author(id, label, user.maybe("name"))
+        with files.naming(name):
+            self.authors = dict(map(person, objects_of(files, name)))
 
     def find(self, id: str | None) -> Author | None:
         """Who an id is; one the export does not know is an id alone."""
@@ -138,6 +127,14 @@ class People:
                 return f"{label} ({target})" if label and label != target else target
 
 
+def person(user: Fields) -> tuple[str, Author]:
+    """A user by id; the name people read comes first."""
+    profile, id = user.object("profile"), user.text("id")
+    names = profile.maybe("real_name"), user.maybe("real_name"), profile.maybe("display_name")
+    label = next((name for name in names if name), None)
+    return id, Author(id, label, user.maybe("name"))
+
+
 class Channel:
     """The messages of one channel, day by day."""
 
@@ -155,13 +152,11 @@ class Channel:
     def messages(self) -> Iterator[Message]:
         """All messages in order."""
         for day in self.days:
-            for fields in objects_of(self.files, day):
-                try:
+            with self.files.naming(day):
+                for fields in objects_of(self.files, day):
                     message = self.message(fields)
-                except ParseError as error:
-                    raise error.within(file=self.files.shown(day)) from None
-                if message is not None:
-                    yield message
+                    if message is not None:
+                        yield message
 
     def message(self, fields: Fields) -> Message | None:
         """One message; None for what is none."""

@@ -45,12 +45,13 @@ MEDIA: dict[str, MediaKind] = {
 
 def read(files: Files, branches: bool) -> Iterator[Imported]:
     """The chats of an export, one by one."""
-    with files.open(result_file(files)) as stream:
-        document = Document(stream)
-        chat = Chat(document)
+    name = result_file(files)
+    with files.open(name) as stream:
+        document = Document(stream, mend=files.mend)
+        chat = Chat(document, files, name)
         for key in document.fields():
             if key in CHAT_LISTS:
-                yield from listed(document)
+                yield from listed(document, files, name)
             elif key == "messages":
                 yield chat.imported()
                 chat.finish()
@@ -71,13 +72,13 @@ def result_file(files: Files) -> str:
     return found[0]
 
 
-def listed(document: Document) -> Iterator[Imported]:
+def listed(document: Document, files: Files, name: str) -> Iterator[Imported]:
     """The chats of an account."""
     for key in document.fields():
         if key != "list":
             continue
         for _ in document.entries():
-            chat = Chat(document)
+            chat = Chat(document, files, name)
             for field in document.fields():
                 if field == "messages":
                     yield chat.imported()
@@ -89,8 +90,10 @@ def listed(document: Document) -> Iterator[Imported]:
 class Chat:
     """A chat whose messages come after what is said about it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, files: Files, name: str) -> None:
         self.document = document
+        self.files = files
+        self.name = name
         self.facts: dict[str, Any] = {}
         self.path = document.path
         self.report = Report()
@@ -124,18 +127,20 @@ class Chat:
             pass
 
     def messages(self, chat: str, with_bot: bool) -> Iterator[Message]:
-        """The messages of a chat as they come."""
-        for _ in self.document.entries():
-            line = self.document.here()
-            fields = Fields(self.document.value())
-            try:
-                message = message_of(fields, chat, f"user{chat}" if with_bot else None)
-            except ParseError as error:
-                raise error.within(self.document.path, line=line) from None
-            if message is None:
-                self.report.skip("empty message")
-            else:
-                yield message
+        """The messages of a chat as they come; errors name the file, whoever is reading."""
+        with self.files.naming(self.name):
+            for _ in self.document.entries():
+                self.document.peek()
+                line = self.document.here()
+                fields = Fields(self.document.value(), self.document.path)
+                try:
+                    message = message_of(fields, chat, f"user{chat}" if with_bot else None)
+                except ParseError as error:
+                    raise error.within(line=line) from None
+                if message is None:
+                    self.report.skip("empty message")
+                else:
+                    yield message
 
 
 def message_of(fields: Fields, chat: str, bot: str | None) -> Message | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -12,6 +14,7 @@ from contextwright.documents import LINE_LIMIT
 from contextwright.errors import ParseError
 from contextwright.formats.base import Conversation
 from contextwright.importers.base import SOURCE, Imported, Importer, Report, as_id
+from contextwright.importers.document import Document
 from contextwright.importers.files import Files
 from contextwright.messages import Message
 
@@ -35,32 +38,28 @@ def importer(name: str) -> Importer:
     return Importer(name, format.title, read)
 
 
-def conversations(files: Files) -> Iterator[tuple[str, int | None, Any]]:
-    """The decoded conversations of all files: file, line if it has lines, data."""
+def conversations(files: Files, *, least: int = 2) -> Iterator[tuple[str, int | None, Any]]:
+    """The decoded conversations of all files: file, line if it has lines, data.
+
+    A file of fewer than `least` lines is a document.
+    """
     names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
     if not names:
         raise ParseError("there is no JSON in it", file=files.label)
     for name in names:
-        if is_lines(files, name):
+        if is_lines(files, name, least=least):
             for number, data in files.lines(name):
                 yield name, number, data
         else:
             yield name, None, files.document(name)
 
 
-def is_lines(files: Files, name: str) -> bool:
-    """Whether a file is JSON Lines: its first line is a whole value, and more follows."""
+def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
+    """Whether a file is JSON Lines: its first line stands for itself, and others follow."""
     with files.open(name) as stream:
         lines = iter(lambda: stream.readline(LINE_LIMIT + 1), b"")
-        values = (line for line in lines if line.strip())
-        first, second = next(values, b""), next(values, None)
-    if second is None or not first.endswith(b"\n"):
-        return False
-    try:
-        msgspec.json.decode(first.removeprefix(b"\xef\xbb\xbf"), type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+        first = list(islice((line for line in lines if line.strip()), least))
+    return len(first) == least and Document(BytesIO(first[0])).is_whole()
 
 
 def imported(conversation: Conversation, files: Files, file: str, line: int | None) -> Imported:
