@@ -73,7 +73,7 @@ class Log:
 
     def learn(self, fields: Fields, number: int) -> None:
         """What an entry says about the whole."""
-        kind = fields.data.get("type")
+        kind = str(fields.data.get("type"))
         if kind in TITLES:
             self.title = fields.data.get(TITLES[kind]) or self.title
         if kind not in SPOKEN:
