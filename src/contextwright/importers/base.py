@@ -46,8 +46,13 @@ class Report:
     def add(self, change: Change) -> None:
         """One more change."""
         self.codes[change.code] += 1
-        if len(self.changes) < LISTED:
+        if self.room:
             self.changes.append(change)
+
+    @property
+    def room(self) -> int:
+        """How many more changes are listed."""
+        return LISTED - len(self.changes)
 
     def skip(self, reason: str, number: int = 1) -> None:
         """Entries that do not become messages."""

@@ -13,7 +13,7 @@ from contextwright import formats
 from contextwright.documents import LINE_LIMIT
 from contextwright.errors import ParseError
 from contextwright.formats.base import Conversation
-from contextwright.importers.base import SOURCE, Imported, Importer, Report, as_id
+from contextwright.importers.base import SOURCE, Fields, Imported, Importer, Report, as_id
 from contextwright.importers.document import Document
 from contextwright.importers.files import Files
 from contextwright.messages import Message
@@ -70,9 +70,12 @@ def imported(conversation: Conversation, files: Files, file: str, line: int | No
     for change in conversation.changes:
         report.add(change)
     source = conversation.source or ""
+    about = Fields(conversation.extra.get("contextwright", {}))  # written by cw export
     return Imported(
         id=id,
         format=source,
+        title=about.maybe("title"),
+        agent=about.maybe("agent"),
         messages=marked(conversation.messages, source, id),
         report=report,
         settings=settings_of(conversation),
