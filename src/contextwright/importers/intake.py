@@ -18,7 +18,7 @@ from contextwright import importers
 from contextwright.errors import Conflict, ParseError, UsageError, shown
 from contextwright.importers.base import Imported, Report
 from contextwright.importers.files import Files
-from contextwright.messages import Message
+from contextwright.messages import Message, encode_json
 from contextwright.store import conversations, reading, turns
 from contextwright.store.base import Store
 from contextwright.store.engine import Connection
@@ -29,6 +29,7 @@ __all__ = ["Intake", "Outcome"]
 
 BATCH = 256
 """So many messages are held and written at once."""
+NUL = rb"\u0000"
 EMPTY = "conversation without messages"
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -116,7 +117,8 @@ def batches(one: Imported, file: str) -> Iterator[Batch]:
     """The messages with their JSON, some at a time; what no store can keep is refused."""
     try:
         require_text(one.title, "title")
-        settings_text(one.settings)
+        if NUL in encode_json(one.settings):  # all else was refused when the file was read
+            settings_text(one.settings)
         numbered = enumerate(one.messages)
         while batch := [
             (message, body_of(message, f"messages[{number}]"))
