@@ -152,17 +152,23 @@ def test_bad_files_say_why_in_one_line(
     assert len(said) < 400
 
 
-@pytest.mark.parametrize("format", importers.NAMES)
-@given(data=st.binary(max_size=60) | st.recursive(
-    st.none() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["id", "uuid", "messages", "mapping", "chat_messages", "type", "role",
-                         "content", "message", "payload", "text", "parts", "input", "contents"]),
-        inner, max_size=4,
+FIELDS = (
+    "id uuid messages mapping chat_messages type role content message payload text parts input "
+    "contents sender author author_id current_node parent sessionId preferred_output agent"
+).split()
+SHAPES = st.recursive(
+    st.none() | st.integers() | st.sampled_from([*FIELDS, "user", "assistant", "tool", "all"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4)
     ),
-    max_leaves=12,
-).map(lambda value: json.dumps(value).encode()))  # fmt: skip
+    max_leaves=16,
+)
+
+
+@given(
+    format=st.sampled_from(importers.NAMES),
+    data=st.binary(max_size=60) | SHAPES.map(lambda value: json.dumps(value).encode()),
+)
 def test_no_file_is_worse_than_an_error(format: str, data: bytes) -> None:
     said = ""
     try:

@@ -95,12 +95,6 @@ class Files:
             raise error.within(file=self.shown(name)) from None
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise damaged(self.shown(name), error) from None
-        except (RuntimeError, NotImplementedError) as error:
-            if not isinstance(self, Zip) or isinstance(error, RecursionError):
-                raise
-            raise ParseError(
-                f"cannot be unpacked: {shown(str(error))}", file=self.shown(name), hint="unpack it"
-            ) from None
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UsageError(f"cannot read {shown(self.shown(name))}: {reason}") from None
@@ -226,7 +220,12 @@ class Zip(Files):
                 f"more than {RATIO} times: this may be a zip bomb",
                 hint="unpack it yourself if you trust it",
             )
-        return self.archive.open(info)
+        try:
+            return self.archive.open(info)
+        except NotImplementedError as error:
+            raise ParseError(
+                f"cannot be unpacked: {shown(str(error))}", hint="unpack it yourself"
+            ) from None
 
     def close(self) -> None:
         """Close the archive and the file it is in."""

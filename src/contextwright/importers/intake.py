@@ -22,7 +22,13 @@ from contextwright.messages import Message, encode_json
 from contextwright.store import conversations, reading, turns
 from contextwright.store.base import Store
 from contextwright.store.engine import Connection
-from contextwright.store.hygiene import body_of, decode_message, require_text, settings_text
+from contextwright.store.hygiene import (
+    body_of,
+    decode_message,
+    require_name,
+    require_text,
+    settings_text,
+)
 from contextwright.store.records import Details
 
 __all__ = ["Intake", "Outcome"]
@@ -93,7 +99,7 @@ class Intake(Struct, frozen=True, kw_only=True):
             raise UsageError(
                 "one name for several conversations", hint="leave --as out, or split the file"
             )
-        return msgspec.structs.replace(one, id=self.id)
+        return msgspec.structs.replace(one, id=require_name(self.id, "conversation's id"))
 
     def take(self, one: Imported, shelf: Shelf | None, outcome: Outcome, files: Files) -> None:
         """One conversation with its messages."""
