@@ -16,6 +16,8 @@ from contextwright import importers
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat, UsageError
 from contextwright.importers import files as files_module
 from contextwright.importers.document import Document
+from contextwright.messages import encode_json
+from contextwright.store.hygiene import decode_message
 from imports import (
     CHATGPT,
     CLAUDE,
@@ -172,10 +174,47 @@ SHAPES = st.recursive(
 def test_no_file_is_worse_than_an_error(format: str, data: bytes) -> None:
     said = ""
     try:
-        everything(data, format)
+        for _, message in everything(data, format):
+            assert decode_message(encode_json(message)) == message
     except ContextwrightError as error:
         said = str(error)
     assert "\n" not in said
+
+
+SAMPLES: dict[str, Any] = {
+    "chatgpt": CHATGPT,
+    "claude": CLAUDE,
+    "telegram": TELEGRAM,
+    "port42": PORT42,
+    "claude-code": CLAUDE_CODE,
+    "codex": CODEX,
+    "openai-finetuning": FINETUNING,
+}
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in a value: what holds it, and where in that."""
+    if isinstance(value, dict):
+        inner = [(value, key) for key in value]
+    elif isinstance(value, list):
+        inner = [(value, index) for index in range(len(value))]
+    else:
+        inner = []
+    return inner + [place for holder, key in inner for place in places(holder[key])]
+
+
+@given(data=st.data(), name=st.sampled_from(sorted(SAMPLES)), new=SHAPES)
+def test_one_wrong_value_is_an_error_or_no_harm(data: st.DataObject, name: str, new: Any) -> None:
+    sample = json.loads(json.dumps(SAMPLES[name]))
+    holder, key = data.draw(st.sampled_from(places(sample)))
+    holder[key] = new
+    file = lines(sample) if name in LINES else json.dumps(sample).encode()
+    try:
+        found = everything(file, name)
+    except ParseError:
+        return
+    for _, message in found:
+        assert decode_message(encode_json(message)) == message
 
 
 @pytest.mark.parametrize(("name", "data"), DOCUMENTS.items())
@@ -341,8 +380,10 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     assert found == read(tmp_path / "file")
 
 
-def test_importing_twice_gives_the_same(tmp_path: Path) -> None:
+def test_importing_twice_gives_the_same() -> None:
     for name, data in (DOCUMENTS | LINES).items():
+        for _, message in everything(data, name):
+            assert decode_message(encode_json(message)) == message
         sources = [message.meta["source"] for _, message in everything(data, name)]
         assert len(set(sources)) == len(sources) > 0
         assert everything(data, name) == everything(data, name)

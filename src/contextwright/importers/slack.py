@@ -61,7 +61,7 @@ def read(files: Files, branches: bool) -> Iterator[Imported]:
         yield Imported(
             id=as_id(NAME, id),
             format=NAME,
-            title=f"#{folder}",
+            title=f"#{as_id(folder)}",
             messages=Channel(files, sorted(names), people, id, report).messages(),
             report=report,
             settings={NAME: channel.data} if channel else {},
