@@ -10,7 +10,7 @@ import contextwright
 SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
-    ("errors", "graphemes"),
+    ("errors", "graphemes", "terminal"),
     ("changes", "messages", "faults", "shortening"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("history",),
@@ -24,7 +24,8 @@ LAYERS = (
     ("context", "explaining"),
     ("caching", "metering"),
     ("attempts", "building", "recipe"),
-    ("recipes",),
+    ("store",),
+    ("importers", "recipes"),
     ("builder", "memory", "simulation"),
     ("display",),
     ("cli", "__main__", "__init__"),
@@ -43,6 +44,9 @@ HEAVY = (
     "pydantic",
     "regex",
     "numpy",
+    "apsw",
+    "psycopg",
+    "sqlite3",
 )
 
 

@@ -7,12 +7,19 @@ from contextwright.api import check, convert, count, parse, parse_reply, parse_s
 from contextwright.changes import Change
 from contextwright.errors import (
     BudgetError,
+    Conflict,
     ContextwrightError,
     InvalidPayload,
     MissingExtra,
+    NotFound,
     ParseError,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreLost,
     UnknownFormat,
     UnknownModel,
+    UnknownSchema,
     UsageError,
 )
 from contextwright.formats.base import Conversation, Options, Rendered, Settings, ToolChoice
@@ -47,16 +54,23 @@ if TYPE_CHECKING:
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import CurrentTime, CurrentUser, Instructions, ReplyTo, Section
     from contextwright.simulation import simulate
+    from contextwright.store.asynchronous import AsyncChat, AsyncStore
+    from contextwright.store.base import Chat, Store
+    from contextwright.store.records import Details, Stored, Turn
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AsyncChat",
+    "AsyncStore",
     "Author",
     "BudgetError",
     "Calibration",
     "Change",
+    "Chat",
+    "Conflict",
     "Context",
     "ContextBuilder",
     "ContextwrightError",
@@ -66,6 +80,7 @@ __all__ = [
     "CurrentTime",
     "CurrentUser",
     "Decision",
+    "Details",
     "Fading",
     "FirstAndRecent",
     "History",
@@ -80,6 +95,7 @@ __all__ = [
     "MissingExtra",
     "Model",
     "Models",
+    "NotFound",
     "Note",
     "Opaque",
     "Options",
@@ -93,14 +109,22 @@ __all__ = [
     "Section",
     "Settings",
     "Stepped",
+    "Store",
+    "StoreBusy",
+    "StoreError",
+    "StoreFull",
+    "StoreLost",
+    "Stored",
     "Text",
     "Thinking",
     "Tool",
     "ToolCall",
     "ToolChoice",
     "ToolResult",
+    "Turn",
     "UnknownFormat",
     "UnknownModel",
+    "UnknownSchema",
     "UsageError",
     "assistant",
     "check",
@@ -117,12 +141,16 @@ __all__ = [
 ]
 
 LATER = {
+    "AsyncChat": "contextwright.store.asynchronous",
+    "AsyncStore": "contextwright.store.asynchronous",
+    "Chat": "contextwright.store.base",
     "Context": "contextwright.context",
     "ContextBuilder": "contextwright.builder",
     "ConversationMemory": "contextwright.memory",
     "CurrentTime": "contextwright.sections",
     "CurrentUser": "contextwright.sections",
     "Decision": "contextwright.decisions",
+    "Details": "contextwright.store.records",
     "Fading": "contextwright.fading",
     "FirstAndRecent": "contextwright.windows",
     "History": "contextwright.history",
@@ -136,6 +164,9 @@ LATER = {
     "ReplyTo": "contextwright.sections",
     "Section": "contextwright.sections",
     "Stepped": "contextwright.windows",
+    "Store": "contextwright.store.base",
+    "Stored": "contextwright.store.records",
+    "Turn": "contextwright.store.records",
     "simulate": "contextwright.simulation",
 }
 """Names loaded when they are first asked for: whoever only converts does not wait for recipes."""

@@ -7,7 +7,6 @@ text or turn its direction are shown as escapes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -31,6 +30,7 @@ from contextwright.messages import (
     encode_json,
     json_text,
 )
+from contextwright.terminal import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,11 +40,6 @@ __all__ = ["print_conversation", "print_explanation", "safe", "show"]
 Style: TypeAlias = Literal["head", "time", "text", "call", "reason", "error", "note"]
 Line: TypeAlias = tuple[Style, str]
 
-UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and newline, delete, C1
-    "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"  # half pairs, tags and hidden variations
-)
 COLOURS: dict[Style, str] = {
     "head": "bold",
     "time": "dim",
@@ -125,20 +120,6 @@ def print_explanation(context: Context, *, console: Console | None = None) -> No
     console = console or Console()
     for look, text in explained(context):
         console.print(Styled(safe(text, line=True), LOOKS[look]), soft_wrap=True)
-
-
-def safe(text: str, *, line: bool = False) -> str:
-    """Text that a terminal shows and does not obey; with `line`, on one line."""
-    text = UNSAFE.sub(lambda match: escaped(match[0]), text.replace("\r\n", "\n"))
-    return text.replace("\n", "\\n").replace("\t", " ") if line else text
-
-
-def escaped(character: str) -> str:
-    """A character spelled out."""
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 class View:

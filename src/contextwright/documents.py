@@ -8,7 +8,7 @@ pays little for it: one decode and one encode at C speed, and one walk over the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -24,8 +24,10 @@ __all__ = [
     "DEPTH",
     "DOCUMENT_LIMIT",
     "LINE_LIMIT",
+    "Mend",
     "Source",
     "decode",
+    "lines_of",
     "read_bytes",
     "read_document",
     "read_lines",
@@ -33,6 +35,9 @@ __all__ = [
 
 Source: TypeAlias = str | Path | bytes
 """A file's path, `-` for standard input, or the bytes themselves."""
+
+Mend: TypeAlias = Callable[[bytes], bytes]
+"""Replaces what no JSON text may hold before it is read."""
 
 DEPTH = 200
 """How deep values may nest. Real requests stay under 30, schemas included; Python's own stack
@@ -85,14 +90,21 @@ def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int
         UsageError: the source cannot be opened or read.
     """
     with opened(source) as stream:
-        number = 0
-        while line := stream.readline(limit + 1):
-            number += 1
-            if len(line) > limit and not line.endswith(b"\n"):
-                yield number, too_large("line", limit, line=number)
-                skip_line(stream)
-            elif line.strip():
-                yield number, decode_line(line, number)
+        yield from lines_of(stream, limit=limit)
+
+
+def lines_of(
+    stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
+) -> Iterator[tuple[int, Any]]:
+    """What `read_lines` gives, from a stream that is open; `mend` sees each line before."""
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit and not line.endswith(b"\n"):
+            yield number, too_large("line", limit, line=number)
+            skip_line(stream)
+        elif line.strip():
+            yield number, decode_line(mend(line) if mend else line, number)
 
 
 def decode(data: bytes, *, first_line: int = 1) -> Any:

@@ -7,6 +7,13 @@ ContextwrightError
 ├── BudgetError           what has to be sent does not fit
 ├── ParseError            the data is not what its format says it is
 ├── InvalidPayload        a payload its provider would refuse
+├── StoreError            a store cannot do what was asked
+│   ├── NotFound          no such conversation or message
+│   ├── Conflict          the same key or name already means something else
+│   ├── StoreBusy         others held the store for too long
+│   ├── StoreFull         no room left to write
+│   ├── StoreLost         the server went away and did not come back in time
+│   └── UnknownSchema     made by a newer release, or no store of ours
 └── MissingExtra          an optional package is not installed
 """
 
@@ -20,12 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError",
+    "Conflict",
     "ContextwrightError",
     "InvalidPayload",
     "MissingExtra",
+    "NotFound",
     "ParseError",
+    "StoreBusy",
+    "StoreError",
+    "StoreFull",
+    "StoreLost",
     "UnknownFormat",
     "UnknownModel",
+    "UnknownSchema",
     "UsageError",
 ]
 
@@ -93,15 +107,35 @@ class BudgetError(ContextwrightError):
 
 
 class ParseError(ContextwrightError):
-    """The data is not what its format says; `path` leads to the place, `line` for files."""
+    """The data is not what its format says; `path` leads to the place in a `file` or a `line`."""
 
     def __init__(
-        self, message: str, *, path: str = "", line: int | None = None, hint: str = ""
+        self,
+        message: str,
+        *,
+        path: str = "",
+        line: int | None = None,
+        hint: str = "",
+        file: str = "",
     ) -> None:
         place = path if line is None else f"line {line}{': ' + path if path else ''}"
-        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        steps = [file if file.isprintable() else shown(file), place, message]
+        super().__init__(": ".join(step for step in steps if step), hint=hint)
+        self.message = message
         self.path = path
         self.line = line
+        self.file = file
+
+    def within(self, path: str = "", *, line: int | None = None, file: str = "") -> ParseError:
+        """The same error as seen from outside: inside a larger value, at a line, in a file."""
+        dot = "." if path and self.path and not self.path.startswith("[") else ""
+        return ParseError(
+            self.message,
+            path=f"{path}{dot}{self.path}",
+            line=self.line if line is None else line,
+            hint=self.hint,
+            file=self.file or file,
+        )
 
 
 class InvalidPayload(ContextwrightError):
@@ -112,6 +146,34 @@ class InvalidPayload(ContextwrightError):
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         super().__init__(f"{first.path}: {first.message} [{first.code}]{more}")
         self.problems = tuple(problems)
+
+
+class StoreError(ContextwrightError):
+    """A store cannot do what was asked; nothing of it was stored, unless the error says so."""
+
+
+class NotFound(StoreError):
+    """There is no such conversation, or no such message in it."""
+
+
+class Conflict(StoreError):
+    """A key that was used for another turn, or a name that is taken."""
+
+
+class StoreBusy(StoreError):
+    """Other processes held the store for longer than one waits."""
+
+
+class StoreFull(StoreError):
+    """There is no room to write: a full disk, a quota, a limit on the size of files."""
+
+
+class StoreLost(StoreError):
+    """The database server went away, and did not come back in time."""
+
+
+class UnknownSchema(StoreError):
+    """The store was made by a newer release, or is not one of ours; it is left as it is."""
 
 
 class MissingExtra(ContextwrightError):

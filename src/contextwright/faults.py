@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from contextwright.errors import ParseError, shown
 
-__all__ = ["find_fault"]
+__all__ = ["find_fault", "step", "without_bad_text"]
 
 Expected: TypeAlias = Literal["value", "key", "colon", "more", "nothing"]
 
@@ -48,6 +48,20 @@ WANTED: dict[Expected, str] = {
     "more": "a comma or the closing bracket",
     "nothing": "nothing more",
 }
+
+
+def without_bad_text(data: bytes) -> tuple[bytes, int]:
+    """JSON text with U+FFFD for halves of characters and NUL, and how many there were."""
+    found = 0
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        nonlocal found
+        if match["half"] is None and match[0] != rb"\u0000":
+            return match[0]
+        found += 1
+        return rb"\ufffd"
+
+    return (ESCAPE.sub(replaced, data), found) if b"\\u" in data else (data, 0)
 
 
 def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | None:

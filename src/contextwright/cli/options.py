@@ -68,3 +68,13 @@ ToolsFile = Annotated[
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to this file.")
 ]
+StorePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        "-s",
+        metavar="FILE|URL",
+        help="Where conversations live: an SQLite file or postgresql://… "
+        "Default: CONTEXTWRIGHT_STORE, else a file in your data folder.",
+    ),
+]

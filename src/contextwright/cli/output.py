@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from contextwright.display import UNSAFE, safe
 from contextwright.errors import UsageError
+from contextwright.terminal import UNSAFE, safe
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -152,15 +152,17 @@ def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Generator[Callable[[int, int], None] | None]:
+def progress(title: str, *, in_bytes: bool = False) -> Generator[Callable[[int, int], None] | None]:
     """A bar on standard error while a person waits; nothing where nobody looks."""
     if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn())
+    words = TextColumn("{task.description}", markup=False)
+    figures = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (words, BarColumn(), figures)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title)
+        task = bar.add_task(safe(title, line=True))
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -7,10 +7,10 @@ from itertools import chain
 from math import ceil, log10
 from xml.sax.saxutils import escape
 
-from contextwright.display import safe
 from contextwright.explaining import money
 from contextwright.models import Model
 from contextwright.simulation import Row
+from contextwright.terminal import safe
 
 __all__ = ["plot"]
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 # Imported in the order in which `cw --help` lists them.
 from contextwright.cli.app import app
 
-from contextwright.cli.commands import conversations, contexts, tables  # isort: skip
+from contextwright.cli.commands import conversations, contexts, transfer, streams, tables  # isort: skip
 
-__all__ = ["app", "contexts", "conversations", "tables"]
+__all__ = ["app", "contexts", "conversations", "streams", "tables", "transfer"]

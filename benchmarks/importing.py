@@ -1,0 +1,121 @@
+"""How fast a large file gets into a store, in how much memory, and what a kill leaves behind.
+
+    uv run python benchmarks/importing.py
+    uv run python benchmarks/importing.py --megabytes 100 --store postgresql://localhost/test
+
+Makes a JSON Lines file of fine-tuning data, imports it with `cw import` in a process of its own,
+and does so again with a `kill -9` in the middle. CPU seconds are those of the importing process;
+on a busy machine they say more than the clock. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+import workload
+from contextwright import render
+from contextwright.store.base import Store
+
+CONVERSATIONS = 50
+"""Different ones in the file; they repeat until it is long enough."""
+SHORTEST = 20
+"""Messages of the shortest."""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--megabytes", type=int, default=1_000, help="size of the file")
+    options.add_argument("--folder", help="where to work; default: a temporary folder")
+    options.add_argument("--store", help="postgresql://…; default: a new SQLite file")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        file = Path(folder, "train.jsonl")
+        lines = write_file(file, chosen.megabytes * 10**6)
+        size = file.stat().st_size
+        print(f"file: {size / 1e6:,.0f} MB, {lines:,} conversations")
+        dry = run(file, "--dry-run")
+        print_row("read and check", size, dry)
+        place = chosen.store or str(Path(folder, "whole.db"))
+        print_row("import", size, run(file, "--store", place))
+        print_row("import again", size, run(file, "--store", place))
+        if chosen.store is None:
+            stored = Path(place).stat().st_size
+            print(f"store: {stored / 1e6:,.0f} MB, {stored / size:.2f} of the file")
+            return killed(file, Path(folder, "killed.db"), lines)
+    return 0
+
+
+def write_file(path: Path, size: int) -> int:
+    """Write conversations until the file is long enough; gives their number."""
+    encode = msgspec.json.encode
+    bodies: list[bytes] = []
+    for number in range(CONVERSATIONS):
+        conversation = workload.clean(SHORTEST + number)
+        payload = render(conversation, "openai-chat", model="gpt-5.6-sol").payload
+        kept = {name: payload[name] for name in ("messages", "tools") if name in payload}
+        bodies.append(encode(kept) + b"\n")
+    written = lines = 0
+    with path.open("wb") as stream:
+        while written < size:
+            written += stream.write(bodies[lines % CONVERSATIONS])
+            lines += 1
+    return lines
+
+
+def run(file: Path, *arguments: str) -> tuple[float, float, float, dict[str, object]]:
+    """Import in a process of its own: seconds, CPU seconds, peak MB, what it said."""
+    command = [sys.executable, "-m", "contextwright", "import", str(file), "--json", *arguments]
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    said = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - began
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024, json.loads(said)
+
+
+def print_row(name: str, size: int, found: tuple[float, float, float, dict[str, object]]) -> None:
+    seconds, cpu, peak, said = found
+    speed, busy = size / 1e6 / seconds, size / 1e6 / cpu
+    print(
+        f"{name}: {seconds:.1f} s, {speed:.0f} MB/s ({cpu:.1f} s of CPU, {busy:.0f} MB/s), "
+        f"peak {peak:.0f} MB, {said['messages']:,} new and {said['known']:,} known messages"
+    )
+
+
+def killed(file: Path, place: Path, lines: int) -> int:
+    """Kill an import when half of the file has been written, and look what is there."""
+    command = [sys.executable, "-m", "contextwright", "import", str(file), "--store", str(place)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    log = Path(f"{place}-wal")
+    while process.poll() is None:
+        if log.exists() and log.stat().st_size > file.stat().st_size / 2:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    code = process.wait()
+    with Store(place) as store:
+        left = sum(1 for _ in store.list())
+    held = log.stat().st_size / 1e6 if log.exists() else 0
+    print(f"killed half way (exit {code}): {left} conversations left, log {held:,.0f} MB")
+    said = run(file, "--store", str(place))[3]
+    whole = said["conversations"] == lines and said["known"] == 0
+    print(f"imported after that: {said['conversations']:,} conversations")
+    return 0 if code == -signal.SIGKILL and left == 0 and whole else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,329 @@
+"""ChatGPT account exports: `conversations.json`, each conversation a tree of messages.
+
+What was last on the screen is the branch that ends at `current_node`; the others, from edited
+questions and regenerated answers, are reported or become forks. A message to a `recipient` other
+than all is a call, and what the tool says next is its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from contextwright.errors import ParseError, shown
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    Report,
+    as_id,
+    mark,
+    media_named,
+)
+from contextwright.importers.document import Document
+from contextwright.importers.files import Files
+from contextwright.messages import (
+    Author,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+__all__ = ["IMPORTER", "conversation_files"]
+
+NAME = "chatgpt"
+READ = ("id", "author", "create_time", "content", "recipient")
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The conversations of an export, one by one."""
+    for name in conversation_files(files):
+        with files.open(name) as stream:
+            document = Document(stream, mend=files.mend)
+            if document.peek() == b"{":  # one conversation, saved on its own
+                yield from conversations(Fields(document.value()), branches)
+            else:
+                for number in document.entries():
+                    fields = Fields(document.value(), f"[{number}]")
+                    yield from conversations(fields, branches)
+            document.end()
+
+
+def conversation_files(files: Files) -> list[str]:
+    """The files that hold conversations: one, or several numbered ones in a large account."""
+    if len(files.names) == 1:
+        return list(files.names)
+    found = [
+        name
+        for name in files.ending(".json")
+        if name.rpartition("/")[2].lower().startswith("conversations")
+    ]
+    if not found:
+        raise ParseError("there is no conversations.json in it", file=files.label)
+    return found
+
+
+def conversations(fields: Fields, branches: bool) -> Iterator[Imported]:
+    """A conversation: the branch last seen, then the others if they are wanted."""
+    tree = Tree(fields)
+    id = as_id(fields.maybe("conversation_id") or fields.maybe("id") or "")
+    report = Report()
+    main = tree.branch(tree.current(report))
+    placed: dict[str, tuple[str, int]] = {}
+    messages = Branch(tree, id, report).messages(main, placed)
+    others = [leaf for leaf in tree.leaves() if leaf not in placed]
+    if others and not branches:
+        report.skip("on another branch (edited or regenerated)", tree.unseen(placed))
+    title = fields.maybe("title")
+    yield Imported(id=id, format=NAME, title=title, messages=messages, report=report)
+    for leaf in others if branches else ():
+        path = tree.branch(leaf)
+        shared = next((node for node in reversed(path) if node in placed), None)
+        parent, at = placed[shared] if shared else (id, 0)
+        rest = path[path.index(shared) + 1 :] if shared else path
+        fork, said = as_id(id, leaf), Report()
+        messages = Branch(tree, fork, said, before=at).messages(rest, placed)
+        if messages:
+            yield Imported(
+                id=fork,
+                format=NAME,
+                title=title,
+                messages=messages,
+                report=said,
+                parent=parent,
+                at=at,
+            )
+
+
+class Tree:
+    """The `mapping` of a conversation: nodes with parents and children."""
+
+    def __init__(self, fields: Fields) -> None:
+        if not isinstance(fields.data.get("mapping"), dict):
+            raise ParseError("must be an object", path=fields.place("mapping"))
+        self.fields = fields
+        mapping = fields.object("mapping")
+        self.nodes = {key: Fields(value, mapping.place(key)) for key, value in mapping.data.items()}
+
+    def current(self, report: Report) -> str | None:
+        """The node last seen; where the export names none, the leaf that stands last."""
+        node = self.fields.maybe("current_node")
+        if node in self.nodes or not self.nodes:
+            return node
+        last = self.leaves()[-1]
+        reason = f"{shown(node)} is not in the mapping; the last leaf stands in"
+        report.change("repair.branch", self.fields.place("current_node"), reason)
+        return last
+
+    def leaves(self) -> list[str]:
+        """The nodes nobody names as parent, in their order."""
+        parents = {node.maybe("parent") for node in self.nodes.values()}
+        return [key for key in self.nodes if key not in parents] or list(self.nodes)[-1:]
+
+    def branch(self, leaf: str | None) -> list[str]:
+        """The nodes from the root to a leaf."""
+        path: dict[str, None] = {}
+        node = leaf
+        while node is not None and node in self.nodes:
+            if node in path:
+                place = self.nodes[node].place("parent")
+                raise ParseError("a message is its own ancestor", path=place)
+            path[node] = None
+            node = self.nodes[node].maybe("parent")
+        return list(reversed(path))
+
+    def unseen(self, placed: dict[str, tuple[str, int]]) -> int:
+        """How many messages stand on other branches."""
+        nodes = self.nodes.items()
+        return sum(1 for key, node in nodes if key not in placed and node.data.get("message"))
+
+
+class Branch:
+    """Turns the nodes of one branch into messages."""
+
+    def __init__(self, tree: Tree, id: str, report: Report, before: int = 0) -> None:
+        self.tree = tree
+        self.id = id
+        self.report = report
+        self.before = before
+        self.calls: dict[str, str] = {}
+        """The newest call of each tool, by the tool's first name."""
+
+    def messages(self, path: list[str], placed: dict[str, tuple[str, int]]) -> tuple[Message, ...]:
+        """The messages; `placed` learns where each node stands."""
+        messages: list[Message] = []
+        for key in path:
+            node = self.tree.nodes[key]
+            message = self.message(node.object("message")) if node.data.get("message") else None
+            if message is not None and messages and answers_the_same(messages[-1], message):
+                messages[-1] = joined(messages[-1], message)
+            elif message is not None:
+                messages.append(message)
+            placed[key] = (self.id, self.before + len(messages))
+        return tuple(messages)
+
+    def message(self, fields: Fields) -> Message | None:
+        """One message; None where it says nothing."""
+        author = fields.object("author")
+        role = author.text("role")
+        if role not in ("system", "user", "assistant", "tool"):
+            self.report.skip(f"role {shown(role)}")
+            return None
+        content = fields.object("content")
+        kind = content.maybe("content_type") or "text"
+        if kind == "reasoning_recap":
+            self.report.skip("how long the model thought")
+            return None
+        parts = [*parts_of(content, kind, attached(fields))]
+        if not parts:
+            self.report.skip("empty message")
+            return None
+        if kind in ("user_editable_context", "model_editable_context"):
+            role = "system"
+        id = fields.maybe("id") or ""
+        recipient = fields.maybe("recipient") or "all"
+        if role == "assistant" and recipient != "all":
+            parts = [self.call(recipient, parts, id)]
+        elif role == "tool":
+            parts = [self.result(author.maybe("name") or "tool", parts, kind)]
+        name = author.maybe("name") if role == "user" else None
+        hidden = fields.object("metadata").data.get("is_visually_hidden_from_conversation") is True
+        return Message(
+            role,
+            tuple(parts),
+            Author(name=name) if name else None,
+            sent_at=fields.spelled("create_time"),
+            kind="note" if hidden else "message",
+            meta=mark(f"{NAME}/{self.tree_id}/{id}", chatgpt=fields.rest(*READ)),
+        )
+
+    @property
+    def tree_id(self) -> str:
+        """The conversation's own id, also on a fork: the same message keeps its identity."""
+        fields = self.tree.fields
+        return fields.maybe("conversation_id") or fields.maybe("id") or ""
+
+    def call(self, recipient: str, parts: list[Part], id: str) -> ToolCall:
+        """A call: what the model wrote to a tool, as JSON where it is that."""
+        words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
+        call = ToolCall.from_json(recipient, words, id=id)
+        if "_raw" in call.arguments:
+            call = ToolCall(recipient, {"input": words}, id)
+        self.calls[recipient.partition(".")[0]] = id
+        return call
+
+    def result(self, name: str, parts: list[Part], kind: str) -> ToolResult:
+        """What a tool said, as the answer to its newest call."""
+        pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+        only = pieces[0] if len(pieces) == 1 else None
+        content = only.text if isinstance(only, Text) else pieces
+        call = self.calls.get(name.partition(".")[0])
+        return ToolResult(call, content, name, is_error=kind == "system_error")
+
+
+def answers_the_same(before: Message, message: Message) -> bool:
+    """Whether a tool goes on answering the same call."""
+    if before.role != "tool" or message.role != "tool":
+        return False
+    return before.results[0].call_id == message.results[0].call_id is not None
+
+
+def joined(before: Message, message: Message) -> Message:
+    """Two answers to one call as one."""
+    first, second = before.results[0], message.results[0]
+    content = (*pieces_of(first), *pieces_of(second))
+    result = msgspec.structs.replace(first, content=content)
+    return before.with_parts([result])
+
+
+def pieces_of(result: ToolResult) -> tuple[Text | Media | Opaque, ...]:
+    content = result.content
+    return content if isinstance(content, tuple) else (Text(result.text),)
+
+
+# --- content ---------------------------------------------------------------------------------
+
+
+def attached(fields: Fields) -> dict[str, Media]:
+    """The files of a message by their handles."""
+    files = fields.object("metadata").objects("attachments")
+    found = [
+        media_named(
+            file.maybe("name"),
+            file.maybe("mimeType") or file.maybe("mime_type"),
+            handle=file.maybe("id"),
+            origin=NAME,
+        )
+        for file in files
+    ]
+    return {media.file_id or f"#{place}": media for place, media in enumerate(found)}
+
+
+def parts_of(content: Fields, kind: str, files: dict[str, Media]) -> Iterator[Part]:
+    """The parts of a message: its words, thoughts and media, then the files beside them."""
+    match kind:
+        case "text" | "multimodal_text":
+            yield from pieces(content, files)
+        case "code" | "execution_output":
+            yield from words(content.maybe("text"))
+        case "thoughts":
+            for thought in content.objects("thoughts"):
+                said = [thought.maybe("summary"), thought.maybe("content")]
+                yield Thinking("\n\n".join(word for word in said if word), origin=NAME)
+        case "tether_browsing_display":
+            yield from words(content.maybe("result") or content.maybe("summary"))
+        case "tether_quote":
+            said = [content.maybe("title"), content.maybe("url"), content.maybe("text")]
+            yield from words("\n".join(word for word in said if word))
+        case "system_error":
+            said = [content.maybe("name"), content.maybe("text")]
+            yield from words(": ".join(word for word in said if word))
+        case "user_editable_context":
+            said = [content.maybe("user_profile"), content.maybe("user_instructions")]
+            yield from words("\n\n".join(word for word in said if word))
+        case "model_editable_context":
+            yield from words(content.maybe("model_set_context"))
+        case _:
+            yield Opaque(NAME, content.data, content.maybe("text"))
+    yield from files.values()
+
+
+def words(text: str | None) -> Iterator[Text]:
+    if text:
+        yield Text(text)
+
+
+def pieces(content: Fields, files: dict[str, Media]) -> Iterator[Part]:
+    """The pieces of a message that may hold more than words."""
+    for place, piece in enumerate(content.list("parts")):
+        if isinstance(piece, str):
+            yield from words(piece)
+        else:
+            yield from piece_of(Fields(piece, f"{content.place('parts')}[{place}]"), files)
+
+
+def piece_of(piece: Fields, files: dict[str, Media]) -> Iterator[Part]:
+    """A picture, a sound, or what was heard in it."""
+    kind = piece.maybe("content_type") or ""
+    if kind == "audio_transcription":
+        yield from words(piece.maybe("text"))
+    elif "asset_pointer" in kind:
+        holder = piece.object("audio_asset_pointer") if "audio_video" in kind else piece
+        pointer = holder.maybe("asset_pointer") or ""
+        handle = pointer.rpartition("//")[2]
+        known = files.pop(handle, None)
+        if known is None:
+            media_kind = "image" if kind.startswith("image") else "audio"
+            known = Media(media_kind, file_id=handle or None, origin=NAME)
+        yield known
+    else:
+        yield Opaque(NAME, piece.data, piece.maybe("text"))
+
+
+IMPORTER = Importer(NAME, "ChatGPT account export", read)

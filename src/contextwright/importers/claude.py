@@ -1,0 +1,168 @@
+"""Claude account exports: `conversations.json` with `chat_messages`.
+
+A reply holds its calls and their results in one message; here the results stand in messages of
+their own, as everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from contextwright.errors import ParseError, shown
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    Report,
+    as_id,
+    mark,
+    media_named,
+)
+from contextwright.importers.chatgpt import conversation_files
+from contextwright.importers.document import Document
+from contextwright.importers.files import Files
+from contextwright.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    as_result,
+)
+
+__all__ = ["IMPORTER"]
+
+NAME = "claude"
+READ = ("uuid", "text", "content", "sender", "created_at", "attachments", "files", "files_v2")
+SENDERS: dict[str, Literal["user", "assistant"]] = {"human": "user", "assistant": "assistant"}
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The conversations of an export, one by one."""
+    for name in conversation_files(files):
+        with files.open(name) as stream:
+            document = Document(stream, mend=files.mend)
+            if document.peek() == b"{":
+                yield conversation(Fields(document.value()))
+            else:
+                for number in document.entries():
+                    yield conversation(Fields(document.value(), f"[{number}]"))
+            document.end()
+
+
+def conversation(fields: Fields) -> Imported:
+    """One conversation."""
+    id = as_id(fields.text("uuid"))
+    report = Report()
+    messages: list[Message] = []
+    for message in fields.objects("chat_messages"):
+        made = messages_of(message, id, report)
+        if not made:
+            report.skip("empty message")
+        messages.extend(made)
+    return Imported(
+        id=id,
+        format=NAME,
+        title=fields.maybe("name") or None,
+        messages=tuple(messages),
+        report=report,
+        settings={NAME: rest} if (rest := fields.rest("uuid", "name", "chat_messages")) else {},
+    )
+
+
+def messages_of(fields: Fields, id: str, report: Report) -> list[Message]:
+    """The messages of an entry: one, or several where results stand between the words."""
+    sender = fields.text("sender")
+    if sender not in SENDERS:
+        raise ParseError(f"{shown(sender)} is not one of: human, assistant", path=fields.path)
+    runs: list[tuple[bool, list[Part]]] = []
+    for part in parts_of(fields, report):
+        is_result = isinstance(part, ToolResult)
+        if not runs or runs[-1][0] != is_result:
+            runs.append((is_result, []))
+        runs[-1][1].append(part)
+    messages: list[Message] = []
+    for place, (is_result, parts) in enumerate(runs):
+        source = f"{NAME}/{id}/{fields.maybe('uuid') or ''}" + (f"/{place}" if place else "")
+        messages.append(
+            Message(
+                "tool" if is_result else SENDERS[sender],
+                tuple(parts),
+                sent_at=fields.maybe("created_at"),
+                meta=mark(source, claude={} if place else fields.rest(*READ)),
+            )
+        )
+    return messages
+
+
+def parts_of(fields: Fields, report: Report) -> Iterator[Part]:
+    """The parts of an entry: its blocks, else its plain text, then what was attached."""
+    calls: list[str] = []
+    blocks = fields.objects("content")
+    for block in blocks:
+        part = part_of(block, calls, fields.maybe("uuid") or "", report)
+        if part is not None:
+            yield part
+    if not blocks and fields.maybe("text"):
+        yield Text(fields.text("text"))
+    for file in fields.objects("attachments"):
+        yield attachment(file)
+    for file in fields.objects("files"):
+        yield media_named(file.maybe("file_name"), handle=file.maybe("file_uuid"), origin=NAME)
+
+
+def part_of(block: Fields, calls: list[str], message: str, report: Report) -> Part | None:
+    """A part from a block; None where it says nothing. `calls` learns the ids of calls."""
+    match block.text("type"):
+        case "text":
+            text = block.maybe("text")
+            return Text(text) if text else None
+        case "thinking":
+            return Thinking(block.maybe("thinking") or "", origin=NAME)
+        case "tool_use":
+            # Exports of some months have no ids: calls and results then stand in pairs.
+            id = block.maybe("id") or f"{message}-{len(calls)}"
+            calls.append(id)
+            return ToolCall(block.text("name"), block.object("input").data, id)
+        case "tool_result":
+            id = block.maybe("tool_use_id") or (calls[-1] if calls else None)
+            name, failed = block.maybe("name"), block.data.get("is_error") is True
+            return ToolResult(id, result_content(block), name, failed)
+        case "token_budget":
+            report.skip("token budget")
+            return None
+        case _:
+            return Opaque(NAME, block.data, block.maybe("text"))
+
+
+def result_content(block: Fields) -> str | dict[str, object] | tuple[Text | Media | Opaque, ...]:
+    """What a tool said; words alone are a string."""
+    content = block.data.get("content")
+    if not isinstance(content, list):
+        return as_result("" if content is None else content)
+    pieces: list[Text | Media | Opaque] = []
+    for piece in block.objects("content"):
+        text = piece.maybe("text")
+        words = text is not None and piece.maybe("type") == "text"
+        pieces.append(Text(text or "") if words else Opaque(NAME, piece.data, text))
+    if len(pieces) == 1 and isinstance(pieces[0], Text):
+        return pieces[0].text
+    return tuple(pieces) or ""
+
+
+def attachment(file: Fields) -> Part:
+    """A file whose words the export holds, or only its name."""
+    media = media_named(file.maybe("file_name"), file.maybe("file_type"))
+    words = file.maybe("extracted_content")
+    if not words:
+        return media
+    return Media.from_bytes(
+        "document", words.encode("utf-8", "surrogatepass"), "text/plain", name=media.name
+    )
+
+
+IMPORTER = Importer(NAME, "Claude account export", read)

@@ -1,0 +1,259 @@
+"""Claude Code session logs: JSON Lines, one entry for each block of a reply.
+
+Lines of one reply become one message again. Subagents are conversations of their own, what
+happened between messages (compactions) is an event the model does not see, and a prompt that was
+taken back stays, hidden, with all that followed it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ParseError, shown
+from contextwright.formats.anthropic.blocks import part_of
+from contextwright.formats.reading import Reader
+from contextwright.importers.base import Fields, Imported, Importer, Report, as_id, mark
+from contextwright.importers.files import Files
+from contextwright.messages import Message, Part, Text, ToolResult
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["IMPORTER"]
+
+NAME = "claude-code"
+SPOKEN = ("user", "assistant")
+TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+READ = (
+    "parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug",
+    "type", "message", "uuid", "timestamp", "toolUseResult", "sourceToolAssistantUUID", "agentId",
+)  # fmt: skip
+ABOUT = ("cwd", "version", "gitBranch")
+MOST_AGENTS = 100
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The sessions of a log, or of all logs in a folder, each with its subagents."""
+    names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
+    if not names:
+        raise ParseError("there is no log (.jsonl) in it", file=files.label)
+    for name in names:
+        log = Log(files, name)
+        for agent in log.agents:
+            yield log.imported(agent)
+
+
+class Log:
+    """One file, read once to learn what is in it, then once for each agent that speaks in it."""
+
+    def __init__(self, files: Files, name: str) -> None:
+        self.files = files
+        self.name = name
+        self.session = ""
+        self.title: str | None = None
+        self.about: dict[str, Any] = {}
+        self.agents: dict[str, Retractions] = {}
+        """Who speaks: nobody's name for the session itself, then its subagents."""
+        for number, fields in self.entries():
+            self.learn(fields, number)
+        if not self.agents:
+            raise ParseError("no message is in it", file=files.shown(name))
+
+    def entries(self) -> Iterator[tuple[int, Fields]]:
+        """The entries with their lines."""
+        for number, value in self.files.lines(self.name):
+            try:
+                yield number, Fields(value)
+            except ParseError as error:
+                raise error.within(line=number, file=self.files.shown(self.name)) from None
+
+    def learn(self, fields: Fields, number: int) -> None:
+        """What an entry says about the whole."""
+        kind = str(fields.data.get("type"))
+        if kind in TITLES:
+            self.title = fields.data.get(TITLES[kind]) or self.title
+        if kind not in SPOKEN:
+            return
+        self.agents.setdefault(agent_of(fields), Retractions()).learn(fields, number)
+        if len(self.agents) > MOST_AGENTS:
+            message = f"more than {MOST_AGENTS} agents speak in it"
+            raise ParseError(message, file=self.files.shown(self.name))
+        self.session = self.session or str(fields.data.get("sessionId") or "")
+        self.about = self.about or {
+            key: fields.data[key] for key in ABOUT if isinstance(fields.data.get(key), str)
+        }
+
+    def imported(self, agent: str) -> Imported:
+        """What one agent and those it talks to said."""
+        stem = self.name.rpartition("/")[2].removesuffix(".jsonl")
+        id = as_id(self.session or stem, agent)
+        report = Report()
+        title = self.title if isinstance(self.title, str) and not agent else None
+        return Imported(
+            id=id,
+            format=NAME,
+            title=title,
+            agent=agent or None,
+            messages=self.messages(agent, id, report),
+            report=report,
+            settings={NAME: self.about} if self.about else {},
+        )
+
+    def messages(self, agent: str, id: str, report: Report) -> Iterator[Message]:
+        """The messages of one agent, replies put together again."""
+        held: Held | None = None
+        for number, fields in self.entries():
+            try:
+                entry = self.entry(fields, agent, id, report)
+            except ParseError as error:
+                raise error.within(line=number, file=self.files.shown(self.name)) from None
+            if entry is None:
+                continue
+            if self.agents[agent].cover(number):
+                report.change("repair.branch", f"line {number}", "taken back; kept, hidden")
+                message = msgspec.structs.replace(entry.message, visibility="hidden")
+                entry = Held(entry.reply, message)
+            if held is not None and held.reply and held.reply == entry.reply:
+                held = Held(held.reply, held.joined(entry.message))
+                continue
+            if held is not None:
+                yield held.message
+            held = entry
+        if held is not None:
+            yield held.message
+
+    def entry(self, fields: Fields, agent: str, id: str, report: Report) -> Held | None:
+        """A message from an entry; None for what is none, or another agent's."""
+        kind = fields.maybe("type") or "entry without a type"
+        if kind in SPOKEN:
+            return spoken(fields, id, report) if agent_of(fields) == agent else None
+        if agent != next(iter(self.agents)):  # what belongs to nobody is told once
+            return None
+        subtype = fields.maybe("subtype")
+        if subtype == "compact_boundary":
+            return Held("", boundary(fields, id))
+        if kind not in TITLES:
+            report.skip(f"{shown(kind)[1:-1]}{f' {shown(subtype)[1:-1]}' if subtype else ''}")
+        return None
+
+
+class Held(Struct, frozen=True):
+    """A message that the next line may go on with, if it belongs to the same reply."""
+
+    reply: str
+    message: Message
+
+    def joined(self, more: Message) -> Message:
+        """The reply so far with more of its parts."""
+        return self.message.with_parts((*self.message.parts, *more.parts))
+
+
+def agent_of(fields: Fields) -> str:
+    """Who an entry belongs to: the session itself, or a subagent."""
+    if fields.data.get("isSidechain") is not True:
+        return ""
+    agent = fields.data.get("agentId")
+    return agent if isinstance(agent, str) and agent else "sidechain"
+
+
+def spoken(fields: Fields, id: str, report: Report) -> Held | None:
+    """What a person, a tool or the model said."""
+    message = fields.object("message")
+    role = message.text("role")
+    if role not in SPOKEN:
+        raise ParseError(f"{shown(role)} is not one of: user, assistant", path="message.role")
+    model = message.maybe("model")
+    parts = parts_of(message, model, report)
+    if not parts:
+        report.skip("empty message")
+        return None
+    if "toolUseResult" in fields.data and "loss.details" not in report.codes:
+        reason = "what programs keep of results beside their words is left out"
+        report.change("loss.details", "toolUseResult", reason)
+    flagged = {name for name in fields.data if fields.data[name] is True}
+    rest = {**fields.rest(*READ), **message.rest("role", "content", "type")}
+    failed = "isApiErrorMessage" in flagged
+    made = Message(
+        "tool" if all(isinstance(part, ToolResult) for part in parts) else role,  # pyright: ignore
+        parts,
+        sent_at=fields.maybe("timestamp"),
+        kind=kind_of(flagged),
+        visibility="internal" if failed else "public",
+        meta=mark(f"{NAME}/{id}/{fields.maybe('uuid') or ''}", **{NAME: rest}),
+    )
+    return Held((message.maybe("id") or "") if role == "assistant" else "", made)
+
+
+def kind_of(flagged: set[str]) -> Any:
+    """What kind of message the flags of an entry make."""
+    if "isCompactSummary" in flagged:
+        return "summary"
+    return "note" if "isMeta" in flagged else "message"
+
+
+def parts_of(message: Fields, model: str | None, report: Report) -> tuple[Part, ...]:
+    """The parts of a message; blank words that only separate blocks are none."""
+    content = message.data.get("content")
+    if isinstance(content, str):
+        return (Text(content),) if content.strip() else ()
+    reader = Reader(NAME, strict=False)
+    parts = [part_of(block.data, block.path, reader, model) for block in message.objects("content")]
+    for change in reader.finish():
+        report.add(change)
+    return tuple(part for part in parts if not isinstance(part, Text) or part.text.strip())
+
+
+def boundary(fields: Fields, id: str) -> Message:
+    """Where the log was compacted: for people, not for the model."""
+    return Message(
+        "system",
+        (Text(fields.maybe("content") or "Conversation compacted"),),
+        sent_at=fields.maybe("timestamp"),
+        kind="event",
+        visibility="internal",
+        meta=mark(f"{NAME}/{id}/{fields.maybe('uuid') or ''}", **{NAME: fields.rest(*READ)}),
+    )
+
+
+class Retractions:
+    """The lines that were taken back: each time from a prompt to the one that replaced it."""
+
+    def __init__(self) -> None:
+        self.prompts: dict[str, int] = {}
+        """The line of the newest prompt that follows an entry."""
+        self.spans: list[tuple[int, float]] = []
+
+    def learn(self, fields: Fields, number: int) -> None:
+        """See whether an entry replaces an earlier prompt: both follow the same one."""
+        parent = fields.data.get("parentUuid")
+        if not isinstance(parent, str) or not is_prompt(fields):
+            return
+        first = self.prompts.get(parent)
+        if first is not None:
+            while self.spans and self.spans[-1][0] >= first:
+                self.spans.pop()
+            self.spans.append((first, number))
+        self.prompts[parent] = number
+
+    def cover(self, number: int) -> bool:
+        """Whether a line was taken back."""
+        place = bisect_right(self.spans, (number, inf)) - 1
+        return place >= 0 and number < self.spans[place][1]
+
+
+def is_prompt(fields: Fields) -> bool:
+    """Whether a person wrote it: no result, no remark of the program."""
+    if fields.data.get("type") != "user" or fields.data.get("isMeta") is True:
+        return False
+    message = fields.data.get("message")
+    content = message.get("content") if is_object(message) else None
+    if not is_list(content):
+        return isinstance(content, str)
+    return not any(is_object(block) and block.get("type") == "tool_result" for block in content)
+
+
+IMPORTER = Importer(NAME, "Claude Code session logs", read)

@@ -1,0 +1,165 @@
+"""Codex session logs: `rollout-….jsonl`, whose lines wrap the items of OpenAI Responses.
+
+The items are what the model saw and said; the events beside them tell the same to a screen and
+are left out. Where the history was compacted, what replaced it becomes a summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contextwright.errors import ParseError, shown
+from contextwright.formats.openai_responses.items import Gatherer
+from contextwright.formats.reading import Reader
+from contextwright.importers.base import Fields, Imported, Importer, Report, as_id, mark
+from contextwright.importers.files import Files
+from contextwright.messages import Message, Text
+
+__all__ = ["IMPORTER"]
+
+NAME = "codex"
+ITEMS = (
+    "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
+    "custom_tool_call_output", "local_shell_call", "web_search_call", "compaction",
+)  # fmt: skip
+ABOUT = ("cwd", "originator", "cli_version", "source", "model_provider", "git", "forked_from_id")
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The sessions of a log, or of all logs in a folder."""
+    names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
+    if not names:
+        raise ParseError("there is no log (.jsonl) in it", file=files.label)
+    for name in names:
+        yield imported(files, name)
+
+
+def imported(files: Files, name: str) -> Imported:
+    """One session: what its first line says about it, then its messages."""
+    first = next((value for _, value in files.lines(name)), None)
+    try:
+        about = Fields(first)
+        if about.maybe("type") == "session_meta":
+            about = about.object("payload")
+        id = about.text("id")
+    except ParseError as error:
+        raise error.within(line=1, file=files.shown(name)) from None
+    report = Report()
+    settings = {key: about.data[key] for key in ABOUT if about.data.get(key)}
+    return Imported(
+        id=as_id(id),
+        format=NAME,
+        messages=Session(files, name, as_id(id), report).messages(),
+        report=report,
+        settings={NAME: settings} if settings else {},
+    )
+
+
+class Session:
+    """The messages of one log as its lines come."""
+
+    def __init__(self, files: Files, name: str, id: str, report: Report) -> None:
+        self.files = files
+        self.name = name
+        self.id = id
+        self.report = report
+        self.reader = Reader(NAME, strict=False)
+        self.gatherer = Gatherer(self.reader)
+        self.began: tuple[int, str | None] | None = None
+        """Line and time of the first item of the message that is being put together."""
+
+    def messages(self) -> Iterator[Message]:
+        """All messages in order."""
+        for number, value in self.files.lines(self.name):
+            try:
+                yield from self.line(Fields(value), number)
+                self.settle()
+            except ParseError as error:
+                raise error.within(line=number, file=self.files.shown(self.name)) from None
+        yield from self.closed()
+
+    def line(self, fields: Fields, number: int) -> Iterator[Message]:
+        """The messages that end with a line."""
+        kind = fields.maybe("type")
+        match kind:
+            case "response_item":
+                yield from self.item(fields.object("payload"), number, fields.maybe("timestamp"))
+            case "compacted":
+                yield from self.closed()
+                yield self.summary(fields, number)
+            case "turn_context":
+                self.gatherer.model = fields.object("payload").maybe("model")
+                self.report.skip("turn context")
+            case "event_msg":
+                what = fields.object("payload").maybe("type") or "event"
+                self.report.skip(f"event {shown(what)[1:-1]}")
+            case "session_meta" | None:
+                instructions = fields.object("payload").data.get("instructions")
+                instructions = instructions or fields.data.get("instructions")
+                if isinstance(instructions, str) and number == 1:
+                    yield self.marked(Message("system", (Text(instructions),)), number, None)
+            case _ if kind in ITEMS:  # logs of 2025 wrote items without a wrapper
+                yield from self.item(fields, number, None)
+            case _:
+                self.report.skip(shown(kind)[1:-1])
+
+    def item(self, item: Fields, number: int, time: str | None) -> Iterator[Message]:
+        """Take one item; whatever it ends is a message."""
+        if item.maybe("type") not in ITEMS:
+            self.report.skip(shown(item.maybe("type"))[1:-1])
+            return
+        before = len(self.gatherer.parts)
+        self.gatherer.take(item.data, item.path)
+        done = self.drained()
+        if self.gatherer.parts and (done or not before):
+            ended, self.began = self.began, (number, time)
+        else:
+            ended = self.began
+        for message in done:
+            spoken = message.role in ("assistant", "tool") and ended is not None
+            yield self.marked(message, *(ended if spoken and ended else (number, time)))
+            ended = None
+
+    def closed(self) -> Iterator[Message]:
+        """The message that is still being put together."""
+        self.gatherer.close()
+        for message in self.drained():
+            yield self.marked(message, *(self.began or (0, None)))
+
+    def drained(self) -> list[Message]:
+        """The messages that are done; they are not kept."""
+        done, self.gatherer.messages = self.gatherer.messages, []
+        return done
+
+    def marked(self, message: Message, number: int, time: str | None) -> Message:
+        """A message with its time and its place in the log."""
+        meta = mark(f"{NAME}/{self.id}/{number}")
+        return msgspec.structs.replace(message, sent_at=time, meta=meta)
+
+    def summary(self, fields: Fields, number: int) -> Message:
+        """What stands for the history after it was compacted."""
+        payload = fields.object("payload")
+        words = payload.maybe("message") or "(encrypted)"
+        rest: dict[str, Any] = payload.rest("message", "replacement_history")
+        if payload.list("replacement_history"):
+            reason = "the messages it keeps stand before it already"
+            self.report.change("loss.replacement", f"line {number}", reason)
+        return Message(
+            "user",
+            (Text(words),),
+            sent_at=fields.maybe("timestamp"),
+            kind="summary",
+            meta=mark(f"{NAME}/{self.id}/{number}", codex=rest),
+        )
+
+    def settle(self) -> None:
+        """Raise what could not be read, report what was mended."""
+        for change in self.reader.finish():
+            self.report.add(change)
+        self.reader.changes.clear()
+
+
+IMPORTER = Importer(NAME, "Codex session logs (rollout-….jsonl)", read)

@@ -1,0 +1,193 @@
+"""What a file is, told by its content; where that is not certain, nobody guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from contextwright.errors import ParseError
+from contextwright.importers import NAMES
+from contextwright.importers.document import Document
+from contextwright.importers.files import Files, OneFile
+from contextwright.importers.slack import DAY
+from contextwright.importers.wire import is_lines
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["detect"]
+
+CLAUDE_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
+OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
+OPENAI_ROLES = ("developer", "tool", "function")
+LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
+LOOKED_AT = 50
+"""How many messages are looked at for a sign of whose they are."""
+
+
+def detect(files: Files) -> str:
+    """The name of the source that a path holds.
+
+    Raises:
+        ParseError: it cannot be told, or is not JSON at all.
+    """
+    name = told_by_names(files)
+    if name is not None:
+        return name
+    candidates = files.names if isinstance(files, OneFile) else files.ending(".jsonl", ".json")
+    if not candidates:
+        raise unsure(files.label, "it holds no JSON")
+    file = candidates[0]
+    try:
+        found = (
+            told_by_lines(files, file) if is_lines(files, file) else told_by_document(files, file)
+        )
+    except ParseError as error:
+        raise error if error.file else error.within(file=files.shown(file)) from None
+    return found
+
+
+def told_by_names(files: Files) -> str | None:
+    """What the names in a folder or zip tell; conversations have to be opened."""
+    if isinstance(files, OneFile):
+        return None
+    names = [name.rpartition("/")[2] for name in files.names]
+    conversations = [
+        name
+        for name, end in zip(files.names, names, strict=True)
+        if end.startswith("conversations")
+    ]
+    if conversations:
+        return told_by_document(files, conversations[0])
+    if "users.json" in names and any(DAY.fullmatch(name) for name in names):
+        return "slack"
+    return "telegram" if "result.json" in names else None
+
+
+def told_by_lines(files: Files, file: str) -> str:
+    """What the first line tells."""
+    _, first = next(files.lines(file))
+    if not is_object(first):
+        raise unsure(files.shown(file), "its lines are no objects")
+    if first.get("type") in LOG_LINES or ("instructions" in first and "id" in first):
+        return "codex"
+    if "sessionId" in first or "leafUuid" in first or "snapshot" in first:
+        return "claude-code"
+    if "preferred_output" in first:
+        return "openai-finetuning"
+    found = told_by_fields(first)
+    if found is None:
+        raise unsure(files.shown(file), "its lines are none of a known source")
+    return "openai-finetuning" if found == "openai-chat" else found
+
+
+def told_by_document(files: Files, file: str) -> str:
+    """What a document tells: by its first entries if it is a list, else by its fields."""
+    with files.open(file) as stream:
+        document = Document(stream, mend=files.mend)
+        if document.peek() == b"[":
+            found = told_by_entries(first_entries(document))
+        elif document.peek() == b"{" and is_telegram(document):
+            found = "telegram"
+        else:
+            data = files.document(file)
+            found = told_by_fields(data) if is_object(data) else None
+    if found is None:
+        raise unsure(files.shown(file), "it has the shape of no known source")
+    return found
+
+
+def first_entries(document: Document) -> list[Any]:
+    """Some entries of a list."""
+    entries: list[Any] = []
+    for _ in document.entries():
+        entries.append(document.value())
+        # A whole conversation tells enough, and many would take long.
+        if len(entries) == LOOKED_AT or not (is_object(entries[0]) and "role" in entries[0]):
+            break
+    return entries
+
+
+def is_telegram(document: Document) -> bool:
+    """Whether an export of Telegram begins here; its messages are not read for that."""
+    facts: dict[str, Any] = {}
+    for key in document.fields():
+        if key in TELEGRAM:
+            return True
+        if key == "messages":
+            if document.peek() != b"[" or "id" not in facts or "type" not in facts:
+                return False
+            for _ in document.entries():
+                first = document.value()
+                return is_object(first) and "date" in first and "id" in first
+            return True
+        if len(facts) > LOOKED_AT:
+            return False
+        facts[key] = document.peek() not in b"{[" and document.value()
+    return False
+
+
+def told_by_entries(entries: list[Any]) -> str | None:
+    """What the entries of a list tell."""
+    first = entries[0] if entries else None
+    if not is_object(first):
+        return None
+    if "mapping" in first:
+        return "chatgpt"
+    if "chat_messages" in first:
+        return "claude"
+    if "ts" in first and first.get("type") == "message":
+        raise ParseError(
+            "this is one day of a Slack export", hint="name the folder or zip with users.json"
+        )
+    if "index" in first and "turn" in first:
+        return "aya"
+    return told_by_messages(entries)
+
+
+def told_by_fields(body: dict[str, Any]) -> str | None:
+    """What the fields of an object tell."""
+    if "contextwright" in body:
+        return "contextwright"
+    if "mapping" in body:
+        return "chatgpt"
+    if "chat_messages" in body:
+        return "claude"
+    if "contents" in body:
+        return "gemini"
+    messages = body.get("messages")
+    if not is_list(messages):
+        return "openai-responses" if "input" in body else None
+    if "agent" in body and "id" in body:
+        return "port42"
+    return told_by_messages(messages, system="system" in body)
+
+
+def told_by_messages(messages: Iterable[Any], *, system: bool = False) -> str | None:
+    """Whose messages these are; words alone read the same for all, so that they may be anyone's."""
+    claude, openai, ours = system, False, False
+    for message in list(messages)[:LOOKED_AT]:
+        if not is_object(message) or not isinstance(message.get("role"), str):
+            return None
+        if "parts" in message:
+            ours = True
+        blocks = {block.get("type") for block in blocks_of(message.get("content"))}
+        claude = claude or not blocks.isdisjoint(CLAUDE_BLOCKS)
+        openai = openai or not blocks.isdisjoint(OPENAI_BLOCKS)
+        openai = openai or message["role"] in OPENAI_ROLES or "tool_calls" in message
+    if ours:
+        typed = all("type" in part for one in messages for part in blocks_of(one.get("parts")))
+        return "contextwright" if typed else None
+    if claude and openai:
+        return None
+    return "anthropic" if claude else "openai-chat"
+
+
+def blocks_of(content: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none where it is no list."""
+    return [item for item in content if is_object(item)] if is_list(content) else []
+
+
+def unsure(file: str, reason: str) -> ParseError:
+    """The refusal to guess."""
+    hint = f"say it with --format: {', '.join(NAMES)}"
+    return ParseError(f"cannot tell what this is: {reason}", file=file, hint=hint)

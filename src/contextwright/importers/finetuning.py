@@ -1,0 +1,73 @@
+"""OpenAI fine-tuning files: JSON Lines, a conversation each, with its tools.
+
+Preference data has a question and two answers: the preferred one ends the conversation, the other
+is reported or becomes a fork.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contextwright import formats
+from contextwright.errors import ParseError
+from contextwright.formats.base import Conversation
+from contextwright.importers.base import Fields, Imported, Importer, Report, as_id
+from contextwright.importers.files import Files
+from contextwright.importers.wire import conversations, imported, marked
+
+__all__ = ["IMPORTER"]
+
+NAME = "openai-finetuning"
+FORMAT = "openai-chat"
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The examples of a file, one by one."""
+    for file, line, data in conversations(files, least=1):
+        try:
+            yield from example(data, files, file, line, branches)
+        except ParseError as error:
+            raise error.within(line=line, file=files.shown(file)) from None
+
+
+def example(
+    data: Any, files: Files, file: str, line: int | None, branches: bool
+) -> Iterator[Imported]:
+    """One example: a conversation, or a question with two answers."""
+    fields = Fields(data)
+    if "preferred_output" not in fields.data:
+        yield named(imported(parsed(fields.data), files, file, line))
+        return
+    question = fields.object("input").data
+    asked = parsed(question)
+    answers = [
+        parsed({"messages": fields.list(name)}).messages
+        for name in ("preferred_output", "non_preferred_output")
+    ]
+    whole = msgspec.structs.replace(asked, messages=asked.messages + answers[0])
+    main = named(imported(whole, files, file, line))
+    if not branches:
+        main.report.skip("answer that was not preferred", len(answers[1]))
+    yield main
+    if branches and answers[1]:
+        at, id = len(asked.messages), as_id(main.id, "rejected")
+        messages = marked(answers[1], NAME, id, at)
+        yield Imported(
+            id=id, format=NAME, messages=messages, report=Report(), parent=main.id, at=at
+        )
+
+
+def parsed(body: dict[str, Any]) -> Conversation:
+    """A request body of Chat Completions."""
+    return formats.find(FORMAT).parse(body, False)
+
+
+def named(one: Imported) -> Imported:
+    """The same under the name of this source."""
+    return msgspec.structs.replace(one, format=NAME)
+
+
+IMPORTER = Importer(NAME, "OpenAI fine-tuning data (JSON Lines)", read)

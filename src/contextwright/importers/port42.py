@@ -1,0 +1,101 @@
+"""Port 42 sessions: a file, or the folder of all days.
+
+A session that found a better name leaves its first file behind. Files of one id are twins: the one
+with most messages counts, of equals the one updated last. What a file is called says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright import formats
+from contextwright.errors import ParseError
+from contextwright.importers.base import Fields, Imported, Importer
+from contextwright.importers.files import Files
+from contextwright.importers.wire import imported
+from contextwright.messages import read_time
+
+__all__ = ["IMPORTER"]
+
+NAME = "port42"
+INDEX = ("index.json", "agents.json")
+EARLIEST = float("-inf")
+
+
+class Session(Struct, frozen=True):
+    """A session file, and how much it knows."""
+
+    file: str
+    messages: int
+    updated: float
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """What decides between twins."""
+        return self.messages, self.updated
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The sessions, one by one, the best file of each."""
+    best: dict[str, Session] = {}
+    stale: dict[str, list[Session]] = {}
+    for name in session_files(files):
+        fields = fields_of(files, name)
+        id, session = fields.maybe("id") or name, ranked(fields, name)
+        known = best.setdefault(id, session)
+        if known is not session:
+            worse, best[id] = sorted((known, session), key=lambda twin: twin.rank)
+            stale.setdefault(id, []).append(worse)
+    for id, session in best.items():
+        yield session_of(files, session.file, len(stale.get(id, ())))
+
+
+def session_files(files: Files) -> list[str]:
+    """The files that may be sessions: all JSON but the index and the agents."""
+    if len(files.names) == 1:
+        return list(files.names)
+    names = [name for name in files.ending(".json") if name.rpartition("/")[2] not in INDEX]
+    if not names:
+        raise ParseError("there is no session (.json) in it", file=files.label)
+    return names
+
+
+def fields_of(files: Files, name: str) -> Fields:
+    """A session file as it stands."""
+    data: Any = files.document(name)
+    try:
+        fields = Fields(data)
+        fields.objects("messages")
+        fields.maybe("id")
+    except ParseError as error:
+        raise error.within(file=files.shown(name)) from None
+    return fields
+
+
+def ranked(fields: Fields, name: str) -> Session:
+    """How much a file knows of its session, and how new that is."""
+    times = (fields.data.get(key) for key in ("updated_at", "last_activity", "created_at"))
+    moments = (read_time(time) for time in times if isinstance(time, str))
+    newest = next((moment.timestamp() for moment in moments if moment), EARLIEST)
+    return Session(name, len(fields.objects("messages")), newest)
+
+
+def session_of(files: Files, name: str, twins: int) -> Imported:
+    """A session as a conversation."""
+    fields = fields_of(files, name)
+    try:
+        conversation = formats.find(NAME).parse(fields.data, False)
+    except ParseError as error:
+        raise error.within(file=files.shown(name)) from None
+    one = imported(conversation, files, name, None)
+    if twins:
+        one.report.skip("stale copy of the same session", twins)
+    agent = fields.data.get("agent")
+    return msgspec.structs.replace(one, agent=agent if isinstance(agent, str) else None)
+
+
+IMPORTER = Importer(NAME, "Port 42 sessions, a file or the folder", read)

@@ -1,0 +1,232 @@
+"""Telegram exports: `result.json` of one chat, or of a whole account.
+
+Chats are walked message by message, so that their size does not matter. In a chat with a bot the
+bot is the assistant; elsewhere everybody is a user. Service messages are events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contextwright.errors import ParseError, shown
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    Report,
+    as_id,
+    mark,
+    media_named,
+)
+from contextwright.importers.document import Document
+from contextwright.importers.files import Files
+from contextwright.messages import Author, Media, MediaKind, Message, Part, Reply, Text
+
+__all__ = ["IMPORTER"]
+
+NAME = "telegram"
+READ = (
+    "id", "type", "date", "from", "from_id", "actor", "actor_id", "text", "text_entities",
+    "reply_to_message_id", "photo", "file", "file_name", "mime_type", "media_type",
+)  # fmt: skip
+CHAT_LISTS = ("chats", "left_chats")
+ABSENT = "(File"
+"""How the place of a file begins that was not exported."""
+MEDIA: dict[str, MediaKind] = {
+    "sticker": "image",
+    "animation": "video",
+    "video_file": "video",
+    "video_message": "video",
+    "voice_message": "audio",
+    "audio_file": "audio",
+}
+
+
+def read(files: Files, branches: bool) -> Iterator[Imported]:
+    """The chats of an export, one by one."""
+    name = result_file(files)
+    with files.open(name) as stream:
+        document = Document(stream, mend=files.mend)
+        chat = Chat(document, files, name)
+        for key in document.fields():
+            if key in CHAT_LISTS:
+                yield from listed(document, files, name)
+            elif key == "messages":
+                yield chat.imported()
+                chat.finish()
+            else:
+                chat.learn(key)
+        document.end()
+
+
+def result_file(files: Files) -> str:
+    """The file with the messages."""
+    if len(files.names) == 1:
+        return files.names[0]
+    found = [name for name in files.names if name.rpartition("/")[2] == "result.json"]
+    if len(found) != 1:
+        number = "no" if not found else "more than one"
+        hint = "export as machine-readable JSON, and name result.json"
+        raise ParseError(f"there is {number} result.json in it", file=files.label, hint=hint)
+    return found[0]
+
+
+def listed(document: Document, files: Files, name: str) -> Iterator[Imported]:
+    """The chats of an account."""
+    for key in document.fields():
+        if key != "list":
+            continue
+        for _ in document.entries():
+            chat = Chat(document, files, name)
+            for field in document.fields():
+                if field == "messages":
+                    yield chat.imported()
+                    chat.finish()
+                else:
+                    chat.learn(field)
+
+
+class Chat:
+    """A chat whose messages come after what is said about it."""
+
+    def __init__(self, document: Document, files: Files, name: str) -> None:
+        self.document = document
+        self.files = files
+        self.name = name
+        self.facts: dict[str, Any] = {}
+        self.path = document.path
+        self.report = Report()
+        self.unread: Iterator[Message] = iter(())
+
+    def learn(self, field: str) -> None:
+        """Keep a small fact about the chat."""
+        value = self.document.value()
+        if isinstance(value, str | int | float):
+            self.facts[field] = value
+
+    def imported(self) -> Imported:
+        """The chat as far as it is known, with its messages to come."""
+        fields = Fields(self.facts, self.path)
+        id = fields.spelled("id")
+        if id is None:
+            raise ParseError("a chat has its id before its messages", path=fields.place("id"))
+        self.unread = self.messages(id, fields.maybe("type") == "bot_chat")
+        return Imported(
+            id=as_id(NAME, id),
+            format=NAME,
+            title=fields.maybe("name"),
+            messages=self.unread,
+            report=self.report,
+            settings={NAME: self.facts},
+        )
+
+    def finish(self) -> None:
+        """Pass over what nobody took: the document goes on behind it."""
+        for _ in self.unread:
+            pass
+
+    def messages(self, chat: str, with_bot: bool) -> Iterator[Message]:
+        """The messages of a chat as they come; errors name the file, whoever is reading."""
+        with self.files.naming(self.name):
+            for _ in self.document.entries():
+                self.document.peek()
+                line = self.document.here()
+                fields = Fields(self.document.value(), self.document.path)
+                try:
+                    message = message_of(fields, chat, f"user{chat}" if with_bot else None)
+                except ParseError as error:
+                    raise error.within(line=line) from None
+                if message is None:
+                    self.report.skip("empty message")
+                else:
+                    yield message
+
+
+def message_of(fields: Fields, chat: str, bot: str | None) -> Message | None:
+    """One message; None where it says nothing."""
+    id = fields.spelled("id")
+    service = fields.maybe("type") == "service"
+    parts = (event(fields),) if service else tuple(parts_of(fields))
+    if not parts:
+        return None
+    who = "actor" if service else "from"
+    person, name = fields.maybe(f"{who}_id"), fields.maybe(who)
+    role = "system" if service else "assistant" if bot and person == bot else "user"
+    answered = fields.spelled("reply_to_message_id")
+    return Message(
+        role,
+        parts,
+        Author(person, name) if person or name else None,
+        Reply(answered) if answered else None,
+        sent_at=fields.maybe("date"),
+        kind="event" if service else "message",
+        meta=mark(f"{NAME}/{chat}/{id}", telegram=fields.rest(*READ)),
+    )
+
+
+def event(fields: Fields) -> Text:
+    """What happened, in words."""
+    said = [fields.maybe("actor"), (fields.maybe("action") or "service message").replace("_", " ")]
+    said += [fields.maybe("title"), words_of(fields)]
+    return Text(" ".join(word for word in said if word))
+
+
+def parts_of(fields: Fields) -> Iterator[Part]:
+    """Words, then media by name."""
+    text = words_of(fields)
+    if text:
+        yield Text(text)
+    if photo := fields.maybe("photo"):
+        yield Media("image", name=file_name(photo))
+    if fields.maybe("file") or fields.maybe("media_type"):
+        kind = fields.maybe("media_type") or ""
+        mime = fields.maybe("mime_type")
+        name = fields.maybe("file_name") or file_name(fields.maybe("file") or "")
+        media = media_named(name, mime)
+        yield Media(MEDIA[kind], mime, name=name) if kind in MEDIA else media
+    for name in ("location_information", "contact_information", "poll"):
+        if name in fields.data:
+            yield Text(described(fields.object(name), name.partition("_")[0]))
+    if emoji := fields.maybe("sticker_emoji"):
+        yield Text(emoji)
+
+
+def words_of(fields: Fields) -> str:
+    """The words of a message: a text, or a list of texts and marked-up pieces of text."""
+    text = fields.data.get("text")
+    if text is None:
+        text = fields.list("text_entities")
+    if isinstance(text, str):
+        return text
+    if not isinstance(text, list):
+        raise ParseError(f"must be text or a list, not {shown(text)}", path=fields.place("text"))
+    return "".join(piece_of(piece, f"{fields.place('text')}[{i}]") for i, piece in enumerate(text))  # pyright: ignore
+
+
+def piece_of(piece: object, path: str) -> str:
+    """A piece of text; a link that stands behind words keeps its address."""
+    if isinstance(piece, str):
+        return piece
+    fields = Fields(piece, path)
+    text, address = fields.text("text"), fields.maybe("href")
+    return f"{text} ({address})" if address and address != text else text
+
+
+def file_name(place: str) -> str | None:
+    """The name of an exported file; its folder says nothing, and is never opened."""
+    return None if place.startswith(ABSENT) else place.replace("\\", "/").rpartition("/")[2] or None
+
+
+def described(fields: Fields, what: str) -> str:
+    """A place, a contact or a poll in words."""
+    said = [
+        f"{key}: {value}"
+        for key, value in fields.data.items()
+        if isinstance(value, str | int | float)
+    ]
+    answers = [answer.maybe("text") or "" for answer in fields.objects("answers")]
+    return f"[{what}] " + "; ".join([*said, *answers])
+
+
+IMPORTER = Importer(NAME, "Telegram result.json of a chat or an account", read)

@@ -1,0 +1,1 @@
+"""Where conversations live: durable, once, in order, from any number of processes."""

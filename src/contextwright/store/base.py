@@ -1,0 +1,293 @@
+"""`Store` and `Chat`: where conversations live, and one of them to add to and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.messages import Message, Visibility
+from contextwright.store import conversations, reading, turns
+from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
+from contextwright.store.hygiene import bodies_of, require_name, require_text, settings_text
+from contextwright.store.records import Details, Stored, Turn
+
+__all__ = ["Chat", "Store"]
+
+Numbers: TypeAlias = list[int]
+"""The numbers of a turn's messages."""
+
+
+class Store:
+    """Conversations in an SQLite file, or in Postgres by URL.
+
+    Any number of threads and processes may use the same store. Every call sees one tenant only.
+
+    Args:
+        place: a path, or `postgresql://…`.
+        tenant: whose conversations these are; a name is looked up among this tenant's alone.
+        sync: `full`: what is stored survives a loss of power. `fast`: it survives a crash of the
+            process; a loss of power may take the last moments, and never half a turn.
+    """
+
+    def __init__(self, place: str | Path, *, tenant: str = "", sync: Sync = "full") -> None:
+        self.tenant = require_name(tenant, "tenant", empty=True)
+        self.engine: Engine = open_engine(place, sync)
+
+    def for_tenant(self, tenant: str) -> Store:
+        """The same store for another tenant; it shares the connections, and the end of them."""
+        other = object.__new__(Store)
+        other.tenant = require_name(tenant, "tenant", empty=True)
+        other.engine = self.engine
+        return other
+
+    def conversation(self, id: str) -> Chat:
+        """A conversation by its name; it comes into being when something is written to it."""
+        return Chat(self, require_name(id, "conversation's id"))
+
+    def list(self) -> Iterator[Details]:
+        """All conversations, in the order in which they were made."""
+        number = 0
+        while page := self.engine.read(details_after(self.tenant, number)):
+            yield from (details for _, details in page)
+            number = page[-1][0]
+
+    def forget(self, id: str) -> None:
+        """Remove a conversation and everything in it for good.
+
+        Raises:
+            Conflict: others were forked from it.
+        """
+        require_name(id, "conversation's id")
+        self.engine.write(lambda connection: conversations.forget(connection, self.tenant, id), id)
+
+    def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
+        """Store turns with one sync; each is whole or not at all, and fails on its own.
+
+        Gives the numbers of each turn's messages, or its error.
+        """
+        return self.engine.write_each([self._adding_or_failing(turn) for turn in turns])
+
+    def add_all(self, turns: Iterable[Turn]) -> int:
+        """Store any number of turns, all of them or none; gives the number of messages.
+
+        With keys it may be repeated, should a server go away before it says whether it is done.
+        """
+
+        def work(connection: Connection) -> int:
+            return sum(len(self._adding(turn)[1](connection)) for turn in turns)
+
+        return self.engine.write_alone(work)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.close()
+
+    def _adding(self, turn: Turn) -> tuple[str, Work[Numbers]]:
+        """The work of storing a turn, once it is known to be sound."""
+        id = require_name(turn.conversation, "conversation's id")
+        key = turn.key if turn.key is None else require_name(turn.key, "key")
+        messages = tuple(turn.messages)
+        if not messages:
+            raise UsageError("a turn has at least one message")
+        if key is None and self.engine.names_turns:
+            key = turns.new_name()
+        writing = (id, messages, bodies_of(messages), key)
+        return id, lambda connection: turns.add(connection, self.tenant, writing)
+
+    def _adding_or_failing(self, turn: Turn) -> tuple[str, Work[Numbers]]:
+        """The work of storing a turn; if it is not sound, to say so."""
+        try:
+            return self._adding(turn)
+        except ContextwrightError as error:
+            return "", failing(error)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Chat:
+    """One conversation of a store. Messages are numbered from 1, without holes."""
+
+    def __init__(self, store: Store, id: str) -> None:
+        self.store, self.id = store, id
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def add(self, turn: Message | Sequence[Message], key: str | None = None) -> list[int]:
+        """Store a message, or several as one turn, and give their numbers once they are durable.
+
+        The same key again stores nothing and gives the same numbers.
+
+        Raises:
+            Conflict: the key was used for other messages.
+        """
+        messages = (turn,) if isinstance(turn, Message) else turn
+        id, work = self.store._adding(Turn(self.id, messages, key))  # pyright: ignore[reportPrivateUsage]
+        return self.store.engine.write(work, id)
+
+    def hide(self, seq: int) -> None:
+        """Keep a message out of every context; `show` brings it back."""
+        self._mark_visibility(seq, "hidden")
+
+    def show(self, seq: int) -> None:
+        """Let a message into contexts again, whether it was hidden or deleted."""
+        self._mark_visibility(seq, "public")
+
+    def delete(self, seq: int) -> None:
+        """Keep a message out of every context, for readers to see as deleted; it is not lost."""
+        self._mark_visibility(seq, "deleted")
+
+    def pin(self, seq: int) -> None:
+        """Let no window drop a message."""
+        self._mark(seq, {"pinned": 1})
+
+    def unpin(self, seq: int) -> None:
+        """Let windows drop a message again."""
+        self._mark(seq, {"pinned": 0})
+
+    def update(
+        self,
+        *,
+        title: str | None | UnsetType = UNSET,
+        agent: str | None | UnsetType = UNSET,
+        settings: dict[str, Any] | UnsetType = UNSET,
+    ) -> None:
+        """Set what is said about the conversation; what is left out stays."""
+        fields: dict[str, Value] = {}
+        if title is not UNSET:
+            fields["title"] = require_text(title, "title")
+        if agent is not UNSET:
+            fields["agent"] = require_text(agent, "agent")
+        if settings is not UNSET:
+            fields["settings"] = settings_text(settings)
+
+        def work(connection: Connection) -> None:
+            head = conversations.ensure(connection, self.store.tenant, self.id)
+            if fields:
+                conversations.change(connection, head, fields)
+
+        self.store.engine.write(work, self.id)
+
+    def fork(self, new_id: str, at: int | None = None) -> Chat:
+        """A new conversation that goes on after one of the messages; nothing is copied.
+
+        The numbers go on as well. The same fork again is the same conversation. At the end it costs
+        nothing; further back, what comes before is read once for calls without results.
+
+        Raises:
+            Conflict: the new name is taken.
+            NotFound: there is no such message.
+        """
+        child = self.store.conversation(new_id)
+        if at is not None:
+            require_number(at)
+        waiting = None if at is None else self.store.engine.read(self._open_calls(at))
+
+        def work(connection: Connection) -> None:
+            turns.fork(connection, self.store.tenant, self.id, new_id, at, waiting)
+
+        self.store.engine.write(work, min(self.id, new_id))
+        return child
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def read(self, start: int = 0, stop: int | None = None) -> Iterator[Stored]:
+        """Messages from one number up to, and without, another, in order, as they are asked for.
+
+        What is hidden or deleted is there too, and says so. What others add meanwhile is not.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        head, length = self.store.engine.read(self._head)
+        last = length if stop is None else min(stop - 1, length)
+        for first in range(max(start, 1), last + 1, reading.PAGE):
+            page = range(first, min(first + reading.PAGE, last + 1))
+            yield from self.store.engine.read(
+                lambda connection, page=page: reading.between(connection, head, page[0], page[-1])
+            )
+
+    def tail(self, count: int) -> list[Stored]:
+        """The last messages, in order."""
+
+        def work(connection: Connection) -> list[Stored]:
+            head, length = self._head(connection)
+            first = max(length - count + 1, 1)
+            return reading.between(connection, head, first, length) if first <= length else []
+
+        return self.store.engine.read(work)
+
+    def length(self) -> int:
+        """How many messages there are, hidden and deleted ones included."""
+        return self.store.engine.read(self._head)[1]
+
+    def __len__(self) -> int:
+        return self.length()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def details(self) -> Details:
+        """What is known about the conversation besides its messages."""
+        return self.store.engine.read(
+            lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
+        )
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _head(self, connection: Connection) -> tuple[conversations.Head, int]:
+        """Where the conversation stands."""
+        head = conversations.require(connection, self.store.tenant, self.id)
+        return head, conversations.length_of(connection, head, self.id)
+
+    def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
+        self._mark(seq, {"visibility": visibility})
+
+    def _mark(self, seq: int, change: dict[str, Value]) -> None:
+        require_number(seq)
+        tenant, id = self.store.tenant, self.id
+        self.store.engine.write(
+            lambda connection: turns.mark(connection, tenant, id, seq, change), id
+        )
+
+    def _open_calls(self, at: int) -> Work[Any]:
+        """Look before the fork, so that nobody has to wait for it."""
+
+        def work(connection: Connection) -> Any:
+            head, length = self._head(connection)
+            return turns.open_calls_at(connection, head, at) if at < length else None
+
+        return work
+
+
+def require_number(seq: object) -> None:
+    """Refuse what is no message's number."""
+    if type(seq) is not int:
+        raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
+
+
+def failing(error: ContextwrightError) -> Work[Any]:
+    """Work that fails."""
+
+    def work(connection: Connection) -> Any:
+        raise error
+
+    return work
+
+
+def details_after(tenant: str, number: int) -> Work[list[tuple[int, Details]]]:
+    """The work of reading the next page of a list."""
+    return lambda connection: conversations.details_after(connection, tenant, number)

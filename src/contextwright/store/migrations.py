@@ -1,0 +1,177 @@
+"""The tables, as numbered steps; a store is brought up to date by the steps it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from contextwright.errors import UnknownSchema
+
+__all__ = ["STEPS", "Step", "steps_after"]
+
+
+class Step(Struct, frozen=True):
+    """One change of the tables, for each engine; its place in the list is its number."""
+
+    sqlite: str
+    postgres: str
+
+
+def steps_after(version: int, steps: Sequence[Step], where: str) -> Sequence[Step]:
+    """The steps a store of some version lacks.
+
+    Raises:
+        UnknownSchema: the store is newer than this release.
+    """
+    if not 0 <= version <= len(steps):
+        raise UnknownSchema(
+            f"{where} has tables of version {version}, this release knows {len(steps)}",
+            hint="upgrade contextwright",
+        )
+    return steps[version:]
+
+
+# What belongs to a conversation hangs on `heads`, whose row every writer holds anyway, and has the
+# conversation first in its key, so that a table can be cut by conversation. Names stand apart.
+SQLITE_1 = """
+CREATE TABLE conversations (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT,
+    agent TEXT,
+    settings TEXT NOT NULL,
+    parent INTEGER REFERENCES conversations,
+    fork_at INTEGER,
+    created TEXT NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+CREATE INDEX conversations_tenant ON conversations (tenant, number);
+CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
+CREATE TABLE heads (
+    conversation INTEGER PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
+    last INTEGER NOT NULL
+) STRICT;
+CREATE TABLE turns (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    key TEXT,
+    PRIMARY KEY (conversation, first)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX turns_key ON turns (conversation, key) WHERE key IS NOT NULL;
+CREATE TABLE messages (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    joins INTEGER,
+    kept INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX messages_place ON messages (conversation, seq);
+CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
+CREATE INDEX messages_kept ON messages (conversation, seq) WHERE kept = 1;
+CREATE TABLE marks (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    visibility TEXT,
+    pinned INTEGER,
+    PRIMARY KEY (conversation, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE open_calls (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    id TEXT,
+    name TEXT NOT NULL,
+    PRIMARY KEY (conversation, seq, part)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_calls_id ON open_calls (conversation, id) WHERE id IS NOT NULL;
+CREATE INDEX open_calls_name ON open_calls (conversation, name, seq, part);
+CREATE TABLE meters (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE totals (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    meter INTEGER NOT NULL REFERENCES meters,
+    seq INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    results INTEGER NOT NULL,
+    media INTEGER NOT NULL,
+    twice INTEGER NOT NULL,
+    PRIMARY KEY (conversation, meter, seq)
+) STRICT, WITHOUT ROWID;
+"""
+
+POSTGRES_1 = """
+CREATE TABLE conversations (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    title text,
+    agent text,
+    settings text NOT NULL,
+    parent bigint REFERENCES conversations,
+    fork_at bigint,
+    created text NOT NULL,
+    UNIQUE (tenant, id)
+);
+CREATE INDEX conversations_tenant ON conversations (tenant, number);
+CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
+CREATE TABLE heads (
+    conversation bigint PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
+    last bigint NOT NULL
+);
+CREATE TABLE turns (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first bigint NOT NULL,
+    count bigint NOT NULL,
+    key text COLLATE "C",
+    PRIMARY KEY (conversation, first)
+);
+CREATE UNIQUE INDEX turns_key ON turns (conversation, key) WHERE key IS NOT NULL;
+CREATE TABLE messages (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    joins bigint,
+    kept integer NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
+CREATE INDEX messages_kept ON messages (conversation, seq) WHERE kept = 1;
+CREATE TABLE marks (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    visibility text,
+    pinned integer,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE TABLE open_calls (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    part bigint NOT NULL,
+    id text COLLATE "C",
+    name text COLLATE "C" NOT NULL,
+    PRIMARY KEY (conversation, seq, part)
+);
+CREATE INDEX open_calls_id ON open_calls (conversation, id) WHERE id IS NOT NULL;
+CREATE INDEX open_calls_name ON open_calls (conversation, name, seq, part);
+CREATE TABLE meters (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE
+);
+CREATE TABLE totals (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    meter bigint NOT NULL REFERENCES meters,
+    seq bigint NOT NULL,
+    total bigint NOT NULL,
+    results bigint NOT NULL,
+    media bigint NOT NULL,
+    twice bigint NOT NULL,
+    PRIMARY KEY (conversation, meter, seq)
+);
+"""
+
+STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1),)

@@ -1,0 +1,48 @@
+"""What a store hands out, and what it takes: frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from contextwright.messages import Message
+
+__all__ = ["Details", "Stored", "Turn"]
+
+
+class Stored(Struct, frozen=True):
+    """A message with the place it has in its conversation."""
+
+    seq: int
+    """Its number: 1 for the first, without holes."""
+    key: str | None
+    """The key of the turn it came in."""
+    message: Message
+    """As it was added, but for what was hidden, deleted or pinned since."""
+
+
+class Turn(Struct, frozen=True):
+    """Messages to store together: all of them or none, once for each key."""
+
+    conversation: str
+    messages: Sequence[Message]
+    key: str | None = None
+
+
+class Details(Struct, frozen=True):
+    """What is known about a conversation besides its messages."""
+
+    id: str
+    length: int
+    """How many messages it has, those before a fork included."""
+    title: str | None = None
+    agent: str | None = None
+    settings: dict[str, Any] = {}
+    parent: str | None = None
+    """The conversation it was forked from."""
+    fork_at: int | None = None
+    """The last message it shares with the parent."""
+    created: str = ""
+    """When, in ISO 8601; for people only, nothing is ordered by it."""

@@ -1,0 +1,256 @@
+"""SQLite by apsw, which brings its own library: the one of Python is often older, and loses pages
+when two processes write and checkpoint at once (fixed in 3.51.3).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import apsw
+
+from contextwright.errors import StoreBusy, StoreError, StoreFull, UnknownSchema, shown
+from contextwright.store.engine import Outcomes, Pool, Row, Sync, Value, Work
+from contextwright.store.migrations import STEPS, Step, steps_after
+from contextwright.store.writer import Entry, Writer
+
+__all__ = ["SqliteEngine"]
+
+Result = TypeVar("Result")
+
+MARK = 0x63774358
+"""The application id in the file's header, by which we know our own."""
+
+PATIENCE = 60.0
+"""Seconds to wait for other processes."""
+
+CONNECTIONS = 64
+"""At most so many at once, for reading and for writing each."""
+
+PAGE = 8_192
+"""Bytes of a page. Messages of a kilobyte leave much of 4,096 unused (1.31 times the JSON of the
+messages on disk, against 1.19); with 16,384 every commit writes more than it saves (1.13)."""
+
+WAL_LIMIT = 64 * 2**20
+"""The log is cut back to this size once it has been copied into the file."""
+
+
+class SqliteConnection:
+    """One connection to a file."""
+
+    for_update = ""  # only one transaction writes at a time
+
+    def __init__(self, path: str) -> None:
+        self.database: Any = apsw.Connection(path)  # its stub leaves some types open
+        self.database.set_busy_handler(self._wait)
+        self._deadline = 0.0
+
+    def _wait(self, tries: int) -> bool:
+        """Sleep a little until others are done; SQLite's own steps of 100 ms are too coarse."""
+        now = time.monotonic()
+        if tries == 0:
+            self._deadline = now + PATIENCE
+        # However unlucky, nobody sleeps for long: each has the same chance at the next moment.
+        time.sleep(random.uniform(0.0002, min(0.001 * (tries + 1), 0.01)))
+        return now < self._deadline
+
+    def rows(self, sql: str, *values: Value) -> list[Row]:
+        """Run a statement and give all its rows."""
+        return self.database.execute(sql, values).fetchall()
+
+    def run(self, sql: str, *values: Value) -> None:
+        """Run a statement that gives no rows."""
+        self.database.execute(sql, values)
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run a statement once for each row of values."""
+        self.database.executemany(sql, rows)
+
+    def number(self, pragma: str) -> int:
+        """A pragma that is a number."""
+        return self.database.pragma(pragma)
+
+    def close(self) -> None:
+        """Close, whatever happened before."""
+        with suppress(apsw.Error):
+            self.database.close(True)
+
+
+class SqliteEngine:
+    """One file, any number of threads and processes."""
+
+    names_turns = False  # no answer gets lost between us and the file
+
+    def __init__(self, path: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:
+        self.path, self._sync = path, sync
+        self._readers = Pool(self._reader, SqliteConnection.close, CONNECTIONS)
+        self._writers = Pool(self._connect, SqliteConnection.close, CONNECTIONS)
+        self._writer = Writer(self._transact)
+        try:
+            with self._translated(), self._writers.borrowed() as connection:
+                if self._lacking(connection, steps):
+                    connection.database.pragma("page_size", PAGE)  # of a file that is still empty
+                    self._migrate(connection, steps)
+                use_log(connection)
+        except BaseException:
+            self.close()
+            raise
+
+    # --- transactions ------------------------------------------------------------------------
+
+    def read(self, work: Work[Result]) -> Result:
+        """Do work that only looks, on one unchanging view of the store."""
+        with self._translated(), self._readers.borrowed() as connection:
+            connection.run("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.run("COMMIT")
+
+    def write(self, work: Work[Result], order: str = "") -> Result:
+        """Do work in a transaction that it may share, and come back when it is durable."""
+        entry = Entry(order, work)
+        self._writer.write([entry])
+        return entry.outcome()
+
+    def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
+        """Do several works in one transaction; what fails, fails alone."""
+        entries = [Entry(order, work) for order, work in works]
+        self._writer.write(entries)
+        return [entry.result if entry.error is None else entry.error for entry in entries]
+
+    def write_alone(self, work: Work[Result]) -> Result:
+        """Do work that cannot be done twice, in a transaction of its own."""
+        with self._translated(), self._writers.borrowed() as connection:
+            with transaction(connection):
+                return work(connection)
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._readers.close()
+        self._writers.close()
+
+    def _transact(self, entries: Sequence[Entry]) -> None:
+        """All entries in one transaction."""
+        with self._translated(), self._writers.borrowed() as connection:
+            with transaction(connection):
+                for entry in entries:
+                    entry.do(connection)
+
+    # --- opening -----------------------------------------------------------------------------
+
+    def _connect(self) -> SqliteConnection:
+        """A connection that writes."""
+        connection = SqliteConnection(self.path)
+        database = connection.database
+        database.pragma("synchronous", "FULL" if self._sync == "full" else "NORMAL")
+        database.pragma("foreign_keys", True)
+        database.pragma("journal_size_limit", WAL_LIMIT)
+        return connection
+
+    def _reader(self) -> SqliteConnection:
+        """A connection that cannot write."""
+        connection = self._connect()
+        connection.database.pragma("query_only", True)
+        return connection
+
+    def _lacking(self, connection: SqliteConnection, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps this file still needs, if it is one of ours."""
+        version, mark = connection.number("user_version"), connection.number("application_id")
+        tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
+        if mark != MARK and (tables or version or mark):
+            raise UnknownSchema(f"{shown(self.path)} is an SQLite file, but no store of ours")
+        return steps_after(version, steps, shown(self.path))
+
+    def _migrate(self, connection: SqliteConnection, steps: Sequence[Step]) -> None:
+        """Bring the tables up to date, while everyone else who wants to write waits."""
+        with transaction(connection):
+            lacking = self._lacking(connection, steps)  # again: another may have been faster
+            version = connection.number("user_version")
+            if lacking and version:
+                back_up(self.path, f"{self.path}.version-{version}.backup")
+            for step in lacking:
+                connection.run(step.sqlite)
+            connection.database.pragma("application_id", MARK)
+            connection.database.pragma("user_version", len(steps))
+
+    @contextmanager
+    def _translated(self) -> Generator[None]:
+        """What SQLite says, in our words."""
+        try:
+            yield
+        except apsw.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: apsw.Error) -> StoreError:
+        where = shown(self.path)
+        match error:
+            case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
+                hint = "another process holds a transaction open"
+                return StoreBusy(f"{where} is busy since {PATIENCE:.0f} seconds", hint=hint)
+            case apsw.FullError():
+                return StoreFull(f"no room to write {where}", hint="free some space and try again")
+            case apsw.CantOpenError():
+                hint = "does the folder exist, and may you write there?"
+                return StoreError(f"cannot open {where}", hint=hint)
+            case apsw.ReadOnlyError() | apsw.PermissionsError():
+                return StoreError(f"{where} may not be written", hint="see its permissions")
+            case apsw.NotADBError():
+                return UnknownSchema(f"{where} is no SQLite file")
+            case apsw.CorruptError():
+                return StoreError(f"{where} is damaged", hint="see cw doctor")
+            case apsw.IOError():
+                return io_error(error, where)
+            case _:
+                return StoreError(f"{where}: {error}")
+
+
+def io_error(error: Any, where: str) -> StoreError:
+    """A write that failed is most often one that found no room; only some systems say so."""
+    if error.extendedresult == apsw.SQLITE_IOERR_WRITE:
+        return StoreFull(f"cannot write {where}", hint="a full disk, or a limit on file sizes?")
+    return StoreError(f"the disk of {where} fails: {error}", hint="nothing was stored; try again")
+
+
+@contextmanager
+def transaction(connection: SqliteConnection) -> Generator[None]:
+    """All or nothing, alone among writers."""
+    connection.run("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.run("COMMIT")
+    except BaseException:
+        if connection.database.in_transaction:
+            connection.run("ROLLBACK")
+        raise
+
+
+def use_log(connection: SqliteConnection) -> None:
+    """Switch to write-ahead logging, which needs the file alone for a moment."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if connection.database.pragma("journal_mode", "wal") == "wal":
+                return
+            raise StoreError("this file system keeps no write-ahead log", hint="use a local disk")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.01))
+
+
+def back_up(path: str, target: str) -> None:
+    """A copy of a file as it was last committed; it appears whole or not at all."""
+    part = f"{target}.{os.getpid()}.part"
+    source, copy = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(part)
+    try:
+        with copy.backup("main", source, "main") as backup:
+            backup.step(-1)
+    finally:
+        copy.close()
+        source.close()
+    os.replace(part, target)
