@@ -35,6 +35,8 @@ class PricedHistory(History):
 
     def __init__(self, messages: Iterable[Message], meter: Meter, recipe: Recipe) -> None:
         self.meter = meter
+        self.frame = Conversation(())
+        """What belongs to the conversation besides its messages."""
         skip = recipe.stored_system == "skip"
         fading = capped(recipe.fading, meter.model)
         super().__init__(messages, price=meter.cost, fading=fading, skip_system=skip)
@@ -68,11 +70,10 @@ class Build:
         self.recipe = recipe
         self.model = model
         self.format = format
-        self.frame = Conversation(())
         self.lost: list[Change] = []
         """What the conversation said beyond messages, tools and settings."""
         if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
-            self.history, self.meter = given, given.meter
+            self.history, self.meter, self.frame = given, given.meter, given.frame
         else:
             if isinstance(given, History):
                 given = given.messages

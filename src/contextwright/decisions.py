@@ -134,12 +134,14 @@ class Decisions(Sequence[Decision]):
             for run in self._runs_of_places()
         ]
 
-    def tokens(self, run: Run) -> int:
-        """What the messages of a run cost together."""
+    def tokens(self, run: Run) -> int | None:
+        """What the messages of a run cost together; None if some were never counted."""
         history = self._history
         start, stop = history.place(run.start), history.place(run.stop - 1) + 1
         unread = [one for place, one in history.unread.items() if start <= place < stop]
         read = history.before(stop, self._seen) - history.before(start, self._seen)
+        if not all(one.is_counted for one in unread):
+            return None
         return read + sum(one.priced.cost for one in unread)
 
     def _runs_of_places(self) -> list[Run]:

@@ -79,13 +79,15 @@ def messages(context: Context) -> Iterator[tuple[Style, str]]:
     for run in decisions.runs:
         cost = decisions.tokens(run)
         last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
-        rows.append((run.action, f"{cost:,}", f"{run.start}{last}", run.reason))
+        rows.append(
+            (run.action, "?" if cost is None else f"{cost:,}", f"{run.start}{last}", run.reason)
+        )
     width = max((len(places) for _, _, places, _ in rows), default=0)
-    for action, cost, places, reason in rows:
+    for action, price, places, reason in rows:
         style: Style = action if action in ("kept", "dropped", "cleared") else "plain"
         yield (
             style,
-            f"  {SIGNS.get(action, '·')} {action:<11}{cost:>6}  {places:<{width}}  {reason}",
+            f"  {SIGNS.get(action, '·')} {action:<11}{price:>6}  {places:<{width}}  {reason}",
         )
 
 

@@ -36,9 +36,7 @@ class Priced(Struct, frozen=True):
 
     @classmethod
     def of(cls, message: Message, price: Price) -> Priced:
-        """The price of a message, whatever may become of it; nothing if it is never sent."""
-        if message.visibility != "public":
-            return FREE
+        """The price of a message, whatever may become of it."""
         cost = price(message)
         forms = faded_forms(message, has_results(message), media_in(message) > 0)
         return cls(cost, savings_of(forms, cost, price))
@@ -61,6 +59,8 @@ class Unread(Struct, frozen=True):
     """Those among them that limits in messages count."""
     priced: Priced
     """What they cost together."""
+    is_counted: bool = True
+    """Whether that is known for all of them."""
 
 
 BLANK = Message("user")
@@ -153,7 +153,7 @@ class History:
         system = message.role == "system"
         if message.visibility != "public" or (system and self.skip_system):
             self.hidden.append(place)
-            self._add_totals(0, 0)
+            self._add_totals(0, 0 if system else self._settled_cost(message, priced))
             return
         cost = self.price(message) if priced is None else priced.cost
         if not system:
@@ -183,8 +183,7 @@ class History:
         self.messages.append(BLANK)
         self.unread[place] = unread
         self._numbers.append(self._numbers[-1] + unread.count)
-        priced = unread.priced
-        self._add_totals(0, priced.cost - self._settled_savings(priced.savings))
+        self._add_totals(0, self._settled_cost(BLANK, unread.priced))
 
     def _add_totals(self, cost: int, settled: int, saved: Savings = NOTHING) -> None:
         """Extend the running totals by one place."""
@@ -245,6 +244,14 @@ class History:
             self._faded[place] = chosen(forms, savings)
             self.fadeable.append(place)
         self._add_totals(cost, settled, savings)
+
+    def _settled_cost(self, message: Message, priced: Priced | None) -> int:
+        """What a message that is not sent counts in the settled totals.
+
+        Hiding one must not move the grid of those behind it.
+        """
+        priced = Priced.of(message, self.price) if priced is None else priced
+        return priced.cost - self._settled_savings(priced.savings)
 
     def _settled_savings(self, savings: Savings) -> int:
         """What is saved in the end, when all has faded that ever will."""

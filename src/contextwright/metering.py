@@ -17,6 +17,10 @@ from contextwright.wire.pieces import Piece, pieces
 __all__ = ["Meter"]
 
 
+PRICES = 1
+"""Raised whenever messages come to cost something else: totals of other prices are not used."""
+
+
 class Meter:
     """Counts for one format and model; every text is tokenised once, however often it is sent."""
 
@@ -25,6 +29,11 @@ class Meter:
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
+
+    @property
+    def name(self) -> str:
+        """What its prices depend on; meters of one name agree on every message."""
+        return f"{self.format} {self.model.id} {self.model.tokenizer} {PRICES}"
 
     def cost(self, message: Message) -> int:
         """What a message adds to a request, on the safe side of the tokenizer's own bound."""

@@ -99,9 +99,16 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return model.max_input - self.answer
 
     def history(
-        self, messages: Iterable[Message] = (), *, model: str | Model, format: str | None = None
-    ) -> History:
-        """A history priced for this recipe: keep it, add to it, and no build counts it again."""
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        model: str | Model,
+        format: str | None = None,
+        meter: Meter | None = None,
+    ) -> PricedHistory:
+        """A history priced for this recipe: keep it, add to it, and no build counts it again.
+
+        A `meter` that was used before remembers what it counted.
+        """
         facts = as_model(model)
-        meter = Meter(format or facts.format, facts)
-        return PricedHistory(messages, meter, self)
+        return PricedHistory(messages, meter or Meter(format or facts.format, facts), self)

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import ContextwrightError, UsageError, shown
-from contextwright.messages import Message, Visibility
+from contextwright.history import Priced
+from contextwright.messages import Message, Opaque, Tool, Visibility
+from contextwright.models import Model
 from contextwright.store import conversations, reading, turns
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
 from contextwright.store.hygiene import bodies_of, require_name, require_text, settings_text
 from contextwright.store.records import Details, Stored, Turn
+from contextwright.store.totals import Counted
+
+if TYPE_CHECKING:
+    from contextwright.context import Context
+    from contextwright.metering import Meter
+    from contextwright.recipe import Recipe
+    from contextwright.store.contexts import Remembered
 
 __all__ = ["Chat", "Store"]
 
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
+
+MOST_USED = 10_000
+"""So many conversations are remembered with the meter they were last measured by."""
 
 
 class Store:
@@ -37,13 +50,31 @@ class Store:
     def __init__(self, place: str | Path, *, tenant: str = "", sync: Sync = "full") -> None:
         self.tenant = require_name(tenant, "tenant", empty=True)
         self.engine: Engine = open_engine(place, sync)
+        self.remembered: dict[tuple[str, str], Remembered] = {}
+        """Conversations as their last builds read them."""
+        self._meters: dict[str, Meter] = {}
+        self._used: dict[tuple[str, str], Meter] = {}
+        """The meter that last measured a conversation: what is added to it is priced at once."""
 
     def for_tenant(self, tenant: str) -> Store:
         """The same store for another tenant; it shares the connections, and the end of them."""
         other = object.__new__(Store)
         other.tenant = require_name(tenant, "tenant", empty=True)
         other.engine = self.engine
+        other._meters, other._used = self._meters, self._used
+        other.remembered = self.remembered
         return other
+
+    def meter(self, id: str, format: str, model: Model) -> Meter:
+        """The meter for a conversation; it remembers every text it ever counted here."""
+        from contextwright.metering import Meter
+
+        made = Meter(format, model)
+        meter = self._meters.setdefault(made.name, made)
+        if len(self._used) >= MOST_USED:
+            self._used.clear()  # whoever is missed is counted by its next build
+        self._used[self.tenant, id] = meter
+        return meter
 
     def conversation(self, id: str) -> Chat:
         """A conversation by its name; it comes into being when something is written to it."""
@@ -97,7 +128,15 @@ class Store:
         if key is None and self.engine.names_turns:
             key = turns.new_name()
         writing = (id, messages, bodies_of(messages), key)
-        return id, lambda connection: turns.add(connection, self.tenant, writing)
+        counted = self._counted(id, messages)
+        return id, lambda connection: turns.add(connection, self.tenant, writing, counted)
+
+    def _counted(self, id: str, messages: Sequence[Message]) -> Counted | None:
+        """The prices of new messages, where a build has asked for prices before."""
+        meter = self._used.get((self.tenant, id))
+        if meter is None:
+            return None
+        return Counted(meter.name, [Priced.of(message, meter.cost) for message in messages])
 
     def _adding_or_failing(self, turn: Turn) -> tuple[str, Work[Numbers]]:
         """The work of storing a turn; if it is not sound, to say so."""
@@ -245,6 +284,28 @@ class Chat:
         return self.store.engine.read(
             lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
         )
+
+    def context(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+    ) -> Context:
+        """The best valid request within the budget, with its receipt.
+
+        Reads the end of the conversation and what must stay, however long it is.
+
+        Raises:
+            BudgetError: what has to be sent does not fit; it names the smallest budget that works.
+            NotFound: there is no such conversation.
+        """
+        from contextwright.store.contexts import build
+
+        return build(self, recipe, model=model, format=format, tools=tools, now=now, budget=budget)
 
     # --- inside ------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ __all__ = [
     "length_of",
     "locked_length",
     "require",
+    "state_of",
+    "unknown",
 ]
 
 PAGE = 100
@@ -112,6 +114,14 @@ def create(
 def length_of(connection: Connection, head: Head, id: str) -> int:
     """The number of a conversation's last message."""
     return only_length(connection, "", head, id)
+
+
+def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
+    """The last message, and how often messages were hidden, shown or pinned; None if it is gone."""
+    sql = "SELECT last, marked FROM heads WHERE conversation = ?"
+    for last, marked in connection.rows(sql, number):
+        return last, marked
+    return None
 
 
 def locked_length(connection: Connection, head: Head, id: str) -> int:

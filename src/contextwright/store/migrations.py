@@ -51,7 +51,8 @@ CREATE INDEX conversations_tenant ON conversations (tenant, number);
 CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
 CREATE TABLE heads (
     conversation INTEGER PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
-    last INTEGER NOT NULL
+    last INTEGER NOT NULL,
+    marked INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE turns (
     conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
@@ -65,12 +66,12 @@ CREATE TABLE messages (
     conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq INTEGER NOT NULL,
     joins INTEGER,
-    kept INTEGER NOT NULL,
+    kind INTEGER,
     body TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX messages_place ON messages (conversation, seq);
 CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
-CREATE INDEX messages_kept ON messages (conversation, seq) WHERE kept = 1;
+CREATE INDEX messages_kind ON messages (conversation, kind, seq) WHERE kind IS NOT NULL;
 CREATE TABLE marks (
     conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq INTEGER NOT NULL,
@@ -78,6 +79,8 @@ CREATE TABLE marks (
     pinned INTEGER,
     PRIMARY KEY (conversation, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX marks_pinned ON marks (conversation, seq) WHERE pinned = 1;
+CREATE INDEX marks_hidden ON marks (conversation, seq) WHERE visibility <> 'public';
 CREATE TABLE open_calls (
     conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq INTEGER NOT NULL,
@@ -96,10 +99,10 @@ CREATE TABLE totals (
     conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
     meter INTEGER NOT NULL REFERENCES meters,
     seq INTEGER NOT NULL,
-    total INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
     results INTEGER NOT NULL,
     media INTEGER NOT NULL,
-    twice INTEGER NOT NULL,
+    together INTEGER NOT NULL,
     PRIMARY KEY (conversation, meter, seq)
 ) STRICT, WITHOUT ROWID;
 """
@@ -121,7 +124,8 @@ CREATE INDEX conversations_tenant ON conversations (tenant, number);
 CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
 CREATE TABLE heads (
     conversation bigint PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
-    last bigint NOT NULL
+    last bigint NOT NULL,
+    marked bigint NOT NULL DEFAULT 0
 );
 CREATE TABLE turns (
     conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
@@ -135,12 +139,12 @@ CREATE TABLE messages (
     conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq bigint NOT NULL,
     joins bigint,
-    kept integer NOT NULL,
+    kind integer,
     body text NOT NULL,
     PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
-CREATE INDEX messages_kept ON messages (conversation, seq) WHERE kept = 1;
+CREATE INDEX messages_kind ON messages (conversation, kind, seq) WHERE kind IS NOT NULL;
 CREATE TABLE marks (
     conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq bigint NOT NULL,
@@ -148,6 +152,8 @@ CREATE TABLE marks (
     pinned integer,
     PRIMARY KEY (conversation, seq)
 );
+CREATE INDEX marks_pinned ON marks (conversation, seq) WHERE pinned = 1;
+CREATE INDEX marks_hidden ON marks (conversation, seq) WHERE visibility <> 'public';
 CREATE TABLE open_calls (
     conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
     seq bigint NOT NULL,
@@ -166,10 +172,10 @@ CREATE TABLE totals (
     conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
     meter bigint NOT NULL REFERENCES meters,
     seq bigint NOT NULL,
-    total bigint NOT NULL,
+    cost bigint NOT NULL,
     results bigint NOT NULL,
     media bigint NOT NULL,
-    twice bigint NOT NULL,
+    together bigint NOT NULL,
     PRIMARY KEY (conversation, meter, seq)
 );
 """

@@ -13,7 +13,16 @@ from contextwright.store.engine import Connection, Row
 from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Stored
 
-__all__ = ["OURS", "PAGE", "between", "bodies_between", "each_body"]
+__all__ = [
+    "OURS",
+    "PAGE",
+    "between",
+    "bodies_between",
+    "each_body",
+    "marked",
+    "marks_between",
+    "rows_between",
+]
 
 OURS = "\x1f"
 """How keys begin that we gave ourselves."""
@@ -41,8 +50,13 @@ def between(connection: Connection, head: Head, first: int, last: int) -> list[S
     rows = rows_between(connection, head, BETWEEN, first, last)
     if len(rows) != last - first + 1:
         raise NotFound("the conversation was forgotten while it was read")
-    marks = {row[0]: row[1:] for row in connection.rows(MARKS, head.number, first, last)}
+    marks = marks_between(connection, head, first, last)
     return [as_stored(row, marks.get(row[0])) for row in rows]
+
+
+def marks_between(connection: Connection, head: Head, first: int, last: int) -> dict[int, Row]:
+    """What was said of these messages since: visibility and pin, by number."""
+    return {row[0]: row[1:] for row in connection.rows(MARKS, head.number, first, last)}
 
 
 def rows_between(connection: Connection, head: Head, sql: str, first: int, last: int) -> list[Row]:

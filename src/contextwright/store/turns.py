@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from contextwright.errors import Conflict, NotFound, shown
 from contextwright.messages import Message
-from contextwright.store import calls, conversations, reading
+from contextwright.store import calls, conversations, reach, reading, totals
 from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Details
@@ -18,7 +18,8 @@ __all__ = ["Writing", "add", "fork", "mark", "new_name"]
 Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[str], str | None]
 """The id of a conversation, messages, their JSON, and the key of their turn."""
 
-INSERT = "INSERT INTO messages (conversation, seq, joins, kept, body) VALUES (?, ?, ?, ?, ?)"
+INSERT = "INSERT INTO messages (conversation, seq, joins, kind, body) VALUES (?, ?, ?, ?, ?)"
+MARK = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
@@ -27,7 +28,9 @@ def new_name() -> str:
     return reading.OURS + secrets.token_urlsafe(16)
 
 
-def add(connection: Connection, tenant: str, writing: Writing) -> list[int]:
+def add(
+    connection: Connection, tenant: str, writing: Writing, counted: totals.Counted | None = None
+) -> list[int]:
     """Store a turn and give the numbers of its messages; a turn that is there already, its numbers.
 
     Raises:
@@ -45,10 +48,14 @@ def add(connection: Connection, tenant: str, writing: Writing) -> list[int]:
     connection.run_many(
         INSERT,
         [
-            (number, first + place, joins[place], is_kept(message), bodies[place])
+            (number, first + place, joins[place], reach.kind_of(message), bodies[place])
             for place, message in enumerate(messages)
         ],
     )
+    said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
+    connection.run_many(MARK, [(number, seq, *marks) for seq, marks in said if marks])
+    if counted is not None:
+        totals.extend(connection, number, last, counted)
     turn = "INSERT INTO turns (conversation, first, count, key) VALUES (?, ?, ?, ?)"
     connection.run(turn, number, first, len(messages), key)
     grow = "UPDATE heads SET last = ? WHERE conversation = ?"
@@ -56,9 +63,11 @@ def add(connection: Connection, tenant: str, writing: Writing) -> list[int]:
     return list(range(first, first + len(messages)))
 
 
-def is_kept(message: Message) -> int:
-    """1 for what no window drops."""
-    return int(message.role == "system" or message.pinned)
+def marks_of(message: Message) -> tuple[str | None, int | None] | None:
+    """What a message says of itself that `mark` could say later; None if it says nothing."""
+    if message.visibility == "public" and not message.pinned:
+        return None
+    return message.visibility, int(message.pinned)
 
 
 def require_same(
@@ -89,6 +98,7 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
         f"ON CONFLICT (conversation, seq) DO UPDATE SET {column} = excluded.{column}"
     )
     connection.run(sql, head.number, seq, value)
+    connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
 
 
 def fork(

@@ -1,0 +1,127 @@
+"""Contexts from a store: the only step that fetches, between a conversation and a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.api import as_model
+from contextwright.building import PricedHistory
+from contextwright.context import Context
+from contextwright.messages import Opaque, Tool
+from contextwright.metering import Meter
+from contextwright.models import Model
+from contextwright.recipe import Recipe
+from contextwright.store import conversations
+from contextwright.store.engine import Connection
+from contextwright.store.pages import Pages
+from contextwright.store.reach import Reach
+from contextwright.store.tally import Tally
+from contextwright.windows import FirstAndRecent, KeepAll
+
+if TYPE_CHECKING:
+    from contextwright.store.base import Chat
+
+__all__ = ["build"]
+
+EVERYTHING = 1 << 60
+MOST_REMEMBERED = 64
+"""So many conversations are remembered as their last build read them."""
+LONGEST = 1_000
+"""A history that has grown longer is read anew: most of it lies before the window by then."""
+
+
+class Remembered(Struct):
+    """A conversation as the last build read it; the next one reads only what came since."""
+
+    tally: Tally
+    reach: Reach
+    history: PricedHistory
+    marked: int
+    """How often messages of it had been hidden or pinned."""
+
+
+def build(
+    chat: Chat,
+    recipe: Recipe,
+    *,
+    model: str | Model,
+    format: str | None = None,
+    tools: Sequence[Tool | Opaque] | None = None,
+    now: datetime | None = None,
+    budget: int | None = None,
+) -> Context:
+    """The context of a conversation; reads what the window needs, and more only if it asks."""
+    facts = as_model(model)
+    meter = chat.store.meter(chat.id, format or facts.format, facts)
+    room = recipe.tokens(facts, budget)
+    engine, memory = chat.store.engine, chat.store.remembered
+    # Whoever builds takes it away, so that no two threads ever share it.
+    known = memory.pop((chat.store.tenant, chat.id), None)
+    known = engine.read(lambda connection: looked_up(connection, chat, recipe, meter, room, known))
+    while True:
+        if known.tally.new:
+            engine.write(known.tally.write, chat.id)
+            known.tally.new.clear()
+        context = recipe.build(
+            known.history, model=facts, format=format, tools=tools, now=now, budget=budget
+        )
+        if not context.decisions.wanted:
+            memory[chat.store.tenant, chat.id] = known
+            while len(memory) > MOST_REMEMBERED:
+                memory.pop(next(iter(memory)), None)
+            return context
+        known.reach.further()
+        known.history = empty(chat, recipe, meter)
+        engine.read(lambda connection: known.reach.fill(connection, known.history))
+
+
+def looked_up(
+    connection: Connection,
+    chat: Chat,
+    recipe: Recipe,
+    meter: Meter,
+    room: int,
+    known: Remembered | None,
+) -> Remembered:
+    """The conversation as far as a build needs it: what is remembered and what came since."""
+    if known is not None and has_grown(connection, recipe, meter, known):
+        return known
+    head = conversations.require(connection, chat.store.tenant, chat.id)
+    state = conversations.state_of(connection, head.number)
+    if state is None:
+        raise conversations.unknown(chat.id)
+    length, marked = state
+    window = recipe.window
+    pages = Pages(head)
+    tally = Tally(pages, meter.name, meter.cost)
+    reach = Reach(
+        pages,
+        tally,
+        length,
+        tokens=EVERYTHING if isinstance(window, KeepAll) else room,
+        first=window.first if isinstance(window, FirstAndRecent) else 0,
+    )
+    history = empty(chat, recipe, meter)
+    reach.fill(connection, history)
+    return Remembered(tally, reach, history, marked)
+
+
+def has_grown(connection: Connection, recipe: Recipe, meter: Meter, known: Remembered) -> bool:
+    """Whether what is remembered could be brought up to date; not if more changed than its end."""
+    state = conversations.state_of(connection, known.tally.conversation)
+    if state is None or state[1] != known.marked or len(known.history) >= LONGEST:
+        return False
+    fits = known.history.fits(meter.format, meter.model, recipe)
+    return fits and known.reach.grow(connection, known.history, state[0])
+
+
+def empty(chat: Chat, recipe: Recipe, meter: Meter) -> PricedHistory:
+    """A history of the conversation, to be filled."""
+    history = recipe.history(model=meter.model, meter=meter)
+    history.frame = msgspec.structs.replace(history.frame, id=chat.id)
+    return history

@@ -1,0 +1,76 @@
+"""Contexts from a store: the same as from all messages, at a cost that does not grow."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.exchanges import match_results
+from contextwright.history import Fading
+from contextwright.recipe import Recipe
+from contextwright.store import reach, tally
+from contextwright.store.base import Store
+from test_windows import histories, windows
+
+recipes = st.builds(
+    Recipe,
+    system=st.sampled_from(((), ("You are Ada.",))),
+    window=windows,
+    fading=st.sampled_from((Fading(), Fading(results=1, media=1, step=2), Fading(results=2))),
+    budget=st.sampled_from((200, 400, 900, 4_000)),
+    stored_system=st.sampled_from(("keep", "skip")),
+)
+MODELS = ("gpt-4o", "claude-sonnet-5-5", "gemini-3.5-flash")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_steps() -> Iterator[None]:
+    """Short conversations are read in pieces too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reach, "CHUNK", 3)
+        patch.setattr(tally, "CHUNK", 3)
+        yield
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "chat.db")
+
+
+def outcome(build: object) -> object:
+    """A payload with its decisions, or the error in its place."""
+    try:
+        context = build()  # pyright: ignore
+    except cw.BudgetError as error:
+        return error.minimum
+    decided = [(one.place, one.action) for one in context.decisions]
+    return context.payload, decided, context.ledger.tokens
+
+
+@given(histories, recipes, st.sampled_from(MODELS), st.data())
+def test_a_build_from_the_store_is_the_build_from_all_messages(
+    messages: list[cw.Message], recipe: Recipe, model: str, data: st.DataObject
+) -> None:
+    public = [one for one in messages if one.visibility == "public"]
+    if match_results(public).orphans or not messages:
+        return
+    with TemporaryDirectory() as folder, Store(Path(folder) / "chat.db", sync="fast") as store:
+        chat = store.conversation("a")
+        added: list[cw.Message] = []
+        while messages:
+            # The grid of a stepped window begins where counting began: with the first message.
+            count = data.draw(st.integers(1, len(messages))) if added else 1
+            chat.add(messages[:count])
+            added, messages = added + messages[:count], messages[count:]
+            if len(added) == 1 or data.draw(st.booleans()):
+                whole = cw.Conversation(tuple(added), id="a")
+                told = outcome(lambda: recipe.build(whole, model=model))  # noqa: B023
+                assert outcome(lambda: chat.context(recipe, model=model)) == told
+        whole = cw.Conversation(tuple(added), id="a")
+        assert outcome(lambda: chat.context(recipe, model=model)) == outcome(
+            lambda: recipe.build(whole, model=model)
+        )
