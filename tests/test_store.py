@@ -620,3 +620,22 @@ def test_size_on_disk(tmp_path: Path) -> None:
         )
     raw = sum(len(encode_json(one)) for one in said) * 5_000
     assert (tmp_path / "store.db").stat().st_size <= 1.4 * raw
+
+
+def test_a_conversation_may_be_forgotten_while_others_add_to_it(place: str) -> None:
+    with cw.Store(place, sync="fast") as store, cw.Store(place, sync="fast") as other:
+        outcomes: list[list[int]] = []
+
+        def write() -> None:
+            chat = store.conversation("shared")
+            outcomes.extend(chat.add(cw.user(str(number))) for number in range(60))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        while writer.is_alive():
+            other.forget("shared")
+        writer.join()
+        assert len(outcomes) == 60
+        other.conversation("shared").add(cw.user("last"))
+        said = list(store.conversation("shared").read())
+        assert [one.seq for one in said] == list(range(1, len(said) + 1))

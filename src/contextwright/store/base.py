@@ -110,7 +110,7 @@ class Store:
         """
 
         def work(connection: Connection) -> int:
-            return sum(len(self._adding(turn)[1](connection)) for turn in turns)
+            return sum(len(self.adding(turn)[1](connection)) for turn in turns)
 
         return self.engine.write_alone(work)
 
@@ -118,8 +118,12 @@ class Store:
         """Close all connections."""
         self.engine.close()
 
-    def _adding(self, turn: Turn) -> tuple[str, Work[Numbers]]:
-        """The work of storing a turn, once it is known to be sound."""
+    def adding(self, turn: Turn) -> tuple[str, Work[Numbers]]:
+        """The order and the work of storing a turn, once it is known to be sound.
+
+        Raises:
+            UsageError: it is not.
+        """
         id = require_name(turn.conversation, "conversation's id")
         key = turn.key if turn.key is None else require_name(turn.key, "key")
         messages = tuple(turn.messages)
@@ -141,7 +145,7 @@ class Store:
     def _adding_or_failing(self, turn: Turn) -> tuple[str, Work[Numbers]]:
         """The work of storing a turn; if it is not sound, to say so."""
         try:
-            return self._adding(turn)
+            return self.adding(turn)
         except ContextwrightError as error:
             return "", failing(error)
 
@@ -174,7 +178,7 @@ class Chat:
             Conflict: the key was used for other messages.
         """
         messages = (turn,) if isinstance(turn, Message) else turn
-        id, work = self.store._adding(Turn(self.id, messages, key))  # pyright: ignore[reportPrivateUsage]
+        id, work = self.store.adding(Turn(self.id, messages, key))
         return self.store.engine.write(work, id)
 
     def hide(self, seq: int) -> None:

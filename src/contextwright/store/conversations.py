@@ -22,6 +22,7 @@ __all__ = [
     "find",
     "forget",
     "length_of",
+    "locked",
     "locked_length",
     "require",
     "state_of",
@@ -30,6 +31,7 @@ __all__ = [
 
 PAGE = 100
 
+LAST = "SELECT last FROM heads WHERE conversation = ?"
 NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
 LINE = """
 WITH RECURSIVE line (depth, number, parent, fork_at) AS (
@@ -113,7 +115,9 @@ def create(
 
 def length_of(connection: Connection, head: Head, id: str) -> int:
     """The number of a conversation's last message."""
-    return only_length(connection, "", head, id)
+    for (last,) in connection.rows(LAST, head.number):
+        return last
+    raise unknown(id)
 
 
 def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
@@ -124,16 +128,23 @@ def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
     return None
 
 
-def locked_length(connection: Connection, head: Head, id: str) -> int:
-    """The number of the last message, which nobody else raises until the transaction ends."""
-    return only_length(connection, connection.for_update, head, id)
+def locked_length(connection: Connection, head: Head) -> int | None:
+    """The number of the last message, which nobody else raises until the transaction ends.
 
-
-def only_length(connection: Connection, locked: str, head: Head, id: str) -> int:
-    sql = f"SELECT last FROM heads WHERE conversation = ?{locked}"
-    for (last,) in connection.rows(sql, head.number):
+    None if the conversation was forgotten while we waited.
+    """
+    for (last,) in connection.rows(LAST + connection.for_update, head.number):
         return last
-    raise unknown(id)
+    return None
+
+
+def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int]:
+    """A conversation, made now if there is none, with the number of its last message, for us."""
+    while True:
+        head = ensure(connection, tenant, id)
+        last = locked_length(connection, head)
+        if last is not None:
+            return head, last
 
 
 def details_of(connection: Connection, tenant: str, id: str) -> Details:
@@ -169,7 +180,7 @@ def forget(connection: Connection, tenant: str, id: str) -> None:
         Conflict: others were forked from it, and read its messages.
     """
     head = find(connection, tenant, id)
-    if head is None:
+    if head is None or locked_length(connection, head) is None:
         return
     forks = "SELECT id FROM conversations WHERE parent = ? AND tenant = ? LIMIT 1"
     for (fork,) in connection.rows(forks, head.number, tenant):

@@ -37,8 +37,7 @@ def add(
         Conflict: the key was used for other messages.
     """
     id, messages, bodies, key = writing
-    head = conversations.ensure(connection, tenant, id)
-    last = conversations.locked_length(connection, head, id)
+    head, last = conversations.locked(connection, tenant, id)
     if key is not None:
         for first, count in connection.rows(NAMED, head.number, key):
             require_same(connection, head.number, first, count, bodies, key)
@@ -117,7 +116,9 @@ def fork(
         Conflict: the new name is taken by something else.
     """
     head = conversations.require(connection, tenant, id)
-    last = conversations.locked_length(connection, head, id)
+    last = conversations.locked_length(connection, head)
+    if last is None:
+        raise conversations.unknown(id)
     at = last if at is None else at
     if not 0 <= at <= last:
         raise NotFound(f"there is no message {at} in {shown(id)}")
