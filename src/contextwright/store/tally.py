@@ -72,8 +72,8 @@ class Tally:
 
     def write(self, connection: Connection) -> None:
         """Store what was counted here."""
-        conversations.locked_length(connection, self._pages.head, "")
-        totals.write(connection, self.conversation, self.meter, self.new, self._ends)
+        if conversations.locked_length(connection, self._pages.head) is not None:
+            totals.write(connection, self.conversation, self.meter, self.new, self._ends)
 
     def _behind(self, seq: int) -> int:
         """The least that everything behind a message can cost."""
