@@ -1,0 +1,49 @@
+"""Words of people in the system text: they are data there, and open nothing.
+
+A heading, a list, a fence, a quotation begins at the beginning of a line; a tag with `<`; our own
+marks with `[`. Words become one line, and what would open something is escaped as Markdown does.
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextwright.graphemes import cut
+
+__all__ = ["LONGEST_LINE", "filled", "one_line", "quoted"]
+
+LONGEST_LINE = 200
+JOINERS = "\u200c\u200d"
+"""Persian words and many emoji are not the same without them."""
+OPENING = re.compile(r"(#|>|=|~~~|\[|[-+*](?= |$)|([-_*])(?: ?\2){2,} ?$)|(\d{1,9})([.)])(?= |$)")
+"""What begins a block where it stands first: a heading, a quotation, a list, a rule, a fence."""
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Words of people on one line, without what could be a fence or a tag, and not too long."""
+    # Cut before anything else is done to them: the words may be a megabyte.
+    clean = [
+        letter if letter.isprintable() or letter in JOINERS else " "
+        for letter in text[: longest * 8 + 64]
+    ]
+    line = " ".join("".join(clean).split())
+    line = line.replace("```", "'''").replace("<", "‹").replace(">", "›")
+    if len(line) > longest or len(text) > len(clean):
+        line = cut(line, max(longest - 3, 0)) + "..."
+    return line if line.strip(JOINERS) else "(nothing)"
+
+
+def quoted(text: str, longest: int = LONGEST_LINE) -> str:
+    """Words of people on one line that may begin a line or an entry of a list."""
+    line = one_line(text, longest)
+    opening = OPENING.match(line)
+    if opening is None:
+        return line
+    number = opening[3] or ""
+    return f"{number}\\{line[len(number) :]}"
+
+
+def filled(pattern: str, **words: str) -> str:
+    """A heading with words of people in its places, filled once: no word is filled again."""
+    return PLACE.sub(lambda place: one_line(words.get(place[1], place[0])), pattern)
