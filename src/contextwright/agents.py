@@ -74,9 +74,8 @@ class Agents(Struct, frozen=True, kw_only=True):
         for agent in self.agents.values():
             if agent.name == name:
                 return agent
-        label = " ".join("".join(c if c.isprintable() else " " for c in name).split())[
-            :LONGEST_NAME
-        ]
+        clean = "".join(letter if letter.isprintable() else " " for letter in name)
+        label = " ".join(clean.replace("<", "‹").replace(">", "›").split())[:LONGEST_NAME]
         text = f"You are {label}, an assistant within Port 42. Help the user with their system."
         return Agent(key=spellings(name)[0], name=label, system_text=text, known=False)
 
