@@ -11,7 +11,7 @@ SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
     ("errors", "graphemes", "terminal"),
-    ("changes", "messages", "faults", "shortening"),
+    ("changes", "messages", "faults", "quoting", "shortening"),
     ("memories", "metadata"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("history",),

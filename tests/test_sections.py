@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 
 import contextwright as cw
 from contextwright import recipes
+from contextwright.quoting import filled
 from contextwright.sections import Moment, Section, Text, one_line, quoted
-from contextwright.sections.quoting import filled
 
 ALICE = cw.Author("987654321", "Alice", "alice_ua")
 BOB = cw.Author("111222333", "Bob")
@@ -189,6 +189,13 @@ def test_gry_47_what_the_history_says_is_not_recalled() -> None:
     assert "The coffee in Lviv" not in words
 
 
+def test_how_far_sections_look_back() -> None:
+    """Whoever reads a history only in part has to know."""
+    assert cw.Recipe(system=("x", cw.Persona(), cw.Memories())).reach == 0
+    assert recipes.find("gryag").reach == 30
+    assert cw.Recipe(system=(cw.Transcript(100), cw.Relevant())).reach == 100
+
+
 # A section of one's own, and one that fails
 
 
@@ -330,10 +337,13 @@ def test_recipes_name_every_section(tmp_path: Path) -> None:
         ("-5 degrees", "-5 degrees"),
         ("* * *", "\\* * *"),
         ("___", "\\___"),
+        ("--", "\\--"),
         ("==", "\\=="),
         ("1. x", "1\\. x"),
         ("1.5 litres", "1.5 litres"),
         ("> x", "› x"),
+        ("**User ID**: 1", r"\*\*User ID\*\*: 1"),
+        ("[RESPOND] [ image x2] [Relevance: 1]", "(RESPOND] ( image x2] (Relevance: 1]"),
         ("[a]: http://x", "\\[a]: http://x"),
         ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
         ("می\u200cخواهم", "می\u200cخواهم"),

@@ -105,6 +105,12 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
             )
         return model.max_input - self.answer
 
+    @property
+    def reach(self) -> int:
+        """How many of the newest messages its sections look at, whatever the window keeps."""
+        sections = [section for section in self.system if not isinstance(section, str)]
+        return max((section.reach() for section in sections), default=0)
+
     def history(
         self, messages: Iterable[Message] = (), *, model: str | Model, format: str | None = None
     ) -> History:

@@ -7,8 +7,8 @@ words are quoted, and neither can open a heading, a fence, a tag or a marker.
 
 from typing import TypeAlias
 
+from contextwright.quoting import one_line, quoted
 from contextwright.sections.base import Moment, Section, Share, Volatility
-from contextwright.sections.quoting import one_line, quoted
 from contextwright.sections.recalled import Episodes, KeyFacts, Memories, Relevant, UserProfile
 from contextwright.sections.transcript import Transcript, reply_media
 from contextwright.sections.turn import CurrentTime, CurrentUser, ReplyTo

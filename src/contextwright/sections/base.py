@@ -59,6 +59,10 @@ class Section:
         """The heading as it reads now."""
         return self.heading
 
+    def reach(self) -> int:
+        """How many of the newest messages it looks at: whoever reads a history reads so many."""
+        return 0
+
     def shorten(self, text: str, longest: int) -> str:
         """What it says in so many characters: whole entries, as long as more than one is left."""
         return first_entries(text, longest)

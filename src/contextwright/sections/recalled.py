@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from contextwright.memories import Memory, MemoryKind, Wanted
 from contextwright.messages import Message
+from contextwright.quoting import filled, one_line, quoted
 from contextwright.sections.base import Moment, Section, Share, Volatility, last_entries
-from contextwright.sections.quoting import filled, one_line, quoted
 
 __all__ = ["Episodes", "KeyFacts", "Memories", "Relevant", "UserProfile"]
 
@@ -117,6 +117,10 @@ class Relevant(
             for passage in kept
         ]
         return "\n".join(lines) or None
+
+    def reach(self) -> int:
+        """Those that are not recalled."""
+        return RECENT
 
 
 class Episodes(

@@ -6,7 +6,6 @@ media of the message it answers (`reply_media`).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -15,9 +14,9 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError
 from contextwright.messages import Media, Message, Text
-from contextwright.metadata import format_metadata, metadata_of
+from contextwright.metadata import META, format_metadata, metadata_of
+from contextwright.quoting import one_line
 from contextwright.sections.base import Moment, Section, Share, Volatility
-from contextwright.sections.quoting import one_line
 
 __all__ = ["Transcript", "reply_media"]
 
@@ -28,11 +27,6 @@ FENCE = "```"
 TRIGGER, CUE = "[REPLY TO THIS]", "[RESPOND]"
 SPEAKERS = {"user": "user", "assistant": "bot", "system": "system"}
 MARKS = ("Image", "Video", "Audio", "YouTube", "Document", "Attachment")
-RESERVED = re.compile(
-    r"\[(?= ?(?:respond|reply to this|meta|speaker|image|video|audio|youtube|document|attachment))",
-    re.IGNORECASE,
-)
-"""Where words would pass for a mark of ours."""
 YOUTUBE = ("youtube.com", "youtu.be")
 
 
@@ -81,10 +75,14 @@ class Transcript(
         """One message; only the question and what it answers show their media."""
         head = SPEAKERS.get(message.role, message.role)
         if self.meta and (block := format_metadata(metadata_of(message))):
-            head = f"{head} {one_line(block, LONGEST)}"
-        said = [RESERVED.sub("(", one_line(message.text, LONGEST))] if message.text.strip() else []
+            head = f"{head} {META} {one_line(block.removeprefix(META), LONGEST)}"
+        said = [one_line(message.text, LONGEST)] if message.text.strip() else []
         said.extend(marks(message) if marked else ())
         return f"{head}: {' '.join(said) or '(no content)'}"
+
+    def reach(self) -> int:
+        """As many as it has lines."""
+        return self.messages
 
     def shorten(self, text: str, longest: int) -> str:
         """The newest lines that fit, and always the last."""

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
+from contextwright.quoting import one_line
 from contextwright.sections.base import Moment, Section, Share, Volatility
-from contextwright.sections.quoting import one_line
 
 __all__ = ["CurrentTime", "CurrentUser", "ReplyTo"]
 

@@ -15,20 +15,27 @@ __all__ = ["LONGEST_LINE", "filled", "one_line", "quoted"]
 LONGEST_LINE = 200
 JOINERS = "\u200c\u200d"
 """Persian words and many emoji are not the same without them."""
-OPENING = re.compile(r"(#|>|=|~~~|\[|[-+*](?= |$)|([-_*])(?: ?\2){2,} ?$)|(\d{1,9})([.)])(?= |$)")
+OPENING = re.compile(r"(?:#|>|=|~~~|\[|[-+*](?= |$)|[-_*][-_* ]*$)|(\d{1,9})[.)](?= |$)")
 """What begins a block where it stands first: a heading, a quotation, a list, a rule, a fence."""
+MARK = re.compile(
+    r"\[(?= ?(?:respond|reply to this|relevance|meta|speaker|media|image|video|audio|youtube|"
+    r"document|attachment|session context|summarized|goal batch))",
+    re.IGNORECASE,
+)
+"""Where words would pass for one of the marks the systems use."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Words of people on one line, without what could be a fence or a tag, and not too long."""
+    """Words of people on one line, without a fence, a tag, a bold field or a mark; not too long."""
     # Cut before anything else is done to them: the words may be a megabyte.
     clean = [
         letter if letter.isprintable() or letter in JOINERS else " "
         for letter in text[: longest * 8 + 64]
     ]
     line = " ".join("".join(clean).split())
-    line = line.replace("```", "'''").replace("<", "‹").replace(">", "›")
+    line = line.replace("```", "'''").replace("<", "‹").replace(">", "›").replace("**", r"\*\*")
+    line = MARK.sub("(", line)
     if len(line) > longest or len(text) > len(clean):
         line = cut(line, max(longest - 3, 0)) + "..."
     return line if line.strip(JOINERS) else "(nothing)"
@@ -40,7 +47,7 @@ def quoted(text: str, longest: int = LONGEST_LINE) -> str:
     opening = OPENING.match(line)
     if opening is None:
         return line
-    number = opening[3] or ""
+    number = opening[1] or ""
     return f"{number}\\{line[len(number) :]}"
 
 
