@@ -1,8 +1,11 @@
 """Sections: what they say, what they leave unsaid, and that nobody's words open anything."""
 
+import io
+import re
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,7 @@ from markdown_it import MarkdownIt
 import contextwright as cw
 from contextwright import recipes
 from contextwright.quoting import filled
-from contextwright.sections import Moment, Section, Text, one_line, quoted
+from contextwright.sections import BuiltIn, Moment, Section, Text, one_line, quoted
 
 ALICE = cw.Author("987654321", "Alice", "alice_ua")
 BOB = cw.Author("111222333", "Bob")
@@ -398,3 +401,15 @@ def test_what_is_cut_to_a_budget_opens_nothing(words: str, longest: int) -> None
         assert len(short) <= longest
         assert all(line.startswith("-") for line in short.splitlines() if line)
     assert Text("# My own").write(Moment()) == "# My own"
+
+
+def test_the_guide_to_sections_is_true() -> None:
+    """Its example prints what it says, and its table has every section."""
+    guide = (Path(__file__).parents[1] / "docs" / "sections.md").read_text("utf-8")
+    [(code, expected)] = re.findall(r"```python\n(.*?)```\n```\n(.*?)```\n", guide, re.DOTALL)
+    with redirect_stdout(io.StringIO()) as output:
+        exec(code, {})
+    assert output.getvalue() == expected
+    tags = {section.__struct_config__.tag for section in get_args(BuiltIn)}
+    rows = guide.split("| class |")[1].split("All have:")[0]
+    assert tags <= {*re.findall(r"`([a-z-]+)`", rows)}

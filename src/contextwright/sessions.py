@@ -42,7 +42,7 @@ class Sessions:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
         """Files that were no session, as they were met."""
 

@@ -191,6 +191,9 @@ def clean_reply(text: str) -> str:
     fence = ""
     removed = False
     for line in text.split("\n"):
+        if not (fence or "[" in line or "=" in line or "`" in line or "~" in line):
+            kept.append(line)
+            continue
         mark = fence_mark(line)
         if fence:
             kept.append(line)
