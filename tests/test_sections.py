@@ -246,7 +246,7 @@ def test_gry_35_budgets_are_tokens_or_shares() -> None:
         recipe = cw.Recipe(system=(cw.Memories(budget=budget),), budget=1_000)
         context = recipe.build(chat, model="gpt-4o", memories=cw.Notes(facts))
         cut = [change.reason for change in context.changes if change.code == "loss.section"]
-        assert cut == ([] if budget is None else ["cut to its budget of 50 tokens"])
+        assert cut == ([] if budget is None else ["cut to its share of 50 tokens"])
         return context.sections["Memories[0]"].splitlines()
 
     assert len(lines(None)) == 16
@@ -262,7 +262,7 @@ def test_a_budget_for_nothing_leaves_no_heading() -> None:
     recipe = cw.Recipe(system=(cw.Memories(budget=1),))
     context = recipe.build([cw.user("Hi", author=ALICE)], model="gpt-4o", memories=NOTES)
     assert context.sections == {}
-    assert [change.reason for change in context.changes][:1] == ["no room in its budget"]
+    assert [change.reason for change in context.changes][:1] == ["its share is too small"]
 
 
 # Files

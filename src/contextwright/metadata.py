@@ -59,7 +59,7 @@ def format_metadata(meta: Mapping[str, Any], *, include_reply_chain: bool = True
 
 def one_line(text: str, longest: int) -> str:
     """Text on one line, without brackets, cut to a length."""
-    line = text.replace("\r\n", "\n").translate(ONE_LINE)
+    line = text[: 16 * longest].replace("\r\n", "\n").translate(ONE_LINE)
     return line if len(line) <= longest else f"{line[: longest - 2]}.."
 
 

@@ -27,10 +27,10 @@ class Memories(
     """What was noted about the person who asks."""
 
     most: int = 15
-    heading: str = "# Memories about {name} (ID: {id})"
     volatility: Volatility = "turn"
     priority: int = 45
     budget: Share = None
+    heading: str = "# Memories about {name} (ID: {id})"
 
     def write(self, moment: Moment) -> str | None:
         """A line for each memory, none said twice."""
@@ -54,10 +54,10 @@ class UserProfile(
 ):
     """A summary of the person who asks."""
 
-    heading: str = "## User Profile"
     volatility: Volatility = "turn"
     priority: int = 35
     budget: Share = None
+    heading: str = "## User Profile"
 
     def write(self, moment: Moment) -> str | None:
         """The newest summary."""
@@ -73,10 +73,10 @@ class KeyFacts(
     most: int = 10
     least: float = 0.0
     """Only facts at least so sure."""
-    heading: str = "## Key Facts"
     volatility: Volatility = "turn"
     priority: int = 35
     budget: Share = None
+    heading: str = "## Key Facts"
 
     def write(self, moment: Moment) -> str | None:
         """The surest facts first."""
@@ -98,10 +98,10 @@ class Relevant(
     """Only what fits at least so well."""
     longest: int = 200
     """Characters of one passage."""
-    heading: str = "## Relevant Past Context"
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = None
+    heading: str = "## Relevant Past Context"
 
     def write(self, moment: Moment) -> str | None:
         """The best first, each with how well it fits."""
@@ -129,10 +129,10 @@ class Episodes(
     """Events that fit the newest question."""
 
     most: int = 3
-    heading: str = "## Memorable Events"
     volatility: Volatility = "turn"
     priority: int = 25
     budget: Share = None
+    heading: str = "## Memorable Events"
 
     def write(self, moment: Moment) -> str | None:
         """Topic and summary of each."""

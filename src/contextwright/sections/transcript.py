@@ -39,10 +39,10 @@ class Transcript(
     """The most lines, from 10 to 200."""
     meta: bool = True
     """Say who speaks, with ids, before each line."""
-    heading: str = ""
     volatility: Volatility = "turn"
     priority: int = 90
     budget: Share = None
+    heading: str = ""
 
     def __post_init__(self) -> None:
         if not FEWEST <= self.messages <= MOST:

@@ -25,10 +25,10 @@ class CurrentTime(
     """The time in some zone, in English whatever the machine's language."""
 
     zone: str = "UTC"
-    heading: str = "# Current Time"
     volatility: Volatility = "turn"
     priority: int = 50
     budget: Share = None
+    heading: str = "# Current Time"
 
     def __post_init__(self) -> None:
         try:
@@ -52,10 +52,10 @@ class CurrentUser(
 ):
     """Who asks."""
 
-    heading: str = "## Current User"
     volatility: Volatility = "turn"
     priority: int = 50
     budget: Share = None
+    heading: str = "## Current User"
 
     def write(self, moment: Moment) -> str | None:
         """The author of the newest question."""
@@ -75,10 +75,10 @@ class ReplyTo(
 ):
     """What the newest question answers."""
 
-    heading: str = "## Reply Context"
     volatility: Volatility = "turn"
     priority: int = 40
     budget: Share = None
+    heading: str = "## Reply Context"
 
     def write(self, moment: Moment) -> str | None:
         """The message replied to: its author and a few of its words."""

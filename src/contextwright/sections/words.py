@@ -21,10 +21,10 @@ class Text(
     """Words of the developer's own, as they are."""
 
     text: str
-    heading: str = ""
     volatility: Volatility = "static"
     priority: int = 100
     budget: Share = None
+    heading: str = ""
 
     def write(self, moment: Moment) -> str | None:
         """The words."""
@@ -60,10 +60,10 @@ class File(
     """None: the folder the program runs in."""
     largest: int = LARGEST_FILE
     """Bytes; a larger file is refused."""
-    heading: str = ""
     volatility: Volatility = "static"
     priority: int = 100
     budget: Share = None
+    heading: str = ""
 
     def __post_init__(self) -> None:
         posix, windows = PurePosixPath(self.path), PureWindowsPath(self.path)
