@@ -505,7 +505,7 @@ def test_a_recipe_can_be_printed_and_used(cw: Run, tmp_path: Path, name: str) ->
         ("[options]\nthinkng = 'drop'", "unknown field `thinkng` (options: repair, "),
         (
             "[[system]]\ntype = 'clock'",
-            "system[0].type: Invalid value 'clock' (known: instructions,",
+            "system[0].type: Invalid value 'clock' (known: text, instructions,",
         ),
     ],
 )
