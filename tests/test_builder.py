@@ -8,6 +8,8 @@ import pytest
 
 import contextwright as cw
 from contextwright.builder import ContextBuilder, LLMMessage
+from contextwright.display import show
+from contextwright.documents import decode
 from contextwright.errors import BudgetError, ParseError, UsageError
 from contextwright.recipe import Recipe
 
@@ -215,3 +217,57 @@ def test_changes_of_reading_are_in_the_receipt() -> None:
 def test_what_is_no_message_is_refused(wrong: Any) -> None:
     with pytest.raises((ParseError, UsageError)):
         ContextBuilder().build(wrong)
+
+
+def test_cb_16_order_is_the_order_of_the_rows() -> None:
+    """Rows of one transaction share a time, and clocks go back: neither moves a message."""
+    times = ["2025-12-13T10:00:02Z", "2025-12-13T10:00:02Z", "2025-12-13T10:00:01Z"]
+    rows = [row(place, "user", str(place), created_at=at) for place, at in enumerate(times)]
+    texts = [entry["content"] for entry in ContextBuilder().build(rows)[1:]]
+    assert texts == ["0", "1", "2"]
+
+
+def test_cb_17_text_is_sent_as_it_came() -> None:
+    """No HTML is escaped and no character stripped; half a character never gets in."""
+    words = "<script>alert('&amp;')</script> \x07\x1b[2J 👨\u200d👩 \u202eabc \n\t"
+    assert ContextBuilder().build([row(1, "user", words)])[1]["content"] == words
+    shown = show(cw.parse([row(1, "user", words)], "openai-chat"))
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    with pytest.raises(ParseError, match="surrogate"):
+        decode(b'[{"role": "user", "content": "\\ud800"}]')
+
+
+def test_cb_19_a_tools_error_is_a_result() -> None:
+    talk = [
+        cw.user("go"),
+        cw.assistant(cw.ToolCall("search", {}, "c1")),
+        cw.tool_result("c1", "no route", is_error=True),
+    ]
+    assert ContextBuilder().build(talk)[-1] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "Error: no route",
+    }
+
+
+def test_cb_21_half_arguments_are_pointed_out() -> None:
+    """A reply that broke off: its arguments stay as they were, and are no object."""
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", tool_calls=[call("c1", '{"q": "ha')]),
+        row(3, "tool", tool_results=[{"tool_call_id": "c1", "content": "?"}]),
+    ]
+    body = {"model": "gpt-4o", "messages": ContextBuilder().build(rows)}
+    assert body["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"q": "ha'
+    assert [problem.code for problem in cw.check(body, "openai-chat")] == ["OC-args"]
+
+
+def test_cb_22_one_reply_may_hold_words_and_calls() -> None:
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", "Let me see.", tool_calls=[call("c1", "{}")]),
+        row(3, "tool", tool_results=[{"tool_call_id": "c1", "content": "found"}]),
+    ]
+    built = ContextBuilder().build(rows)[2]
+    assert (built["content"], len(built["tool_calls"])) == ("Let me see.", 1)

@@ -328,7 +328,7 @@ def test_diff_says_what_broke(cw: Run) -> None:
     code, out, _ = cw("diff", "-", *DIFF, *arguments, input=CHAT)
     assert code == 0
     rows = dict(re.split(" {2,}", line, maxsplit=1) for line in out.splitlines())
-    assert rows["cause"] == "the system text changed: CurrentTime[0]"
+    assert rows["cause"] == "the system text changed: CurrentTime[1]"
     assert rows["parted at"] == "messages[0], byte 0"
     assert rows["price"].endswith("tokens that are read anew")
 
@@ -505,7 +505,7 @@ def test_a_recipe_can_be_printed_and_used(cw: Run, tmp_path: Path, name: str) ->
         ("[options]\nthinkng = 'drop'", "unknown field `thinkng` (options: repair, "),
         (
             "[[system]]\ntype = 'clock'",
-            "system[0].type: Invalid value 'clock' (known: instructions,",
+            "system[0].type: Invalid value 'clock' (known: text, instructions,",
         ),
     ],
 )

@@ -239,6 +239,14 @@ def test_other_spellings() -> None:
     assert cw.parse(camel, "gryag") == expected
 
 
+def test_gry_9_tool_turns_are_kept() -> None:
+    """Calls and answers go into our own file and come out of it like everything else."""
+    conversation = cw.parse(TOOLS, "gryag")
+    kept = cw.parse(cw.render(conversation, "contextwright").payload, "contextwright")
+    assert kept.messages == conversation.messages
+    assert cw.render(kept, "gryag").payload == TOOLS
+
+
 def test_gry_10_speakers() -> None:
     talk = cw.Conversation((cw.user("hi", author="Alice"), cw.user("hello", author="Bob")))
     assert render(talk).payload == [user("Alice: hi"), user("Bob: hello")]

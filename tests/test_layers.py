@@ -11,7 +11,8 @@ SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
     ("errors", "graphemes", "terminal"),
-    ("changes", "messages", "faults", "shortening"),
+    ("changes", "messages", "faults", "quoting", "shortening"),
+    ("memories", "metadata"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("history",),
     ("decisions",),
@@ -26,7 +27,7 @@ LAYERS = (
     ("attempts", "building", "recipe"),
     ("store",),
     ("importers", "recipes"),
-    ("builder", "memory", "simulation"),
+    ("builder", "memory", "sessions", "simulation", "systems"),
     ("display",),
     ("cli", "__main__", "__init__"),
 )

@@ -36,6 +36,16 @@ recipes = st.builds(
                 Instructions(LONG, budget=0.2),
                 Instructions(LONG, "rare", 60, 9),
             ),
+            (
+                "You are kind.",
+                cw.ReplyTo(),
+                cw.Memories(budget=0.1),
+                cw.UserProfile(),
+                cw.KeyFacts(),
+                cw.Relevant(budget=60),
+                cw.Episodes(),
+                cw.Transcript(10, budget=0.5),
+            ),
         )
     ),
     window=windows,
@@ -44,10 +54,22 @@ recipes = st.builds(
     ),
     placement=st.sampled_from(("volatility", "system")),
     oversize=st.sampled_from(("refuse", "cut")),
+    reply_media=st.booleans(),
 )
 budgets = st.sampled_from((1, 20, 60, 150, 400, 1_000, 100_000))
 targets = st.sampled_from([(format, model) for format in PROVIDERS for model in MODELS[format]])
 PLACES = re.compile(r"^messages\[(\d+)\]").findall
+
+
+class Talkative:
+    """Memories without end about everybody."""
+
+    def recall(self, wanted: cw.Wanted) -> list[cw.Memory]:
+        count = range(wanted.most)
+        return [cw.Memory(wanted.kind, f"# Word {n} " * 9, "x", f"k{n}", score=0.5) for n in count]
+
+
+MEMORIES = Talkative()
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 
 
@@ -74,7 +96,9 @@ def test_a_build_is_valid_within_budget_and_explained(
     kept = {d.place for d in context.decisions if d.action in ("kept", "cleared")}
     assert {int(place) for change in context.changes for place in PLACES(change.path)} <= kept
     assert msgspec.to_builtins(conversation) == before
-    again = recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
+    again = recipe.build(
+        conversation, model=model, format=format, now=NOW, budget=budget, memories=MEMORIES
+    )
     assert msgspec.json.encode(again.payload) == msgspec.json.encode(context.payload)
     question = newest_question(conversation.messages)
     if question is not None:
@@ -87,7 +111,9 @@ def built(
     """A context, and the budget it was built with: an error names the smallest that works."""
 
     def build(budget: int) -> cw.Context:
-        return recipe.build(conversation, model=model, format=format, now=NOW, budget=budget)
+        return recipe.build(
+            conversation, model=model, format=format, now=NOW, budget=budget, memories=MEMORIES
+        )
 
     try:
         return build(budget), budget

@@ -14,7 +14,7 @@ from contextwright import recipes
 from contextwright.context import Comparison
 from contextwright.models import Model, find
 from contextwright.recipe import Recipe
-from contextwright.sections import CurrentTime, Instructions, Moment
+from contextwright.sections import CurrentTime, Instructions, Moment, Section, Volatility
 from contextwright.simulation import (
     Cache,
     Charge,
@@ -304,13 +304,11 @@ def test_the_cache_is_that_of_the_format_asked_for() -> None:
 # Comparing two requests
 
 
-class Memories(msgspec.Struct, frozen=True):
+class Memories(Section, msgspec.Struct, frozen=True):
     """A section of one's own."""
 
     text: str
-    volatility: str = "rare"
-    priority: int = 50
-    budget: int | None = None
+    volatility: Volatility = "rare"
 
     def write(self, moment: Moment) -> str | None:
         return self.text

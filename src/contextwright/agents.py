@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from contextwright.changes import Change
 from contextwright.errors import ParseError, shown
+from contextwright.quoting import one_line
 
 __all__ = ["Agent", "Agents", "AgentWindow", "parse_agents"]
 
@@ -74,9 +75,7 @@ class Agents(Struct, frozen=True, kw_only=True):
         for agent in self.agents.values():
             if agent.name == name:
                 return agent
-        label = " ".join("".join(c if c.isprintable() else " " for c in name).split())[
-            :LONGEST_NAME
-        ]
+        label = one_line(name, LONGEST_NAME)
         text = f"You are {label}, an assistant within Port 42. Help the user with their system."
         return Agent(key=spellings(name)[0], name=label, system_text=text, known=False)
 

@@ -168,6 +168,7 @@ class Attempt:
         places: list[int | None] = []
         changes: list[Change] = []
         gap, question, volatile = decisions.gap, self.history.question, self.volatile
+        company = [*self.build.company, *([Text(volatile)] if volatile else [])]
         for place in decisions.places():
             message = self.history.at(place)
             if self.longest is not None:
@@ -179,8 +180,8 @@ class Attempt:
                 note = self.note(decisions.told, changes)
                 messages.extend(note)
                 places.extend(None for _ in note)
-            if place == question and volatile:
-                message = message.with_parts((*message.parts, Text(volatile)))
+            if place == question and company:
+                message = message.with_parts((*message.parts, *company))
             messages.append(message)
             places.append(place)
         self.leave_thinking(messages, places, decisions, changes)

@@ -16,7 +16,7 @@ from contextwright.messages import Message
 from contextwright.models import Model
 from contextwright.recipe import Recipe
 from contextwright.recipes import find
-from contextwright.sections import Instructions
+from contextwright.sections import Text
 from contextwright.wire.openai_chat.types import LLMMessage
 
 __all__ = ["ContextBuilder", "LLMMessage"]
@@ -86,7 +86,7 @@ def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:
             "system_prompt.empty: the system prompt has no words",
             hint="leave it out for the default prompt",
         )
-    others = [part for part in recipe.system if not isinstance(part, str | Instructions)]
+    others = [part for part in recipe.system if not isinstance(part, str | Text)]
     return replace(recipe, system=(prompt, *others))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,10 +14,10 @@ from contextwright.context import Context
 from contextwright.errors import BudgetError
 from contextwright.formats.base import Conversation, foreign_settings
 from contextwright.history import Fading, History
-from contextwright.messages import Message, Opaque, Tool
+from contextwright.messages import Message, Opaque, Part, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
-from contextwright.sections import Moment
+from contextwright.sections import Moment, reply_media
 from contextwright.shares import said_by
 from contextwright.tokens import Count
 
@@ -65,7 +64,7 @@ class Build:
         model: Model,
         format: str,
         tools: Sequence[Tool | Opaque] | None,
-        now: datetime | None,
+        moment: Moment,
     ) -> None:
         self.recipe = recipe
         self.model = model
@@ -84,8 +83,15 @@ class Build:
             self.history = PricedHistory(conversation.messages, self.meter, recipe)
         self.tools = tuple(tools) if tools is not None else self.frame.tools
         place = self.history.question
-        moment = Moment(now, self.history.messages[place] if place is not None else None)
-        self.said = said_by(recipe.system, moment)
+        messages = self.history.messages
+        question = messages[place] if place is not None else None
+        moment = replace(moment, question=question, messages=messages)
+        self.said, failed = said_by(recipe.system, moment)
+        self.lost.extend(failed)
+        self.company: list[Part] = []
+        """Media that go along with the newest question."""
+        if question is not None and recipe.reply_media:
+            self.company.extend(reply_media(messages, question))
 
     def context(self, budget: int) -> Context:
         """The context within a budget."""

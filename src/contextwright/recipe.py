@@ -14,10 +14,11 @@ from contextwright.context import Context
 from contextwright.errors import UsageError
 from contextwright.formats.base import Conversation
 from contextwright.history import Fading, History
+from contextwright.memories import Recollection
 from contextwright.messages import Message, Opaque, Text, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
-from contextwright.sections import Section
+from contextwright.sections import Moment, Section
 from contextwright.windows import Stepped, Window
 
 __all__ = ["Note", "Recipe"]
@@ -60,6 +61,8 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Set cache marks where the provider has them."""
     stored_system: Literal["keep", "skip"] = "keep"
     """What becomes of system messages in the history."""
+    reply_media: bool = False
+    """Send the media of the message that the newest question answers along with the question."""
     reply_tools: dict[str, str | None] = {}
     options: dict[str, Any] = {}
     """Options of rendering, by name."""
@@ -73,14 +76,18 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
         tools: Sequence[Tool | Opaque] | None = None,
         now: datetime | None = None,
         budget: int | None = None,
+        memories: Recollection | None = None,
     ) -> Context:
         """The best valid request within the budget, with its receipt.
+
+        Clock and memories are what the sections may look at; none of them asks for more.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
         """
         facts = as_model(model)
-        made = Build(self, conversation, facts, format or facts.format, tools, now)
+        moment = Moment(now, memories=memories)
+        made = Build(self, conversation, facts, format or facts.format, tools, moment)
         return made.context(self.tokens(facts, budget))
 
     def tokens(self, model: Model, budget: int | None = None) -> int:
@@ -97,6 +104,12 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 hint="a smaller answer, or a budget of its own",
             )
         return model.max_input - self.answer
+
+    @property
+    def reach(self) -> int:
+        """How many of the newest messages its sections look at, whatever the window keeps."""
+        sections = [section for section in self.system if not isinstance(section, str)]
+        return max((section.reach() for section in sections), default=0)
 
     def history(
         self,

@@ -15,7 +15,7 @@ from contextwright.api import as_options
 from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.history import Fading
 from contextwright.recipe import Note, Recipe
-from contextwright.sections import BuiltIn
+from contextwright.sections import BuiltIn, File
 from contextwright.windows import Stepped, Window
 
 __all__ = ["SHIPPED", "find", "load", "read"]
@@ -37,6 +37,7 @@ class Written(Struct, forbid_unknown_fields=True):
     oversize: Literal["refuse", "cut"] = "refuse"
     cache: bool = True
     stored_system: Literal["keep", "skip"] = "keep"
+    reply_media: bool = False
     reply_tools: dict[str, str] = {}
     options: dict[str, Any] = {}
 
@@ -69,11 +70,11 @@ def load(path: Path) -> Recipe:
         raise UsageError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: {error}") from error
-    return read(data, name=path.stem)
+    return read(data, name=path.stem, folder=path.parent)
 
 
-def read(data: Any, *, name: str = "recipe") -> Recipe:
-    """A recipe from decoded TOML or JSON."""
+def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Recipe:
+    """A recipe from decoded TOML or JSON; it may name files below its folder, and no others."""
     try:
         written = msgspec.convert(data, Written)
         as_options(written.options)
@@ -87,7 +88,7 @@ def read(data: Any, *, name: str = "recipe") -> Recipe:
     return Recipe(
         name=name,
         title=written.title,
-        system=tuple(written.system),
+        system=tuple(rooted(section, name, folder) for section in written.system),
         window=written.window,
         fading=written.fading,
         budget=written.budget,
@@ -97,6 +98,7 @@ def read(data: Any, *, name: str = "recipe") -> Recipe:
         oversize=written.oversize,
         cache=written.cache,
         stored_system=written.stored_system,
+        reply_media=written.reply_media,
         # TOML has no null: an empty argument is a tool that only ends the turn.
         reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
         options=written.options,
@@ -138,3 +140,14 @@ FIELDS = {
 def types_of(union: Any) -> list[str]:
     """The names under which the members of a union stand in a file."""
     return [str(member.__struct_config__.tag) for member in get_args(union)]
+
+
+def rooted(section: str | BuiltIn, name: str, folder: Path | None) -> str | BuiltIn:
+    """The section; one that reads a file reads it below the recipe's own folder."""
+    if not isinstance(section, File):
+        return section
+    if folder is None:
+        raise ParseError(f"recipe {shown(name)}: it has no folder to read {shown(section.path)} in")
+    if section.root is not None:
+        raise ParseError(f"recipe {shown(name)}: files are read below the recipe's own folder")
+    return msgspec.structs.replace(section, root=str(folder))

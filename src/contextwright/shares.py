@@ -8,13 +8,15 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from contextwright.changes import Change
+from contextwright.errors import shown
 from contextwright.sections import Instructions, Moment, Section, Share, Volatility
-from contextwright.shortening import shortened
 
 __all__ = ["REQUIRED", "Said", "Written", "costs", "said_by", "within_shares"]
 
 Price: TypeAlias = Callable[[str], int]
 """What a text costs."""
+Shorten: TypeAlias = Callable[[str, int], str]
+"""What a section says in fewer characters."""
 Placement: TypeAlias = Literal["volatility", "system"]
 
 REQUIRED = 100
@@ -26,10 +28,18 @@ class Said(Struct, frozen=True):
     """What a section has to say, whatever room there is."""
 
     name: str
-    text: str
+    heading: str
+    """The line above the words, with its line break; empty: none."""
+    words: str
     volatility: Volatility
     priority: int
     share: Share
+    shorten: Shorten
+
+    @property
+    def text(self) -> str:
+        """Heading and words; nothing without words."""
+        return self.heading + self.words if self.words else ""
 
 
 class Written(Struct, frozen=True):
@@ -43,15 +53,35 @@ class Written(Struct, frozen=True):
     """It stands beside the newest question, not in the system text."""
 
 
-def said_by(sections: Iterable[Section | str], moment: Moment) -> list[Said]:
-    """What each section has to say, in the recipe's order; one without words keeps its share."""
+def said_by(sections: Iterable[Section | str], moment: Moment) -> tuple[list[Said], list[Change]]:
+    """What each section has to say, in the recipe's order, and which of them failed.
+
+    One without words keeps its share. One that fails has none, unless it is required.
+    """
     said: list[Said] = []
+    changes: list[Change] = []
     for index, section in enumerate(sections):
         section = Instructions(section) if isinstance(section, str) else section
         name = f"{type(section).__name__}[{index}]"
-        text = section.write(moment) or ""
-        said.append(Said(name, text, section.volatility, section.priority, section.budget))
-    return said
+        heading = words = ""
+        try:
+            words = section.write(moment) or ""
+            heading = section.title(moment) if words else ""
+        except Exception as error:  # whatever a database or a service of others may raise
+            if section.priority >= REQUIRED:
+                raise
+            words = ""
+            changes.append(Change("loss.section", name, f"it failed: {in_one_line(error)}"))
+        above = f"{heading}\n" if heading else ""
+        priority, share = section.priority, section.budget
+        said.append(Said(name, above, words, section.volatility, priority, share, section.shorten))
+    return said, changes
+
+
+def in_one_line(error: Exception) -> str:
+    """The kind of an error and its first line."""
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
 
 
 def within_shares(
@@ -70,7 +100,7 @@ def within_shares(
         text = section.text
         if section.share is not None:
             room = left + tokens_of(section.share, budget)
-            text = fitted(text, room, price)
+            text = fitted(section, room, price)
             left = room - price(text)
             if text != section.text:
                 reason = (
@@ -104,14 +134,16 @@ def tokens_of(share: int | float, budget: int) -> int:
     return int(share * budget) if isinstance(share, float) else share
 
 
-def fitted(text: str, room: int, price: Price) -> str:
-    """A text without as much of its middle as there is no room for; nothing where none fits."""
+def fitted(section: Said, room: int, price: Price) -> str:
+    """A section's text without as much of its words as there is no room for; nothing if none is."""
+    words, text = section.words, section.text
     tokens = price(text)
     while tokens > room:
-        shorter = shortened(text, int(len(text) * min(0.9, room / tokens)))
-        if len(shorter) >= len(text):
+        shorter = section.shorten(words, int(len(words) * min(0.9, room / tokens)))
+        if not shorter or len(shorter) >= len(words):
             return ""
-        text, tokens = shorter, price(shorter)
+        words, text = shorter, section.heading + shorter
+        tokens = price(text)
     return text
 
 

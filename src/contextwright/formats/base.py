@@ -66,6 +66,8 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     where it may not travel."""
     legacy_meta: bool = False
     """gryag: write the old `[meta]` part before each user message."""
+    user_parts: bool = False
+    """gryag: what the user says now stands apart from the history, in `user_parts`."""
     include_results: bool = False
     """aya: keep tool results, in a `result` key of the entry that called."""
     turn_rule: Literal["speaker", "exchange", "user"] | None = None

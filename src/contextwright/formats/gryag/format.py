@@ -272,7 +272,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if system:
         payload["system_instruction"] = "\n\n".join(part["text"] for part in system["parts"])
     payload["history"] = history
-    if current and history:
+    said_now = options.user_parts and history[-1:] and history[-1]["role"] == "user"
+    if (current or said_now) and history:
         payload[USER_PARTS] = history.pop()["parts"]
     if own:
         tools = tools_wire(conversation, target, changes)

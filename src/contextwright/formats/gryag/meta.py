@@ -1,8 +1,8 @@
 r"""gryag's metadata blocks: `[meta] chat_id=-123 user_id=456 name="Alice"` and its relatives.
 
-`format_metadata` writes them, `read_metadata` reads them back into what a message says about
-its sender, and `clean_reply` takes them out of what a model says to people. All of it is one
-forward scan: a block ends where its pairs end.
+`contextwright.metadata` writes them. `read_metadata` reads them back into what a message says
+about its sender, and `clean_reply` takes them out of what a model says to people. All of it is
+one forward scan: a block ends where its pairs end.
 """
 
 from __future__ import annotations
@@ -12,77 +12,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from contextwright.messages import Author, Message, Reply
+from contextwright.messages import Author, Reply
+from contextwright.metadata import KEYS, META, format_metadata, metadata_of
 
 __all__ = ["Sender", "clean_reply", "format_metadata", "metadata_of", "read_metadata", "sender_of"]
 
-META = "[meta]"
 OPENINGS = ("[speaker ", "[meta ")
 """How the blocks begin that hold their pairs inside the brackets."""
-NAMES = ("username", "name", "reply_to_username", "reply_to_name")
-KEYS = (
-    "chat_id",
-    "thread_id",
-    "message_id",
-    "user_id",
-    "username",
-    "name",
-    "reply_to_message_id",
-    "reply_to_user_id",
-    "reply_to_username",
-    "reply_to_name",
-    "reply_excerpt",
-)
-"""What a block says, in the order it says it."""
-NEVER_ZERO = ("thread_id", "reply_to_message_id", "reply_to_user_id")
-LONGEST_NAME, LONGEST = 100, 120
-LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-ONE_LINE = str.maketrans(dict.fromkeys(LINE_BREAKS, " ") | {"[": None, "]": None})
 MOST_PASSES = 8
 PLACEHOLDERS = frozenset(
     ("[generated_image]", "[image_generated]", "[attachment]", "[generated]", "[image]")
 )
-
-
-# --- writing ---------------------------------------------------------------------------------
-
-
-def format_metadata(meta: Mapping[str, Any], *, include_reply_chain: bool = True) -> str:
-    """A metadata block, or nothing where nothing is known.
-
-    Numbers stand bare, text in quotes; long text is cut, brackets and line breaks are taken out,
-    so that no name can close the block or open another.
-    """
-    pairs: list[str] = []
-    for key in KEYS:
-        value = meta.get(key)
-        if not include_reply_chain and key.startswith("reply_to_"):
-            continue
-        if value is None or value == "" or (value in (0, "0") and key in NEVER_ZERO):
-            continue
-        if isinstance(value, int) and not isinstance(value, bool):
-            pairs.append(f"{key}={value}")
-            continue
-        text = one_line(str(value), LONGEST_NAME if key in NAMES else LONGEST)
-        if text:
-            pairs.append(f'{key}="{escaped(text)}"')
-    return f"{META} {' '.join(pairs)}" if pairs else ""
-
-
-def one_line(text: str, longest: int) -> str:
-    """Text on one line, without brackets, cut to a length."""
-    line = text.replace("\r\n", "\n").translate(ONE_LINE)
-    return line if len(line) <= longest else f"{line[: longest - 2]}.."
-
-
-def escaped(text: str) -> str:
-    """Text as it stands between quotes.
-
-    Backslashes count double only where a quote follows, else they would swallow it.
-    """
-    pieces = text.split('"')
-    doubled = [piece + "\\" * (len(piece) - len(piece.rstrip("\\"))) for piece in pieces]
-    return '\\"'.join(doubled)
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -238,30 +178,6 @@ def text_of(values: Mapping[str, str | int], key: str) -> str | None:
     return None if value is None or value == "" else str(value)
 
 
-def metadata_of(message: Message) -> dict[str, Any]:
-    """What a `[meta]` block before this message says."""
-    author, reply = message.author or Author(), message.reply_to or Reply()
-    answered = reply.author or Author()
-    return {
-        **{key: message.meta[key] for key in KEYS[:3] if key in message.meta},
-        "user_id": message.meta.get("user_id", number(author.id)),
-        "username": author.username,
-        "name": author.name,
-        "reply_to_message_id": number(reply.message_id),
-        "reply_to_user_id": number(answered.id),
-        "reply_to_username": answered.username,
-        "reply_to_name": answered.name,
-        "reply_excerpt": reply.excerpt,
-    }
-
-
-def number(id: str | None) -> str | int | None:
-    """An id as the number it is, where it is one."""
-    digits = (id or "").removeprefix("-")
-    plain = digits.isdecimal() and digits.isascii() and len(digits) < 20
-    return int(id or 0) if plain and str(int(id or 0)) == id else id
-
-
 # --- cleaning what a model says --------------------------------------------------------------
 
 
@@ -275,6 +191,9 @@ def clean_reply(text: str) -> str:
     fence = ""
     removed = False
     for line in text.split("\n"):
+        if not (fence or "[" in line or "=" in line or "`" in line or "~" in line):
+            kept.append(line)
+            continue
         mark = fence_mark(line)
         if fence:
             kept.append(line)

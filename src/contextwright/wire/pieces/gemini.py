@@ -35,6 +35,8 @@ def gemini(payload: Any) -> Found:
     contents = items(body.get("contents")) or items(body.get("history")) or items(payload)
     for index, content in enumerate(contents):
         yield from gemini_message(content, f"contents[{index}]")
+    if now := items(either(body, "userParts", "user_parts")):
+        yield from gemini_message({"role": "user", "parts": now}, f"contents[{len(contents)}]")
     for group in map(fields, items(body.get("tools"))):
         declared = items(either(group, "functionDeclarations", "function_declarations"))
         if declared:

@@ -1,0 +1,167 @@
+"""How the time of parsers and cleaners grows when hostile text is doubled.
+
+    uv run python benchmarks/linear.py [--largest 1000000] [--only clean]
+
+Every reader of people's words reads texts made to be slow: runs of `<tool>`, brackets, blanks,
+quotes, nesting. The table shows the time of a megabyte, and the worst growth of one doubling up to
+it. Times are processor time at their best; two sizes are read in turn, and again where the growth
+looks steep, for other programs only ever make things slower.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import time
+from collections.abc import Callable
+
+import contextwright as cw
+from contextwright.display import safe
+from contextwright.documents import decode
+from contextwright.errors import ContextwrightError
+from contextwright.formats.forge.format import validate_tool_call
+from contextwright.formats.gryag.meta import clean_reply, read_metadata
+from contextwright.messages import encode_json
+from contextwright.metadata import format_metadata
+from contextwright.quoting import quoted
+from contextwright.sections import Moment
+
+SHAPES = {
+    "tags": ("", "<tool>", ""),
+    "open objects": ("", "<tool>{", ""),
+    "open strings": ("", '<tool>{"', ""),
+    "closing tags": ("<tool>", "</tool>", ""),
+    "brackets": ("", "[", ""),
+    "brackets at line starts": ("", "\n[", ""),
+    "nested lists": ("", "[\n", "]\n"),
+    "nested objects": ("<tool>", '{"a":', "}"),
+    "elements": ("<tool><arguments>", "<a>", "</a>"),
+    "thoughts": ("", "[a b]\n", ""),
+    "blanks": ("", " ", "x"),
+    "line breaks": ("", "\n", ""),
+    "quotes": ("[meta] name=", '"', ""),
+    "backslashes": ('[meta] name="', "\\", ""),
+    "meta": ("", "[meta] ", ""),
+    "meta with pairs": ("", '[meta] chat_id=-1 name="a" ', ""),
+    "open meta": ("", "[meta ", ""),
+    "pairs": ("", "chat_id=1 ", ""),
+    "speakers": ("", "Alice#1: ", ""),
+    "speaker lines": ("", "Alice#1: x\n", ""),
+    "fences": ("", "```\n", ""),
+    "backticks": ("", "`", ""),
+    "hashes": ("", "#", ""),
+    "dashes": ("", "- ", ""),
+    "words": ("", "word ", ""),
+    "accents": ("a", "\u0301", ""),
+    "emoji": ("", "👩\u200d", ""),
+    "escapes": ("", "\x1b[2J", ""),
+}
+
+
+def parsed(format: str, wrap: Callable[[str], object]) -> Callable[[str], object]:
+    """A reader of one format."""
+    return lambda text: cw.parse(wrap(text), format)
+
+
+def assistant(text: str) -> object:
+    return [{"role": "assistant", "content": text}]
+
+
+def session(text: str) -> object:
+    return {"id": text, "agent": text, "messages": [{"role": "user", "content": text}]}
+
+
+def history(text: str) -> object:
+    return [{"role": "user", "parts": [{"text": text}]}]
+
+
+def entry(text: str) -> object:
+    said = {"userid": text, "text": text}
+    return [{"index": 0, "turn": 0, "timestamp": text, "role": "user", "content": said}]
+
+
+def recalled(text: str) -> object:
+    question = cw.user(text, author=cw.Author(text, text, text), reply_to=cw.Reply(excerpt=text))
+    notes = cw.Notes([cw.Memory("passage", text), cw.Memory("memory", text, text)])
+    moment = Moment(question=question, messages=(question,) * 3, memories=notes)
+    sections = (cw.CurrentUser(), cw.ReplyTo(), cw.Memories(), cw.Relevant(), cw.Transcript())
+    return [section.write(moment) for section in sections]
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "forge: parse": parsed("forge", assistant),
+    "forge: validate": validate_tool_call,
+    "gryag: parse": parsed("gryag", history),
+    "gryag: parse compact": parsed("gryag", lambda text: text),
+    "gryag: clean a reply": clean_reply,
+    "gryag: read metadata": read_metadata,
+    "gryag: write metadata": lambda text: format_metadata({"name": text}),
+    "aya: parse": parsed("aya", entry),
+    "port42: parse": parsed("port42", session),
+    "chatml: parse": parsed("chatml", assistant),
+    "sections: quote": quoted,
+    "sections: write all": recalled,
+    "display: make safe": safe,
+    "documents: decode": lambda text: decode(encode_json(text)),
+}
+
+
+def text_of(shape: str, size: int) -> str:
+    before, unit, after = SHAPES[shape]
+    count = size // len(unit + after)
+    return before + unit * count + after * count
+
+
+def cost(read: Callable[[str], object], text: str) -> float:
+    """The processor time of one reading."""
+    start = time.process_time()
+    try:
+        read(text)
+    except ContextwrightError:
+        pass  # refused: that took its time too
+    return time.process_time() - start
+
+
+def growth(read: Callable[[str], object], shape: str, largest: int) -> tuple[float, float]:
+    """The time of the largest text, and the worst growth of one doubling.
+
+    What takes less than a few milliseconds has no growth to speak of.
+    """
+    texts = [text_of(shape, size) for size in (largest // 4, largest // 2, largest)]
+    times = [float("inf")] * len(texts)
+    worst = 0.0
+    for rounds in range(ROUNDS):
+        times = [min(best, cost(read, text)) for best, text in zip(times, texts, strict=True)]
+        pairs = zip(times, times[1:], strict=False)
+        worst = max((after / before for before, after in pairs if before > 0.002), default=0.0)
+        if rounds and worst < 2.1:
+            break
+    return times[-1], worst
+
+
+ROUNDS = 6
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--largest", type=int, default=1_000_000)
+    arguments.add_argument("--only", default="")
+    chosen = arguments.parse_args()
+    gc.disable()
+    worst = 0.0
+    print(f"{'reader':<24}{'slowest at':<26}{'seconds':>8}   {'worst growth at':<26}{'×':>5}")
+    for name, read in READERS.items():
+        if chosen.only not in name:
+            continue
+        found = {shape: growth(read, shape, chosen.largest) for shape in SHAPES}
+        slowest = max(found, key=lambda shape: found[shape][0])
+        steepest = max(found, key=lambda shape: found[shape][1])
+        worst = max(worst, found[steepest][1])
+        ratio = f"{found[steepest][1]:.2f}" if found[steepest][1] else "–"
+        print(f"{name:<24}{slowest:<26}{found[slowest][0]:>8.3f}   {steepest:<26}{ratio:>5}")
+        gc.collect()
+    print(f"worst growth of one doubling: {worst:.2f}")
+
+
+if __name__ == "__main__":
+    main()

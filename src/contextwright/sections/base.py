@@ -1,0 +1,88 @@
+"""What a section is, and what it may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from contextwright.graphemes import cut
+from contextwright.memories import Recollection
+from contextwright.messages import Message
+
+__all__ = ["Moment", "Section", "Share", "Volatility"]
+
+Volatility: TypeAlias = Literal["static", "rare", "turn"]
+"""How often the words change: never, now and then, with every turn."""
+
+
+Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1)] | None
+"""Tokens a section may use: a number, or a fraction of the request's budget; None: any number."""
+
+
+class Moment(Struct, frozen=True):
+    """What a section may look at, all of it handed in: it knows no clock and no store."""
+
+    now: datetime | None = None
+    question: Message | None = None
+    """The newest message of a user."""
+    messages: Sequence[Message] = ()
+    """The history as it stands, the question among it, before a window decides."""
+    memories: Recollection | None = None
+
+
+class Section:
+    """One piece of the system instruction; a section of your own is a class with `write`.
+
+        class Weather(Section):
+            def write(self, moment):
+                return "It is sunny in Kyiv."
+
+    Words that come from people are data: pass them through `quoted` or `one_line`.
+    """
+
+    heading: str = ""
+    """The line above its words, as it stands there; empty: none."""
+    volatility: Volatility = "turn"
+    priority: int = 50
+    """Below 100, it may be left out when there is no room, or when it fails: the lowest first."""
+    budget: Share = None
+    """Its share of the tokens: what it does not use flows on, what is longer is cut."""
+
+    def write(self, moment: Moment) -> str | None:
+        """What it says now; None: nothing, not even a heading."""
+        raise NotImplementedError
+
+    def title(self, moment: Moment) -> str:
+        """The heading as it reads now."""
+        return self.heading
+
+    def reach(self) -> int:
+        """How many of the newest messages it looks at: whoever reads a history reads so many."""
+        return 0
+
+    def shorten(self, text: str, longest: int) -> str:
+        """What it says in so many characters: whole entries, as long as more than one is left."""
+        return first_entries(text, longest)
+
+
+def first_entries(text: str, longest: int) -> str:
+    """As many entries from the first on as fit: paragraphs where there are any, else lines."""
+    between = "\n\n" if "\n\n" in text else "\n"
+    kept: list[str] = []
+    room = longest + len(between)
+    for entry in text.split(between):
+        room -= len(entry) + len(between)
+        if room < 0:
+            break
+        kept.append(entry)
+    return between.join(kept) if kept else cut(text, longest).split("\n")[0]
+
+
+def last_entries(text: str, longest: int) -> str:
+    """As many lines up to the last as fit."""
+    lines = text.split("\n")
+    backwards = first_entries("\n".join(reversed(lines)), longest)
+    return "\n".join(reversed(backwards.split("\n")))

@@ -1,0 +1,202 @@
+"""What is known beyond the conversation, as far as it helps with the newest question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from contextwright.memories import Memory, MemoryKind, Wanted
+from contextwright.messages import Message
+from contextwright.quoting import filled, one_line, quoted
+from contextwright.sections.base import Moment, Section, Share, Volatility, last_entries
+
+__all__ = ["Episodes", "KeyFacts", "Memories", "Relevant", "UserProfile"]
+
+LONGEST_MEMORY = 500
+LONGEST_PROFILE = 2_000
+RECENT = 30
+"""Words of so many of the newest messages are not recalled: they are in the history."""
+ALIKE = 0.85
+"""The share of common words from which on two passages say the same."""
+
+
+class Memories(
+    Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
+):
+    """What was noted about the person who asks."""
+
+    most: int = 15
+    volatility: Volatility = "turn"
+    priority: int = 45
+    budget: Share = None
+    heading: str = "# Memories about {name} (ID: {id})"
+
+    def write(self, moment: Moment) -> str | None:
+        """A line for each memory, none said twice."""
+        found = about_user(moment, "memory", self.most)
+        return "\n".join(f"- {line}" for line in unique(found, LONGEST_MEMORY)) or None
+
+    def title(self, moment: Moment) -> str:
+        """The heading with the person's name."""
+        author = moment.question.author if moment.question else None
+        if author is None or not author.id:
+            return self.heading
+        return filled(self.heading, name=author.label, id=author.id)
+
+    def shorten(self, text: str, longest: int) -> str:
+        """The newest memories that fit."""
+        return last_entries(text, longest)
+
+
+class UserProfile(
+    Section, Struct, frozen=True, tag="user-profile", forbid_unknown_fields=True, omit_defaults=True
+):
+    """A summary of the person who asks."""
+
+    volatility: Volatility = "turn"
+    priority: int = 35
+    budget: Share = None
+    heading: str = "## User Profile"
+
+    def write(self, moment: Moment) -> str | None:
+        """The newest summary."""
+        found = about_user(moment, "profile", 1)
+        return "\n".join(unique(found, LONGEST_PROFILE)) or None
+
+
+class KeyFacts(
+    Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Labelled facts about the person who asks."""
+
+    most: int = 10
+    least: float = 0.0
+    """Only facts at least so sure."""
+    volatility: Volatility = "turn"
+    priority: int = 35
+    budget: Share = None
+    heading: str = "## Key Facts"
+
+    def write(self, moment: Moment) -> str | None:
+        """The surest facts first."""
+        found = [
+            fact for fact in about_user(moment, "fact", self.most) if fact.weight >= self.least
+        ]
+        found.sort(key=lambda fact: -fact.weight)
+        lines = [fact_line(fact) for fact in found]
+        return "\n".join(f"- {line}" for line in dict.fromkeys(lines)) or None
+
+
+class Relevant(
+    Section, Struct, frozen=True, tag="relevant", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Past words that fit the newest question."""
+
+    most: int = 5
+    least: float = 0.0
+    """Only what fits at least so well."""
+    longest: int = 200
+    """Characters of one passage."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = None
+    heading: str = "## Relevant Past Context"
+
+    def write(self, moment: Moment) -> str | None:
+        """The best first, each with how well it fits."""
+        found = [
+            passage
+            for passage in asked_for(moment, "passage", self.most * 2)
+            if (passage.score or 0) >= self.least
+        ]
+        found.sort(key=lambda passage: -(passage.score or 0))
+        kept = different(not_recent(found, moment.messages))[: self.most]
+        lines = [
+            f"- [Relevance: {passage.score or 0:.2f}] {quoted(passage.text, self.longest)}"
+            for passage in kept
+        ]
+        return "\n".join(lines) or None
+
+    def reach(self) -> int:
+        """Those that are not recalled."""
+        return RECENT
+
+
+class Episodes(
+    Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Events that fit the newest question."""
+
+    most: int = 3
+    volatility: Volatility = "turn"
+    priority: int = 25
+    budget: Share = None
+    heading: str = "## Memorable Events"
+
+    def write(self, moment: Moment) -> str | None:
+        """Topic and summary of each."""
+        entries = [
+            f"- **Topic**: {one_line(episode.key or 'Unnamed')}\n"
+            f"- **Summary**: {one_line(episode.text, LONGEST_MEMORY)}"
+            for episode in asked_for(moment, "episode", self.most)
+        ]
+        return "\n\n".join(entries) or None
+
+
+# --- asking ----------------------------------------------------------------------------------
+
+
+def about_user(moment: Moment, kind: MemoryKind, most: int) -> list[Memory]:
+    """Memories about the author of the question; none for people without an id."""
+    author = moment.question.author if moment.question else None
+    if moment.memories is None or author is None or not author.id:
+        return []
+    wanted = Wanted(kind=kind, about=author.id, most=most, now=moment.now)
+    return list(moment.memories.recall(wanted))[:most]
+
+
+def asked_for(moment: Moment, kind: MemoryKind, most: int) -> list[Memory]:
+    """Memories that fit the words of the question."""
+    query = moment.question.text if moment.question else ""
+    if moment.memories is None or not query.strip():
+        return []
+    wanted = Wanted(kind=kind, query=query, most=most, now=moment.now)
+    return list(moment.memories.recall(wanted))[:most]
+
+
+# --- saying it once --------------------------------------------------------------------------
+
+
+def unique(memories: Iterable[Memory], longest: int) -> list[str]:
+    """The words of memories as lines, each once."""
+    return list(dict.fromkeys(quoted(memory.text, longest) for memory in memories))
+
+
+def fact_line(fact: Memory) -> str:
+    """A fact with its label, which begins with a capital letter however it is stored."""
+    if not fact.key:
+        return quoted(fact.text, LONGEST_MEMORY)
+    label = one_line(fact.key.replace("_", " "))
+    return f"{quoted(label[:1].upper() + label[1:])}: {one_line(fact.text, LONGEST_MEMORY)}"
+
+
+def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
+    """Passages that the newest messages do not say themselves."""
+    said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
+    return [passage for passage in passages if " ".join(passage.text.split()) not in said]
+
+
+def different(passages: Iterable[Memory]) -> list[Memory]:
+    """Passages without those that say what a better one has said already."""
+    kept: list[tuple[Memory, set[str]]] = []
+    for passage in passages:
+        words = set(passage.text.casefold().split())
+        if not any(likeness(words, other) >= ALIKE for _, other in kept):
+            kept.append((passage, words))
+    return [passage for passage, _ in kept]
+
+
+def likeness(first: set[str], second: set[str]) -> float:
+    """The share of all their words that both have."""
+    return len(first & second) / max(len(first | second), 1)

@@ -1,0 +1,166 @@
+"""gryag's system context block: the newest messages as lines of a fence, the last to be answered.
+
+Where it stands, the history itself is not sent: the recipe keeps the question alone, with the
+media of the message it answers (`reply_media`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError
+from contextwright.messages import Media, Message, Text
+from contextwright.metadata import META, format_metadata, metadata_of
+from contextwright.quoting import one_line
+from contextwright.sections.base import Moment, Section, Share, Volatility
+
+__all__ = ["Transcript", "reply_media"]
+
+FEWEST, MOST = 10, 200
+LONGEST = 1_000
+"""Characters of one line."""
+FENCE = "```"
+TRIGGER, CUE = "[REPLY TO THIS]", "[RESPOND]"
+SPEAKERS = {"user": "user", "assistant": "bot", "system": "system"}
+MARKS = ("Image", "Video", "Audio", "YouTube", "Document", "Attachment")
+YOUTUBE = ("youtube.com", "youtu.be")
+
+
+class Transcript(
+    Section, Struct, frozen=True, tag="transcript", forbid_unknown_fields=True, omit_defaults=True
+):
+    """The newest messages as plain lines, the one to answer at the end."""
+
+    messages: int = 60
+    """The most lines, from 10 to 200."""
+    meta: bool = True
+    """Say who speaks, with ids, before each line."""
+    volatility: Volatility = "turn"
+    priority: int = 90
+    budget: Share = None
+    heading: str = ""
+
+    def __post_init__(self) -> None:
+        if not FEWEST <= self.messages <= MOST:
+            raise UsageError(f"a transcript has {FEWEST} to {MOST} messages, not {self.messages}")
+
+    def write(self, moment: Moment) -> str | None:
+        """Header, fence, lines, and the cue to answer."""
+        if moment.question is None:
+            return None
+        lines = self.lines(moment.messages, moment.question)
+        header = f"The chat as it stands (last up to {self.messages} messages):"
+        return "\n".join([header, "", FENCE, *lines, FENCE, "", CUE])
+
+    def lines(self, messages: Sequence[Message], question: Message) -> list[str]:
+        """The messages before the question, oldest first; what it answers last, if it is older."""
+        end = place_of(messages, question)
+        target = answered(messages, question)
+        room = self.messages - 1
+        shown = [
+            place
+            for place in range(max(0, end - 4 * self.messages), end)
+            if is_shown(messages[place])
+        ][-room:]
+        if target is not None and target not in shown:
+            shown = [*shown[-(room - 1) :], target]
+        lines = [self.line(messages[place], marked=place == target) for place in shown]
+        return [*lines, f"{self.line(question, marked=True)} {TRIGGER}"]
+
+    def line(self, message: Message, *, marked: bool) -> str:
+        """One message; only the question and what it answers show their media."""
+        head = SPEAKERS.get(message.role, message.role)
+        if self.meta and (block := format_metadata(metadata_of(message))):
+            head = f"{head} {META} {one_line(block.removeprefix(META), LONGEST)}"
+        said = [one_line(message.text, LONGEST)] if message.text.strip() else []
+        said.extend(marks(message) if marked else ())
+        return f"{head}: {' '.join(said) or '(no content)'}"
+
+    def reach(self) -> int:
+        """As many as it has lines."""
+        return self.messages
+
+    def shorten(self, text: str, longest: int) -> str:
+        """The newest lines that fit, and always the last."""
+        head, _, rest = text.partition(f"{FENCE}\n")
+        body, _, tail = rest.rpartition(f"\n{FENCE}")
+        lines = body.split("\n")
+        room = longest - len(text) + len(body)
+        while len(lines) > 1 and room < sum(map(len, lines)) + len(lines) - 1:
+            lines.pop(0)
+        return f"{head}{FENCE}\n" + "\n".join(lines) + f"\n{FENCE}{tail}"
+
+
+def place_of(messages: Sequence[Message], question: Message) -> int:
+    """Where the question stands; behind the last message if it is not among them."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place] is question:
+            return place
+    return len(messages)
+
+
+def is_shown(message: Message) -> bool:
+    """Whether a message has a line: words or media that anybody may see."""
+    said = any(isinstance(part, Text | Media) for part in message.parts)
+    return said and message.role in SPEAKERS and message.visibility == "public"
+
+
+def answered(messages: Sequence[Message], question: Message) -> int | None:
+    """The place of the message that a question answers, if it is among the newest ones."""
+    reply = question.reply_to
+    if reply is None or reply.message_id is None:
+        return None
+    chat = question.meta.get("chat_id")
+    end = place_of(messages, question)
+    for place in range(end - 1, max(-1, end - 4 * MOST), -1):
+        meta = messages[place].meta
+        same_chat = chat is None or str(meta.get("chat_id", chat)) == str(chat)
+        if same_chat and "message_id" in meta and str(meta["message_id"]) == reply.message_id:
+            return place if is_shown(messages[place]) else None
+    return None
+
+
+def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:
+    """The media of the message that a question answers, without those the question has too."""
+    place = answered(messages, question)
+    if place is None:
+        return []
+    held = {address(part) for part in question.parts if isinstance(part, Media)}
+    found = [part for part in messages[place].parts if isinstance(part, Media)]
+    return [media for media in found if address(media) not in held]
+
+
+def address(media: Media) -> tuple[str | None, str | None]:
+    """What makes two pieces of media the same one."""
+    return media.mime, media.data or media.url or media.file_id
+
+
+def marks(message: Message) -> list[str]:
+    """What media a message has: `[Image]`, `[Image x2]`, in a fixed order."""
+    counted = Counter(mark_of(part) for part in message.parts if isinstance(part, Media))
+    return [
+        f"[{mark}]" if counted[mark] == 1 else f"[{mark} x{counted[mark]}]"
+        for mark in MARKS
+        if counted[mark]
+    ]
+
+
+def mark_of(media: Media) -> str:
+    """The word for a piece of media."""
+    if media.kind == "video" and media.url and is_youtube(media.url):
+        return "YouTube"
+    word = media.kind.capitalize()
+    return word if word in MARKS else "Attachment"
+
+
+def is_youtube(url: str) -> bool:
+    """Whether an address is a film on YouTube."""
+    try:
+        host = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return False
+    return any(host == site or host.endswith(f".{site}") for site in YOUTUBE)

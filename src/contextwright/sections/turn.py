@@ -1,0 +1,94 @@
+"""What changes with every turn: the clock, who asks, what they answer."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.quoting import one_line
+from contextwright.sections.base import Moment, Section, Share, Volatility
+
+__all__ = ["CurrentTime", "CurrentUser", "ReplyTo"]
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+class CurrentTime(
+    Section, Struct, frozen=True, tag="current-time", forbid_unknown_fields=True, omit_defaults=True
+):
+    """The time in some zone, in English whatever the machine's language."""
+
+    zone: str = "UTC"
+    volatility: Volatility = "turn"
+    priority: int = 50
+    budget: Share = None
+    heading: str = "# Current Time"
+
+    def __post_init__(self) -> None:
+        try:
+            ZoneInfo(self.zone)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise UsageError(
+                f"unknown time zone {shown(self.zone)}", hint="Europe/Kyiv, UTC …"
+            ) from error
+
+    def write(self, moment: Moment) -> str | None:
+        """The clock that was handed in; nothing without one."""
+        if moment.now is None:
+            return None
+        now = moment.now.astimezone(ZoneInfo(self.zone))
+        day = f"{DAYS[now.weekday()]}, {MONTHS[now.month - 1]} {now.day:02}, {now.year}"
+        return f"The current time is: {day} at {now:%H:%M:%S}"
+
+
+class CurrentUser(
+    Section, Struct, frozen=True, tag="current-user", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Who asks."""
+
+    volatility: Volatility = "turn"
+    priority: int = 50
+    budget: Share = None
+    heading: str = "## Current User"
+
+    def write(self, moment: Moment) -> str | None:
+        """The author of the newest question."""
+        author = moment.question.author if moment.question else None
+        if author is None:
+            return None
+        lines = [f"**Name**: {one_line(author.name or 'Unknown')}"]
+        if author.id:
+            lines.append(f"**User ID**: {one_line(author.id)}")
+        if author.username:
+            lines.append(f"**Username**: @{one_line(author.username.removeprefix('@'))}")
+        return "\n".join(lines)
+
+
+class ReplyTo(
+    Section, Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
+):
+    """What the newest question answers."""
+
+    volatility: Volatility = "turn"
+    priority: int = 40
+    budget: Share = None
+    heading: str = "## Reply Context"
+
+    def write(self, moment: Moment) -> str | None:
+        """The message replied to: its author and a few of its words."""
+        reply = moment.question.reply_to if moment.question else None
+        if reply is None:
+            return None
+        lines: list[str] = []
+        if reply.author is not None:
+            id = f" (ID: {one_line(reply.author.id)})" if reply.author.id else ""
+            lines.append(f"**Replying to**: {one_line(reply.author.label)}{id}")
+        if reply.excerpt:
+            lines.append(f"**Original message**: {one_line(reply.excerpt)}")
+        return "\n".join(lines) or None

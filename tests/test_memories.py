@@ -1,0 +1,70 @@
+"""Memories as plain records: who sees them, and how they are found."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import contextwright as cw
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def passage(text: str, days: float | None = None, scope: str = "") -> cw.Memory:
+    at = None if days is None else (NOW - timedelta(days=days)).isoformat()
+    return cw.Memory("passage", text, at=at, scope=scope)
+
+
+def found(query: str, *memories: cw.Memory, scope: str | None = None, most: int = 5) -> list[str]:
+    notes = cw.Notes(memories, scope=scope)
+    wanted = cw.Wanted(kind="passage", query=query, now=NOW, most=most)
+    return [memory.text for memory in notes.recall(wanted)]
+
+
+def test_gry_42_a_half_life_halves() -> None:
+    notes = cw.Notes(half_life=7)
+    ages = (0, 7, 14, 70)
+    recency = [notes.recency(passage("x", days), NOW) for days in ages]
+    assert recency == pytest.approx([1, 0.5, 0.25, 1 / 1024])
+    assert notes.recency(passage("x"), NOW) == notes.recency(passage("x", -1), NOW) == 1
+
+
+def test_gry_43_words_of_any_script_are_found() -> None:
+    memories = [passage("Вона любить каву"), passage("東京 が好き"), passage("Il boit du café")]
+    assert found("яка кава?", *memories) == ["Вона любить каву"]
+    assert found("東京", *memories) == ["東京 が好き"]
+    assert found("CAFÉ", *memories) == ["Il boit du café"]
+    assert found("?!", *memories) == []
+
+
+def test_gry_36_words_are_whole_words() -> None:
+    assert found("що", passage("щось інше")) == []
+    assert found("що", passage("хто і що")) == ["хто і що"]
+
+
+def test_gry_44_the_whole_past_is_searched() -> None:
+    old = passage("the password hint is risotto", 4_000)
+    newer = [passage(f"small talk {number}", 1) for number in range(1_000)]
+    assert found("risotto", old, *newer) == [old.text]
+
+
+def test_gry_45_relevance_lies_between_0_and_1_and_newer_is_better() -> None:
+    old, new, half = passage("red tea", 90), passage("tea red", 1), passage("red wine", 0)
+    notes = cw.Notes([old, new, half])
+    recalled = notes.recall(cw.Wanted(kind="passage", query="red tea", now=NOW))
+    assert [memory.text for memory in recalled] == ["tea red", "red tea", "red wine"]
+    assert all(0 < (memory.score or 0) <= 1 for memory in recalled)
+
+
+@pytest.mark.parametrize("query", ["tea", ""])
+def test_gry_46_one_rule_for_scopes(query: str) -> None:
+    """With a query and without: a chat sees its own memories and those told everywhere."""
+    memories = [passage("tea a", scope="a"), passage("tea b", scope="b"), passage("tea")]
+    assert set(found(query, *memories, scope="a")) == {"tea a", "tea"}
+    assert set(found(query, *memories, scope="")) == {"tea"}
+    assert set(found(query, *memories)) == {"tea a", "tea b", "tea"}
+
+
+def test_without_a_query_the_newest_come_oldest_first() -> None:
+    memories = [passage(str(number)) for number in range(9)]
+    assert found("", *memories, most=3) == ["6", "7", "8"]
+    assert found("", *memories, most=0) == []
