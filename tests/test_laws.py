@@ -149,8 +149,9 @@ def test_what_needs_no_rule_is_changed_by_none(target: str) -> None:
         facts = models.find(model)
         goal = Target(module.TRAITS, facts, reply_tools=conversation.reply_tools)
         if is_clean(conversation.messages, goal, set()):
-            ruled, changes = apply_rules(conversation.messages, goal, RULES)
-            again = msgspec.structs.replace(conversation, messages=tuple(ruled))
+            draft, changes = apply_rules(conversation.messages, goal, RULES)
+            ruled = tuple(message for _, message in draft)
+            again = msgspec.structs.replace(conversation, messages=ruled)
             assert changes == []
             assert (
                 cw.render(again, target, model=model).json

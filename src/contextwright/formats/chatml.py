@@ -135,7 +135,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if not model.system_role:
         conversation = without_system(conversation, model, made)
     traits = FAITHFUL_TRAITS if faithful else TRAITS
-    messages, target, changes = made_legal(conversation, traits, model, options)
+    messages, target, changes, _ = made_legal(conversation, traits, model, options)
     changes = [*made, *changes]
     chat = list(encode(messages, target, changes))
     tools = list(tools_wire(conversation, target, changes))

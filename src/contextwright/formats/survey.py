@@ -40,21 +40,25 @@ def made_legal(
     model: Model,
     options: Options,
     rules: tuple[Rule, ...] = RULES,
-) -> tuple[Sequence[Message], Target, list[Change]]:
-    """The messages as the target takes them, the target, and what had to change."""
+) -> tuple[Sequence[Message], Target, list[Change], Sequence[int]]:
+    """The messages as the target takes them, the target, what had to change, and where from.
+
+    The last holds the place of each message in the input; what is invented has its neighbour's.
+    """
     faithful = conversation.source == traits.format
     target = Target(traits, model, options, faithful, conversation.reply_tools)
     messages = conversation.messages
     tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
     unsaid: set[str] = set()
     if is_clean(messages, target, unsaid) and all(map(traits.tool_names.fits, tools)):
-        return messages, target, envelope_changes(unsaid, traits)
+        return messages, target, envelope_changes(unsaid, traits), range(len(messages))
     called = (call.name for message in messages for call in message.calls)
     names = respelled([*tools, *called], traits.tool_names)
     target = Target(traits, model, options, faithful, conversation.reply_tools, names)
     unsaid = {name for name in ENVELOPE for one in messages if getattr(one, name) is not None}
-    legal, changes = apply_rules(messages, target, rules)
-    return legal, target, [*changes, *envelope_changes(unsaid, traits)]
+    draft, changes = apply_rules(messages, target, rules)
+    places, legal = [place for place, _ in draft], [message for _, message in draft]
+    return legal, target, [*changes, *envelope_changes(unsaid, traits)], places
 
 
 def envelope_changes(unsaid: set[str], traits: Traits) -> list[Change]:

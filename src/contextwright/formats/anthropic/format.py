@@ -168,7 +168,7 @@ def parse_stream(events: Iterable[Any]) -> Conversation:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
-    messages, target, changes = made_legal(conversation, TRAITS, model, options)
+    messages, target, changes, _ = made_legal(conversation, TRAITS, model, options)
     system, turns = encode(messages, target)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, model, changes))

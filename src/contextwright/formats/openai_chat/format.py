@@ -147,7 +147,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     mid_system = model.mid_system or model.format != NAME
     traits = traits_of(dialect, faithful=faithful, mid_system=mid_system)
     rules = FAITHFUL_RULES if faithful and names_fit(conversation, dialect) else RULES
-    messages, target, changes = made_legal(conversation, traits, model, options, rules)
+    messages, target, changes, _ = made_legal(conversation, traits, model, options, rules)
     changes = [*made, *changes]
     body: dict[str, Any] = {
         "model": model.id,

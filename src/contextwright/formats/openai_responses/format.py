@@ -198,7 +198,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     stored = is_stored(conversation)
     rules = STORED_RULES if stored else OWN_RULES
     traits = ANSWERABLE if stored or has_items(conversation) else TRAITS
-    messages, target, changes = made_legal(conversation, traits, model, options, rules)
+    messages, target, changes, _ = made_legal(conversation, traits, model, options, rules)
     changes = [*trimmed, *changes]
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, target, changes))
