@@ -161,7 +161,7 @@ def encode(
             continue  # the results of one exchange may stand in several messages
         yield from in_order(results, called, f"messages[{index}]", changes)
         results = []
-        spoken = [part for part in message.parts if type(part) is not ToolResult]
+        spoken: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
         if message.role == "tool" or (message.parts and not spoken):
             continue
         called = list(message.calls)

@@ -9,6 +9,7 @@ from contextwright.formats.gemini.parts import NAME, SIGNATURE
 from contextwright.formats.media import standard_base64
 from contextwright.formats.target import Target
 from contextwright.messages import (
+    Extra,
     Media,
     Message,
     Opaque,
@@ -154,7 +155,6 @@ def wire_of(part: Part, name: str = "") -> Object:
         if part.signature is not None:
             wire[SIGNATURE] = part.signature
     else:
-        assert type(part) is Opaque
         return part.data
     if part.extra:
         held = part.extra.get(NAME, {})
@@ -167,9 +167,9 @@ def call_wire(call: ToolCall) -> Object:
     function: Object = {"name": call.name, "args": call.arguments}
     if call.id is not None:
         function["id"] = call.id
-    rest = call.extra.get(NAME, {}).get("functionCall") if call.extra else None
-    if is_object(rest):
-        function.update({key: value for key, value in rest.items() if key not in function})
+    if call.extra:
+        rest = fields_inside(call.extra, "functionCall")
+        function.update({key: rest[key] for key in rest if key not in function})
         if "args" in rest and not call.arguments:
             del function["args"]
     return {"functionCall": function}
@@ -184,10 +184,16 @@ def result_wire(result: ToolResult, name: str) -> Object:
         parts = [piece_wire(piece) for piece in result.content if not has_words(piece)]
         if parts:
             function["parts"] = parts
-    rest = result.extra.get(NAME, {}).get("functionResponse") if result.extra else None
-    if is_object(rest):
-        function.update({key: value for key, value in rest.items() if key not in function})
+    if result.extra:
+        rest = fields_inside(result.extra, "functionResponse")
+        function.update({key: rest[key] for key in rest if key not in function})
     return {"functionResponse": function}
+
+
+def fields_inside(extra: Extra, key: str) -> Object:
+    """What was said inside the function beyond our fields; the rest stands beside it."""
+    rest = extra.get(NAME, {}).get(key)
+    return rest if is_object(rest) else {}
 
 
 def response_of(result: ToolResult) -> Object:

@@ -124,10 +124,9 @@ def holds_more(message: Message) -> bool:
     if message.extra:
         return True
     for part in message.parts:
-        kind = type(part)
-        if kind is Opaque or kind is Media or part.extra:  # pyright: ignore
+        if type(part) is Opaque or type(part) is Media or part.extra:
             return True
-        if kind is ToolResult and type(part.content) is tuple:  # pyright: ignore
+        if type(part) is ToolResult and type(part.content) is tuple:
             return True
     return False
 

@@ -132,28 +132,26 @@ class Writer:
 
     def assistant(self, parts: tuple[Part, ...]) -> None:
         """The assistant's turn, part by part."""
-        items = self.items
         followers: list[Part | None] = []
         for index, part in enumerate(parts):
-            match part:
-                case Text():
-                    if part.extra:
-                        self.words(part)
-                    else:
-                        items.append({"role": "assistant", "content": part.text})
-                case ToolCall():
-                    self.item(self.call(part), part)
-                case Thinking():
+            if type(part) is ToolCall:
+                self.item(self.call(part), part)
+            elif type(part) is Text:
+                if part.extra:
+                    self.words(part)
+                else:
+                    self.items.append({"role": "assistant", "content": part.text})
+            elif type(part) is Thinking:
+                followers = followers or self.followers(parts)
+                self.reasoning(part, followers[index])
+            elif type(part) is Opaque:
+                if self.exact and reasons(part):
                     followers = followers or self.followers(parts)
-                    self.reasoning(part, followers[index])
-                case Opaque():
-                    if self.exact and is_reasoning(kind_of(part.data), part.data):
-                        followers = followers or self.followers(parts)
-                        self.reference(part, followers[index])
-                    else:
-                        self.item(part.data, part)
-                case ToolResult() | Media():  # out of place; the assistant cannot say them
-                    self.others(Message("user", (part,)))
+                    self.reference(part, followers[index])
+                else:
+                    self.item(part.data, part)
+            else:  # a result or media, out of place: the assistant cannot say them
+                self.others(Message("user", (part,)))
 
     def followers(self, parts: tuple[Part, ...]) -> list[Part | None]:
         """For each part, what follows it that is no reasoning and will be written."""
