@@ -89,13 +89,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     rest = {key: body[key] for key in body if key not in ("messages", "tools")}
     if body is data:
         rest["messages"] = True  # it was an object, not a bare list
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools)
 
 
 def with_media(message: Message) -> Message:

@@ -6,7 +6,7 @@ body: it stands in the address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,6 @@ from contextwright.formats.base import (
     Options,
     Rendered,
     keep_extra,
-    replaced,
 )
 from contextwright.formats.gemini.fitting import GEMINI_RULES, last_question, leave_signatures
 from contextwright.formats.gemini.parts import NAME, kind_of, message_of
@@ -28,7 +27,7 @@ from contextwright.formats.gemini.stream import accumulate
 from contextwright.formats.gemini.tools import tools_of, tools_wire
 from contextwright.formats.gemini.writing import Writer, is_response, wire_of
 from contextwright.formats.media import is_web_address
-from contextwright.formats.reading import Reader
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.messages import (
@@ -113,14 +112,12 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     said = ("contents", "systemInstruction", "tools")
     rest = {key: value for key, value in body.items() if key not in said}
     respell_paths(reader, data)
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model.removeprefix("models/") if model else None,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
+    return reader.conversation(
+        messages,
+        rest,
+        tools=tools,
+        model=model.removeprefix("models/") if model else None,
+        settings=settings_of(rest),
     )
 
 
@@ -232,20 +229,10 @@ def parse_reply(reply: Any) -> Conversation:
     if len(candidates) > 1:
         reason = f"{len(candidates) - 1} more candidates"
         reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
-    return Conversation(
-        tuple(messages),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The model's message of a streamed reply, from its decoded chunks."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ Spoken by OpenAI and, with differences that `openai_chat_dialects` lists, by mos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, cast
 
@@ -16,8 +15,6 @@ from contextwright.formats.base import (
     Format,
     Options,
     Rendered,
-    keep_extra,
-    replaced,
 )
 from contextwright.formats.openai_chat.calls import function_of, tool_of
 from contextwright.formats.openai_chat.fitting import (
@@ -33,7 +30,7 @@ from contextwright.formats.openai_chat.responses import from_responses
 from contextwright.formats.openai_chat.settings import settings_of, settings_wire
 from contextwright.formats.openai_chat.stream import accumulate
 from contextwright.formats.openai_chat.writing import ACCEPTED_SPEAKER, Writer, tool_wire
-from contextwright.formats.reading import Reader
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.rules import RULES, name_speakers
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
@@ -101,15 +98,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     rest = {key: body[key] for key in body if key not in ("model", "messages", "functions")}
     if tools or rest.get("tools", ()) is None:
         rest.pop("tools", None)
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
 def parse_reply(reply: Any) -> Conversation:
@@ -128,20 +117,10 @@ def parse_reply(reply: Any) -> Conversation:
     place = f"{path}.message" if choices else ""
     answer = message_of(entry, place, reader, model)
     rest = {key: value for key, value in {**body, **choice}.items() if key in REPLY_FIELDS}
-    return Conversation(
-        (answer,),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation([answer], rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The assistant message of a streamed reply, from its decoded chunks."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------

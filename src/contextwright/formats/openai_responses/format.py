@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,8 +16,6 @@ from contextwright.formats.base import (
     Format,
     Options,
     Rendered,
-    keep_extra,
-    replaced,
 )
 from contextwright.formats.openai_responses.chat import from_chat
 from contextwright.formats.openai_responses.fitting import leave_out_refused, takes_extra
@@ -32,7 +30,7 @@ from contextwright.formats.openai_responses.settings import (
 from contextwright.formats.openai_responses.stream import accumulate, as_dict
 from contextwright.formats.openai_responses.tools import tool_of, tools_wire
 from contextwright.formats.openai_responses.writing import Writer
-from contextwright.formats.reading import Reader
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.rules import (
     RULES,
     START,
@@ -139,15 +137,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     if instructions is not None:
         messages.insert(0, Message("system", (Text(instructions),)))
     tools = [tool_of(tool, path, reader) for path, tool in reader.objects(body, "tools")]
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
 def body_of(data: Any) -> dict[str, Any]:
@@ -174,20 +164,10 @@ def parse_reply(reply: Any) -> Conversation:
     if body.get("status") in ("incomplete", "failed", "cancelled"):
         why = body.get("incomplete_details") or body.get("error") or ""
         reader.repair("repair.interrupted", "status", f"the reply is {body['status']} {shown(why)}")
-    return Conversation(
-        tuple(messages),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The assistant's turn of a streamed reply, from its decoded events."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
