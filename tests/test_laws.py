@@ -137,6 +137,11 @@ def test_valid_from_any_format(target: str) -> None:
     law()
 
 
+@given(conversations, st.sampled_from(TARGETS))
+def test_without_repair_a_history_is_still_written(conv: cw.Conversation, target: str) -> None:
+    assert cw.render(conv, target, repair=False).json
+
+
 @given(conversations)
 def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
     rendered = cw.render(conversation, "contextwright")

@@ -62,6 +62,7 @@ class Writer:
                     continue
             if role == "assistant":
                 wire.append(self.assistant(message))
+                wire.extend(map(self.result, message.results))  # out of place, if there are any
             elif role == "tool":
                 wire.extend([self.result(part) for part in parts if type(part) is ToolResult])
             else:
@@ -151,7 +152,7 @@ class Writer:
                 wire["audio"] = part.data.get("audio")
             elif type(part) is Text and held.get("refusal") is True and is_refusal(part):
                 wire["refusal"] = part.text
-            else:
+            elif type(part) is not ToolResult:
                 spoken.append(part)
         if spoken:
             wire["content"] = self.content(spoken)
