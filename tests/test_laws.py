@@ -137,7 +137,7 @@ def test_valid_from_any_format(target: str) -> None:
     law()
 
 
-@given(conversations, st.sampled_from(TARGETS))
+@given(conversations, st.sampled_from(PROVIDERS))
 def test_without_repair_a_history_is_still_written(conv: cw.Conversation, target: str) -> None:
     assert cw.render(conv, target, repair=False).json
 
