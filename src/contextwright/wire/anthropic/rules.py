@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contextwright.models import Model
-from contextwright.wire.anthropic.turns import turn_problems
+from contextwright.wire.anthropic.turns import MARK, Turn, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
 from contextwright.wire.shapes import Problem, encoded, objects_in, shape_problems
 from contextwright.wire.values import is_object
@@ -27,15 +27,25 @@ MIN_THINKING_BUDGET = 1024
 def check(payload: Any, model: Model) -> list[Problem]:
     """Everything in a request body that the API would refuse, or might."""
     problems = shape_problems(payload, Request)
-    body, broken = encoded(payload)
-    problems.extend(broken)
+    problems.extend(encoded(payload)[1])
     if not is_object(payload):
         return problems
-    for rule in (turn_problems, tools, request_settings):
-        problems.extend(rule(payload, model))
-    if not body or b'"cache_control"' in body:
-        problems.extend(cache_marks(payload, model))
+    turns = turns_of(payload)
+    problems.extend(turn_problems(turns, payload, model))
+    problems.extend(tools(payload, model))
+    problems.extend(request_settings(payload, model))
+    if is_marked(payload, turns):
+        problems.extend(cache_marks(payload))
     return problems
+
+
+def is_marked(payload: dict[str, Any], turns: list[Turn]) -> bool:
+    """Whether there can be cache marks: few requests have any, and they are far between."""
+    if any(turn.marked for turn in turns):
+        return True
+    return any(
+        MARK in item for key in ("tools", "system") for _, item in objects_in(payload.get(key))
+    )
 
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -91,14 +101,14 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
         yield Problem("A-forced", "tool_choice", "a call cannot be forced here")
 
 
-def cache_marks(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:
     """At most four marks; long-lived ones first, in the order tools, system, messages."""
     marks = [
         (path, mark)
         for field in ("tools", "system", "messages")
         for path, mark in marks_in(payload.get(field), field)
     ]
-    automatic = 1 if payload.get("cache_control") else 0
+    automatic = 1 if payload.get(MARK) else 0
     if len(marks) + automatic > MAX_CACHE_MARKS:
         yield Problem("A-cache-max", marks[MAX_CACHE_MARKS - automatic][0], "at most 4 cache marks")
     short_lived = False
@@ -114,6 +124,6 @@ def marks_in(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for index, item in objects_in(value):
         place = f"{path}[{index}]"
         yield from marks_in(item.get("content"), f"{place}.content")
-        mark = item.get("cache_control")
+        mark = item.get(MARK)
         if isinstance(mark, dict):
             yield f"{place}.cache_control", mark

@@ -16,7 +16,9 @@ from contextwright.wire.anthropic.types import AssistantBlock
 from contextwright.wire.shapes import Problem, objects_in
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["open_loop", "turn_problems", "turns_of"]
+__all__ = ["MARK", "Turn", "open_loop", "turn_problems", "turns_of"]
+
+MARK = "cache_control"
 
 ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
 
@@ -46,15 +48,17 @@ class Turn(Struct, gc=False):
     index: int
     blocks: list[Block]
     kinds: set[str]
+    marked: bool = False
+    """There are cache marks, or content inside content that may have some."""
 
     @property
     def path(self) -> str:
+        """Where it begins."""
         return f"messages[{self.index}]"
 
 
-def turn_problems(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """What is wrong with the turns; a rule runs where there are blocks that can break it."""
-    turns = turns_of(payload)
     kinds = {kind for turn in turns for kind in turn.kinds}
     for about, rule in TURN_RULES:
         if about is None or not about.isdisjoint(kinds):
@@ -70,7 +74,10 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
         if not turns or previous != role:
             turns.append(Turn(role if isinstance(role, str) else "", index, [], set()))
         previous = role
-        blocks, kinds = turns[-1].blocks, turns[-1].kinds
+        turn = turns[-1]
+        blocks, kinds = turn.blocks, turn.kinds
+        if MARK in message:
+            turn.marked = True
         content = message.get("content")
         if isinstance(content, str):
             blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
@@ -82,6 +89,8 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
                     kinds.add(kind)
+                    if MARK in block or isinstance(block.get("content"), list):
+                        turn.marked = True
     return turns
 
 
