@@ -32,8 +32,9 @@ from contextwright import Conversation, check, render
 from contextwright.api import DEFAULT_MODELS
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
-SAMPLE = 0.02
-"""Seconds of CPU a sample should take; shorter runs are repeated within it."""
+SAMPLE = 0.005
+"""Seconds of CPU a sample should take; shorter runs are repeated within it. Many short samples
+find a quiet moment of a busy machine sooner than a few long ones."""
 SLOWEST = 10.0
 """A contender that would take more seconds than this for ten times the size is not asked to."""
 HEAVY = (
@@ -250,12 +251,18 @@ def output_of(program: str) -> str:
 
 
 def best_of(runs: dict[str, Run], *, rounds: int, collecting: bool) -> dict[str, float]:
-    """The best CPU seconds of each run, taken in turns."""
+    """The best CPU seconds of each run, taken in turns.
+
+    What is alive already is put out of the collector's sight first.
+    """
     repeats = {name: repeats_of(run) for name, run in runs.items()}
     best = dict.fromkeys(runs, math.inf)
+    gc.collect()
+    gc.freeze()
     for _ in range(rounds):
         for name, run in runs.items():
             best[name] = min(best[name], timed(run, repeats[name], collecting=collecting))
+    gc.unfreeze()
     return best
 
 
@@ -268,11 +275,10 @@ def repeats_of(run: Run) -> int:
 def timed(run: Run, repeats: int, *, collecting: bool) -> float:
     """CPU seconds of one run.
 
-    What is alive already is put out of the collector's sight first. Unless asked otherwise it
-    stays off while the clock runs, since when it strikes depends on what ran before.
+    Unless asked otherwise the collector stays off while the clock runs, since when it strikes
+    depends on what ran before.
     """
     gc.collect()
-    gc.freeze()
     if not collecting:
         gc.disable()
     started = process_time()
@@ -280,13 +286,12 @@ def timed(run: Run, repeats: int, *, collecting: bool) -> float:
         run()
     taken = process_time() - started
     gc.enable()
-    gc.unfreeze()
     return taken / repeats
 
 
 def rounds(size: int) -> int:
     """Fewer rounds where each takes long."""
-    return 9 if size <= 1_000 else 5 if size <= 10_000 else 3
+    return 60 if size <= 1_000 else 5 if size <= 10_000 else 3
 
 
 # --- the table -------------------------------------------------------------------------------

@@ -736,6 +736,29 @@ def test_results_stand_together_in_call_order_with_their_functions_names() -> No
     assert rendered(cw.Conversation(EXCHANGE), OLD)[1] == []
 
 
+def test_any_number_of_parallel_results_is_put_in_order_at_once() -> None:
+    ids = [f"c{number}" for number in range(20_000)]
+    calls = [cw.ToolCall("f", {}, id) for id in ids]
+    results = [cw.tool_result(id, name="f") for id in reversed(ids)]
+    payload, _ = rendered(cw.Conversation((cw.user("All?"), cw.assistant(calls), *results)), OLD)
+    answers = payload["contents"][2]["parts"]
+    assert [part["functionResponse"]["id"] for part in answers] == ids
+
+
+def test_an_id_used_again_does_not_change_the_order_of_earlier_results() -> None:
+    def step(*ids: str) -> list[cw.Message]:
+        calls = cw.assistant([cw.ToolCall("f", {}, id) for id in ids])
+        return [calls, *(cw.tool_result(id, name="f") for id in ids)]
+
+    messages = (cw.user("Both?"), *step("a", "b"), *step("b", "a"))
+    payload, _ = rendered(cw.Conversation(messages), OLD)
+    answers = [payload["contents"][place]["parts"] for place in (2, 4)]
+    assert [[part["functionResponse"]["id"] for part in one] for one in answers] == [
+        ["a", "b"],
+        ["b", "a"],
+    ]
+
+
 def test_words_beside_results_follow_them_in_a_content_of_their_own() -> None:
     mixed = cw.Message("user", (cw.ToolResult("a", {"n": 1}), cw.Text("So?")))
     conversation = cw.Conversation((cw.user("q"), cw.assistant(cw.ToolCall("f", {}, "a")), mixed))

@@ -9,12 +9,20 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright import formats, models
-from contextwright.formats.rules import RULES, apply_rules
+from contextwright.formats.openai_chat import fitting as openai_chat
+from contextwright.formats.openai_responses import fitting as openai_responses
+from contextwright.formats.rules import RULES, Rule, apply_rules
 from contextwright.formats.survey import is_clean
 from contextwright.formats.target import Target
 from strategies import MODELS, PROVIDERS, conversations, format_names
 
 TARGETS = sorted(formats.NAMES)
+OWN_RULES: dict[str, tuple[Rule, ...]] = {
+    "anthropic": (),
+    "gemini": (),
+    "openai-chat": (openai_chat.leave_out_refused,),
+    "openai-responses": (openai_responses.leave_out_refused,),
+}
 
 
 def models_of(format: str) -> st.SearchStrategy[str | None]:
@@ -129,6 +137,11 @@ def test_valid_from_any_format(target: str) -> None:
     law()
 
 
+@given(conversations, st.sampled_from(PROVIDERS))
+def test_without_repair_a_history_is_still_written(conv: cw.Conversation, target: str) -> None:
+    assert cw.render(conv, target, repair=False).json
+
+
 @given(conversations)
 def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
     rendered = cw.render(conversation, "contextwright")
@@ -143,14 +156,16 @@ def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
 def test_what_needs_no_rule_is_changed_by_none(target: str) -> None:
     """Where `survey` finds nothing to do, running all rules gives the same payload."""
     module = importlib.import_module(f"contextwright.formats.{target.replace('-', '_')}.format")
+    rules = (*OWN_RULES[target], *RULES)
 
     @given(conversations, models_of(target))
     def law(conversation: cw.Conversation, model: str) -> None:
         facts = models.find(model)
         goal = Target(module.TRAITS, facts, reply_tools=conversation.reply_tools)
         if is_clean(conversation.messages, goal, set()):
-            ruled, changes = apply_rules(conversation.messages, goal, RULES)
-            again = msgspec.structs.replace(conversation, messages=tuple(ruled))
+            draft, changes = apply_rules(conversation.messages, goal, rules)
+            ruled = tuple(message for _, message in draft)
+            again = msgspec.structs.replace(conversation, messages=ruled)
             assert changes == []
             assert (
                 cw.render(again, target, model=model).json

@@ -317,6 +317,22 @@ def test_system_text_for_a_model_without_system_role() -> None:
     assert [change.code for change in rendered.changes] == ["repair.system"]
 
 
+def test_hidden_system_text_stays_hidden_from_a_model_without_system_role() -> None:
+    hidden = cw.system("the password is plum", visibility="internal")
+    rendered = cw.render([hidden, cw.user("q")], "openai-chat", model="o1-mini")
+    assert rendered.payload == body(user("q"), model="o1-mini")
+
+
+def test_without_repair_results_in_an_assistant_message_follow_it() -> None:
+    odd = cw.Message(
+        "assistant", (cw.Text("so"), cw.ToolCall("calc", {}, "a"), cw.ToolResult("a", "r"))
+    )
+    rendered = cw.render([cw.user("q"), odd], "openai-chat", model=GPT, repair=False)
+    assert rendered.payload == body(
+        user("q"), assistant("so", tool_calls=[call("a")]), result("a", "r")
+    )
+
+
 def test_text_file_of_another_provider_is_said_as_text() -> None:
     notes = cw.Media("document", "text/plain", "aGVsbG8=", name="notes.txt")
     rendered = cw.render([cw.user(["read", notes])], "openai-chat", model=GPT)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, final
 
 import msgspec
 from msgspec import Struct
@@ -83,6 +83,7 @@ def require_json(value: object, depth: int = 0) -> None:
         raise UsageError(f"{shown(value)} is not JSON", hint="text, numbers, lists, objects")
 
 
+@final
 class Text(Struct, frozen=True, tag="text", omit_defaults=True, forbid_unknown_fields=True):
     """Words."""
 
@@ -90,6 +91,7 @@ class Text(Struct, frozen=True, tag="text", omit_defaults=True, forbid_unknown_f
     extra: Extra = {}
 
 
+@final
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True, forbid_unknown_fields=True):
     """A model's reasoning. Signed thinking may only go back to the model that signed it."""
 
@@ -104,6 +106,7 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True, forbid_u
     extra: Extra = {}
 
 
+@final
 class ToolCall(
     Struct, frozen=True, tag="tool_call", omit_defaults=True, forbid_unknown_fields=True
 ):
@@ -140,6 +143,7 @@ class ToolCall(
         return json_text(self.arguments) if self.raw is None else self.raw
 
 
+@final
 class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown_fields=True):
     """An image, a sound, a film or a document: its bytes, its address, or a provider's handle."""
 
@@ -164,6 +168,7 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown
         return cls(kind, mime, base64.b64encode(content).decode(), name=name)
 
 
+@final
 class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True, forbid_unknown_fields=True):
     """A provider's own block, which may only travel back to that provider."""
 
@@ -173,6 +178,7 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True, forbid_unkno
     """What it says in words, for readers in other formats."""
 
 
+@final
 class ToolResult(
     Struct, frozen=True, tag="tool_result", omit_defaults=True, forbid_unknown_fields=True
 ):

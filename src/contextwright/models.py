@@ -164,10 +164,12 @@ class Models:
 
         Never fails: `matched` and `note` say how much of the answer is a guess.
         """
+        if name in self._models:
+            return self._models[name]
         plain = spelling(name)
         model = self._spelled.get(plain)
         if model is not None:
-            note = "" if name == model.known_as else f"{shown(name)} is read as {model.known_as}"
+            note = f"{shown(name)} is read as {model.known_as}"
             return msgspec.structs.replace(model, id=name, note=note)
         for known in self._longest:
             # Only at a boundary: gpt-4-1106-preview is no gpt-4.1.

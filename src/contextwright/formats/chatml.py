@@ -89,13 +89,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     rest = {key: body[key] for key in body if key not in ("messages", "tools")}
     if body is data:
         rest["messages"] = True  # it was an object, not a bare list
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools)
 
 
 def with_media(message: Message) -> Message:
@@ -135,7 +129,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if not model.system_role:
         conversation = without_system(conversation, model, made)
     traits = FAITHFUL_TRAITS if faithful else TRAITS
-    messages, target, changes = made_legal(conversation, traits, model, options)
+    messages, target, changes, _ = made_legal(conversation, traits, model, options)
     changes = [*made, *changes]
     chat = list(encode(messages, target, changes))
     tools = list(tools_wire(conversation, target, changes))
@@ -161,7 +155,7 @@ def encode(
             continue  # the results of one exchange may stand in several messages
         yield from in_order(results, called, f"messages[{index}]", changes)
         results = []
-        spoken = [part for part in message.parts if type(part) is not ToolResult]
+        spoken: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
         if message.role == "tool" or (message.parts and not spoken):
             continue
         called = list(message.calls)

@@ -8,7 +8,7 @@ from datetime import datetime
 from contextwright.changes import Change
 from contextwright.errors import shown
 from contextwright.formats.base import Conversation, Options, Settings
-from contextwright.formats.rules import Draft, Rule
+from contextwright.formats.rules import Draft, Rule, apply_rules
 from contextwright.formats.target import Spelling, Target, Traits, respelled
 from contextwright.messages import (
     Extra,
@@ -56,13 +56,8 @@ def drafted(
     fits = faithful or all(map(traits.tool_names.fits, called))
     names = {} if fits else respelled(called, traits.tool_names)
     target = Target(traits, model, options, faithful, spoken, names)
-    draft: Draft = list(enumerate(conversation.messages))
-    changes: list[Change] = []
-    if fits and all(is_plain(message, target) for message in conversation.messages):
-        return draft, target, changes
-    for rule in rules:
-        draft, made = rule(draft, target)
-        changes.extend(made)
+    needed = () if fits and all(is_plain(one, target) for one in conversation.messages) else rules
+    draft, changes = apply_rules(conversation.messages, target, needed)
     return draft, target, changes
 
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias, TypeVar, cast
 
 from contextwright.changes import Change
 from contextwright.errors import ParseError, shown
+from contextwright.formats.base import (
+    Conversation,
+    ParseReply,
+    ParseStream,
+    Settings,
+    keep_extra,
+    replaced,
+)
+from contextwright.messages import Message, Opaque, Tool
 
-__all__ = ["Reader", "plain"]
+__all__ = ["Reader", "plain", "stream_reader"]
 
+Accumulate: TypeAlias = Callable[[Iterable[Any]], tuple[dict[str, Any], list[Change]]]
+"""Makes one reply of the events of a stream, and says where it broke off."""
 Value = TypeVar("Value", str, int, float, bool)
 MOST_FAULTS = 10
+NO_SETTINGS = Settings()
 
 
 class Reader:
@@ -90,6 +102,26 @@ class Reader:
         else:
             self.changes.append(Change(code, path, reason))
 
+    def conversation(
+        self,
+        messages: Iterable[Message],
+        rest: dict[str, Any],
+        *,
+        tools: Iterable[Tool | Opaque] = (),
+        model: str | None = None,
+        settings: Settings = NO_SETTINGS,
+    ) -> Conversation:
+        """What was read; `rest` is what the body said besides. Raises the faults, if any."""
+        return Conversation(
+            tuple(messages),
+            tuple(tools),
+            model,
+            settings,
+            source=self.format,
+            extra=keep_extra(self.format, rest),
+            changes=self.finish(),
+        )
+
     def finish(self) -> tuple[Change, ...]:
         """What was repaired; raises all faults at once, if there are any."""
         if self.faults:
@@ -100,6 +132,17 @@ class Reader:
                 message + others + (f"; and {more} more" if more > 0 else ""), path=path
             )
         return tuple(self.changes)
+
+
+def stream_reader(accumulate: Accumulate, parse_reply: ParseReply) -> ParseStream:
+    """Reads a streamed reply from its decoded events: gathers them, and reads what they make."""
+
+    def parse_stream(events: Iterable[Any]) -> Conversation:
+        reply, changes = accumulate(events)
+        conversation = parse_reply(reply)
+        return replaced(conversation, changes=(*conversation.changes, *changes))
+
+    return parse_stream
 
 
 def plain(value: Any, kind: type[Value]) -> Value | None:

@@ -7,6 +7,9 @@ property test: where `survey` finds nothing to do, the rules change nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from contextwright.changes import Change
 from contextwright.formats.base import Conversation, Options
@@ -17,7 +20,6 @@ from contextwright.messages import (
     Media,
     Message,
     Opaque,
-    Part,
     Role,
     Text,
     Thinking,
@@ -33,6 +35,23 @@ ENVELOPE = ("sent_at", "reply_to", "turn")
 """Fields of a message that no provider has a place for."""
 SPEAKER = Spelling(longest=64).fits
 
+Holder: TypeAlias = Text | Thinking | ToolCall | ToolResult | Media
+"""Parts that may hold fields of a format."""
+
+
+class Calls(Struct):
+    """The calls met so far: those without a result, and how all of them are spelled."""
+
+    pending: set[str]
+    ids: set[str]
+    names: set[str]
+
+    def fit(self, traits: Traits) -> bool:
+        """Whether names and ids may be written as they are."""
+        if traits.ids is not None and not all(map(traits.ids.fits, self.ids)):
+            return False
+        return all(map(traits.tool_names.fits, self.names))
+
 
 def made_legal(
     conversation: Conversation,
@@ -40,21 +59,25 @@ def made_legal(
     model: Model,
     options: Options,
     rules: tuple[Rule, ...] = RULES,
-) -> tuple[Sequence[Message], Target, list[Change]]:
-    """The messages as the target takes them, the target, and what had to change."""
+) -> tuple[Sequence[Message], Target, list[Change], Sequence[int]]:
+    """The messages as the target takes them, the target, what had to change, and where from.
+
+    The last holds the place of each message in the input; what is invented has its neighbour's.
+    """
     faithful = conversation.source == traits.format
     target = Target(traits, model, options, faithful, conversation.reply_tools)
     messages = conversation.messages
     tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
     unsaid: set[str] = set()
     if is_clean(messages, target, unsaid) and all(map(traits.tool_names.fits, tools)):
-        return messages, target, envelope_changes(unsaid, traits)
+        return messages, target, envelope_changes(unsaid, traits), range(len(messages))
     called = (call.name for message in messages for call in message.calls)
     names = respelled([*tools, *called], traits.tool_names)
     target = Target(traits, model, options, faithful, conversation.reply_tools, names)
     unsaid = {name for name in ENVELOPE for one in messages if getattr(one, name) is not None}
-    legal, changes = apply_rules(messages, target, rules)
-    return legal, target, [*changes, *envelope_changes(unsaid, traits)]
+    draft, changes = apply_rules(messages, target, rules)
+    places, legal = [place for place, _ in draft], [message for _, message in draft]
+    return legal, target, [*changes, *envelope_changes(unsaid, traits)], places
 
 
 def envelope_changes(unsaid: set[str], traits: Traits) -> list[Change]:
@@ -70,15 +93,13 @@ def is_clean(messages: Sequence[Message], target: Target, unsaid: set[str]) -> b
     """Whether the history is legal as it stands; notes in `unsaid` what stays behind anyway."""
     traits = target.traits
     alone = traits.merges and not target.faithful
-    refuses_blank = not traits.blank_text
-    pending: dict[str, None] = {}
-    seen: set[str] = set()
+    user_first, refuses_blank = traits.user_first, not traits.blank_text
+    calls = Calls(set(), set(), set())
+    pending = calls.pending
     previous = ""
     for message in messages:
-        role = message.role
+        role, parts = message.role, message.parts
         if message.visibility != "public" or (message.extra and not fits(message, role, target)):
-            return False
-        if pending and role in ("assistant", "system"):
             return False
         if message.sent_at is not None:
             unsaid.add("sent_at")
@@ -86,31 +107,27 @@ def is_clean(messages: Sequence[Message], target: Target, unsaid: set[str]) -> b
             unsaid.add("reply_to")
         if message.turn is not None:
             unsaid.add("turn")
-        if role == "system":
-            if previous and previous != "system" and traits.system == "top":
-                return False
-        elif role == "user":
+        if role == "user":
             if (alone and previous == "user") or (message.author and not named(message, traits)):
                 return False
         elif role == "assistant":
-            if alone and previous == "assistant":
+            if pending or (alone and previous == "assistant"):
                 return False
-            if traits.user_first and previous in ("", "system"):
+            if user_first and previous in ("", "system"):
                 return False
-        parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is Text and role != "tool" and not pending:
-            # By far the most common message: words alone.
-            text = parts[0]
-            if text.extra and not fits(text, role, target):
+        elif role == "system":
+            if pending or (previous and previous != "system" and traits.system == "top"):
                 return False
-            if refuses_blank and (not text.text or text.text.isspace()):
-                return False
-        elif not parts or not are_clean(message, target, pending, seen):
-            return False
         previous = role
-    if pending:
-        return False
-    return ends_well(messages, target)
+        if len(parts) == 1 and type(parts[0]) is Text and role != "tool" and not pending:
+            only = parts[0]  # by far the most common message: words alone
+            if only.extra and not fits(only, role, target):
+                return False
+            if refuses_blank and (not only.text or only.text.isspace()):
+                return False
+        elif not parts or not are_clean(message, target, calls):
+            return False
+    return not pending and calls.fit(traits) and ends_well(messages, target)
 
 
 def named(message: Message, traits: Traits) -> bool:
@@ -119,7 +136,7 @@ def named(message: Message, traits: Traits) -> bool:
     return traits.names and author is not None and SPEAKER(author.label) is not None
 
 
-def are_clean(message: Message, target: Target, pending: dict[str, None], seen: set[str]) -> bool:
+def are_clean(message: Message, target: Target, calls: Calls) -> bool:
     """Whether each part of a message may stand where it is; keeps account of open calls."""
     traits = target.traits
     role = message.role
@@ -128,16 +145,16 @@ def are_clean(message: Message, target: Target, pending: dict[str, None], seen: 
         if type(part) is ToolResult:
             if spoken or role not in ("tool", "user"):
                 return False
-            if not result_is_clean(part, role, target, pending):
+            if not result_is_clean(part, role, target, calls.pending):
                 return False
             continue
-        if role == "tool" or (pending and role != "assistant"):
+        if role == "tool" or (calls.pending and role != "assistant"):
             return False
         if type(part) is Text:
             if not traits.blank_text and (not part.text or part.text.isspace()):
                 return False
         elif type(part) is ToolCall:
-            if role != "assistant" or not call_is_clean(part, target, pending, seen):
+            if role != "assistant" or not call_is_clean(part, target, calls):
                 return False
         elif type(part) is Thinking:
             if role != "assistant" or target.options.thinking == "drop":
@@ -149,7 +166,7 @@ def are_clean(message: Message, target: Target, pending: dict[str, None], seen: 
                 return False
             if is_mislabelled(part) or not traits.carries_media(part, target.model):
                 return False
-        if isinstance(part, Opaque):
+        if type(part) is Opaque:
             if part.format != traits.format or not traits.takes_extra(part, role, target.model):
                 return False
         elif part.extra and not fits(part, role, target):
@@ -158,38 +175,31 @@ def are_clean(message: Message, target: Target, pending: dict[str, None], seen: 
     return True
 
 
-def fits(holder: Message | Part, role: Role, target: Target) -> bool:
+def fits(holder: Message | Holder, role: Role, target: Target) -> bool:
     """Whether the leftover fields are the target's own, and right."""
     traits = target.traits
-    return list(holder.extra) == [traits.format] and traits.takes_extra(holder, role, target.model)  # pyright: ignore
+    return list(holder.extra) == [traits.format] and traits.takes_extra(holder, role, target.model)
 
 
-def call_is_clean(call: ToolCall, target: Target, pending: dict[str, None], seen: set[str]) -> bool:
+def call_is_clean(call: ToolCall, target: Target, calls: Calls) -> bool:
     """Whether a call can be written as it is; it then waits for its result."""
-    traits = target.traits
     id = call.id
-    if not id or id in pending or call.name in target.reply_tools:
+    if not id or id in calls.pending or call.name in target.reply_tools:
         return False
-    if not traits.tool_names.fits(call.name):
+    if id in calls.ids and not target.traits.reuses_ids:
         return False
-    if traits.ids is not None and not traits.ids.fits(id):
-        return False
-    if not traits.reuses_ids:
-        if id in seen:
-            return False
-        seen.add(id)
-    pending[id] = None
+    calls.pending.add(id)
+    calls.ids.add(id)
+    calls.names.add(call.name)
     return True
 
 
-def result_is_clean(
-    result: ToolResult, role: Role, target: Target, pending: dict[str, None]
-) -> bool:
+def result_is_clean(result: ToolResult, role: Role, target: Target, pending: set[str]) -> bool:
     """Whether a result answers an open call and can be written as it is."""
     traits = target.traits
     if result.call_id not in pending:
         return False
-    del pending[result.call_id]
+    pending.discard(result.call_id)
     if result.is_error and not traits.error_flag:
         return False
     if result.extra and not fits(result, role, target):

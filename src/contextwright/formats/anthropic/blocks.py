@@ -214,22 +214,19 @@ def blocks_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
 
 def block_of(part: Part) -> dict[str, Any]:
     """The block for a part that may stand in a message."""
-    kind = type(part)
-    if kind is Text:
-        block = {"type": "text", "text": part.text}  # pyright: ignore
-    elif kind is ToolCall:
-        block = {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}  # pyright: ignore
-    elif kind is ToolResult:
-        block = result_block(cast("ToolResult", part))
-    elif kind is Opaque:
-        return part.data  # pyright: ignore
-    elif kind is Thinking:
-        block = thinking_block(cast("Thinking", part))
+    if type(part) is Text:
+        block: dict[str, Any] = {"type": "text", "text": part.text}
+    elif type(part) is ToolCall:
+        block = {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
+    elif type(part) is ToolResult:
+        block = result_block(part)
+    elif type(part) is Opaque:
+        return part.data
+    elif type(part) is Thinking:
+        block = thinking_block(part)
     else:
-        block = media_block(cast("Media", part))
-    if part.extra:  # pyright: ignore
-        return {**part.extra.get(NAME, {}), **block}  # pyright: ignore
-    return block  # pyright: ignore
+        block = media_block(part)
+    return {**part.extra.get(NAME, {}), **block} if part.extra else block
 
 
 def result_block(result: ToolResult) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from contextwright.changes import Change
@@ -23,10 +23,9 @@ from contextwright.formats.base import (
     Format,
     Options,
     Rendered,
-    keep_extra,
 )
 from contextwright.formats.media import ALIASES, is_web_address
-from contextwright.formats.reading import Reader
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.messages import Media, Message, Opaque, Part, Role, Thinking
@@ -121,15 +120,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
         for key, value in body.items()
         if key not in ("model", "messages", "system", "tools")
     }
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
 def parse_reply(reply: Any) -> Conversation:
@@ -141,26 +132,10 @@ def parse_reply(reply: Any) -> Conversation:
     rest = {
         key: body[key] for key in ("id", "stop_reason", "stop_sequence", "usage") if key in body
     }
-    return Conversation(
-        (message,),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation([message], rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The assistant message of a streamed reply, from its decoded events."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return Conversation(
-        conversation.messages,
-        model=conversation.model,
-        source=NAME,
-        extra=conversation.extra,
-        changes=(*conversation.changes, *changes),
-    )
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -168,7 +143,7 @@ def parse_stream(events: Iterable[Any]) -> Conversation:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
-    messages, target, changes = made_legal(conversation, TRAITS, model, options)
+    messages, target, changes, _ = made_legal(conversation, TRAITS, model, options)
     system, turns = encode(messages, target)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, model, changes))

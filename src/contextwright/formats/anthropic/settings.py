@@ -9,7 +9,8 @@ from contextwright.changes import Change
 from contextwright.formats.base import Conversation, Settings, ToolChoice, foreign_settings
 from contextwright.formats.reading import plain
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, open_loop, turns_of
+from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS
+from contextwright.wire.anthropic.turns import open_loop, turns_of
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 

@@ -1,8 +1,8 @@
-"""What only Gemini asks of a history: pairs by turn, and signatures on the calls."""
+"""What only Gemini asks of a history: pairs by turn, and no other model's signatures."""
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from contextwright.changes import Change
 from contextwright.formats.base import Conversation, keep_extra, replaced
 from contextwright.formats.gemini.parts import NAME, SIGNATURE, kind_of
+from contextwright.formats.gemini.writing import STAND_IN
 from contextwright.formats.media import sniffed_mime
 from contextwright.formats.rules import (
     RULES,
@@ -34,12 +35,9 @@ from contextwright.messages import (
 )
 from contextwright.models import Model, find
 
-__all__ = ["GEMINI_RULES", "STAND_IN", "leave_signatures", "pair_by_turn", "sign_calls"]
+__all__ = ["GEMINI_RULES", "last_question", "leave_signatures", "pair_by_turn"]
 
 AnyPart = TypeVar("AnyPart", Part, Text | Media | Opaque)
-
-STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""What Google's documentation gives for calls that no Gemini model signed."""
 
 
 def leave_signatures(conversation: Conversation, model: Model) -> tuple[Conversation, list[Change]]:
@@ -148,66 +146,17 @@ def of_its_kind(part: AnyPart) -> AnyPart:
     return part if kind == part.kind else msgspec.structs.replace(part, kind=kind)
 
 
-def sign_calls(draft: Draft, target: Target) -> Ruled:
-    """A stand-in on the first call of each step that no model signed, where the model wants one.
-
-    The API looks only at the steps since the user last spoke. Histories from elsewhere get them
-    everywhere, so that a step does not change, and break the cached prefix, once it is past.
-    """
-    if not target.model.thought_signatures:
-        return draft, []
-    start = last_question(draft) if target.faithful else 0
-    changes: list[Change] = []
-    signed = list(draft)
-    fresh = True
-    for position, (place, message) in enumerate(draft):
-        if message.role != "assistant":
-            fresh = True
-        elif fresh and has_calls(message):
-            fresh = False
-            if position >= start:
-                message = with_signature(message, f"messages[{place}]", changes)
-                signed[position] = (place, message)
-    return signed, changes
-
-
-def has_calls(message: Message) -> bool:
-    """Whether a message calls any tool."""
-    for part in message.parts:
-        if type(part) is ToolCall:
-            return True
-    return False
-
-
-def last_question(draft: Draft) -> int:
+def last_question(messages: Sequence[Message]) -> int:
     """Where the user last said something that is no tool's answer."""
-    for position in range(len(draft) - 1, -1, -1):
-        message = draft[position][1]
+    for position in range(len(messages) - 1, -1, -1):
+        message = messages[position]
         if message.role == "user" and message.results != message.parts:
             return position
     return 0
-
-
-def with_signature(message: Message, path: str, changes: list[Change]) -> Message:
-    """The message with a signature on its first call."""
-    parts: list[Part] = list(message.parts)
-    for index, part in enumerate(parts):
-        if isinstance(part, ToolCall):
-            held = part.extra.get(NAME, {})
-            if not held.get(SIGNATURE):
-                extra = {**part.extra, NAME: {**held, SIGNATURE: STAND_IN}}
-                parts[index] = msgspec.structs.replace(part, extra=extra)
-                reason = "no Gemini model signed this call; the documented stand-in"
-                changes.append(Change("invent.signature", f"{path}.parts[{index}]", reason))
-            break
-    return rewritten(message, parts)
 
 
 INSTEAD: dict[Rule, tuple[Rule, ...]] = {
     pair_results: (pair_by_turn,),
     place_media: (tell_kinds, place_media),
 }
-GEMINI_RULES: tuple[Rule, ...] = (
-    *(own for rule in RULES for own in INSTEAD.get(rule, (rule,))),
-    sign_calls,
-)
+GEMINI_RULES: tuple[Rule, ...] = tuple(own for rule in RULES for own in INSTEAD.get(rule, (rule,)))

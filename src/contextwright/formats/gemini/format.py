@@ -6,7 +6,7 @@ body: it stands in the address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -19,16 +19,15 @@ from contextwright.formats.base import (
     Options,
     Rendered,
     keep_extra,
-    replaced,
 )
-from contextwright.formats.gemini.fitting import GEMINI_RULES, leave_signatures, sign_calls
-from contextwright.formats.gemini.parts import NAME, is_response, kind_of, message_of, wire_of
+from contextwright.formats.gemini.fitting import GEMINI_RULES, last_question, leave_signatures
+from contextwright.formats.gemini.parts import NAME, kind_of, message_of
 from contextwright.formats.gemini.settings import settings_of, settings_wire, settle
 from contextwright.formats.gemini.stream import accumulate
 from contextwright.formats.gemini.tools import tools_of, tools_wire
+from contextwright.formats.gemini.writing import Writer, is_response, wire_of
 from contextwright.formats.media import is_web_address
-from contextwright.formats.reading import Reader
-from contextwright.formats.rules import apply_rules
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.messages import (
@@ -39,8 +38,6 @@ from contextwright.messages import (
     Role,
     Text,
     Thinking,
-    ToolCall,
-    ToolResult,
 )
 from contextwright.models import Model
 from contextwright.wire.gemini import types as wire
@@ -49,7 +46,7 @@ from contextwright.wire.shapes import shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["FORMAT", "TRAITS", "encode", "read_spelling", "respell_paths", "system_of"]
+__all__ = ["FORMAT", "TRAITS", "read_spelling", "respell_paths", "system_of"]
 
 
 def carries_media(media: Media, model: Model) -> bool:
@@ -115,14 +112,12 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     said = ("contents", "systemInstruction", "tools")
     rest = {key: value for key, value in body.items() if key not in said}
     respell_paths(reader, data)
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model.removeprefix("models/") if model else None,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
+    return reader.conversation(
+        messages,
+        rest,
+        tools=tools,
+        model=model.removeprefix("models/") if model else None,
+        settings=settings_of(rest),
     )
 
 
@@ -234,20 +229,10 @@ def parse_reply(reply: Any) -> Conversation:
     if len(candidates) > 1:
         reason = f"{len(candidates) - 1} more candidates"
         reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
-    return Conversation(
-        tuple(messages),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The model's message of a streamed reply, from its decoded chunks."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -266,85 +251,35 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         TRAITS, blank_text=faithful, result_media=model.function_response_parts
     )
     conversation, changes = leave_signatures(conversation, model)
-    messages, target, made = made_legal(conversation, traits, model, options, GEMINI_RULES)
+    messages, target, made, places = made_legal(conversation, traits, model, options, GEMINI_RULES)
     changes.extend(made)
-    if messages is conversation.messages and model.thought_signatures:
-        messages, signed = apply_rules(messages, target, (sign_calls,))
-        changes.extend(signed)
-    system, contents = encode(messages, target)
+    writer = Writer(target, signs_from=first_to_sign(messages, target))
+    writer.write(messages)
+    reason = "no Gemini model signed this call; the documented stand-in"
+    for index, part in writer.stood_in:
+        path = f"messages[{places[index]}].parts[{part}]"
+        changes.append(Change("invent.signature", path, reason))
     body: Object = {}
-    if system:
-        body["systemInstruction"] = system
+    if writer.system:
+        body["systemInstruction"] = writer.system
     tools = tools_wire(conversation, target, changes)
     if tools:
         body["tools"] = tools
-    body["contents"] = contents
+    body["contents"] = writer.contents
     body.update(settings_wire(conversation, model, changes))
     settle(body, changes)
     return Rendered(body, tuple(changes))
 
 
-def encode(messages: Sequence[Message], target: Target) -> tuple[Object, list[Object]]:
-    """The system instruction, and the contents: function responses stand among themselves."""
-    system: Object = {}
-    contents: list[Object] = []
-    calls: dict[str, tuple[int, str]] = {}
-    called_before = 0
-    responses: list[Object] | None = None
-    for message in messages:
-        if message.role == "system" and not contents:
-            add_system(system, message)
-            continue
-        role = "model" if message.role == "assistant" else "user"
-        if len(message.parts) == 1 and not message.extra:
-            only = message.parts[0]
-            if type(only) is Text and not only.extra:
-                contents.append({"role": role, "parts": [{"text": only.text}]})
-                responses = None
-                continue
-        results: list[Object] = []
-        parts: list[Object] = []
-        for part in message.parts:
-            if type(part) is ToolResult:
-                called = calls.get(part.call_id) if part.call_id is not None else None
-                results.append(wire_of(part, called[1] if called else None))
-                continue
-            if type(part) is ToolCall and part.id is not None:
-                called_before += 1
-                calls[part.id] = (called_before, part.name)
-            parts.append(wire_of(part))
-        if results and responses is not None and not target.faithful:
-            responses.extend(results)
-        elif results:
-            responses = results
-            contents.append(content_of("user", results, message))
-        if results and responses is not None and len(responses) > 1 and not target.faithful:
-            in_call_order(responses, calls)
-        if parts:
-            contents.append(content_of(role, parts, message))
-            responses = None
-    return system, contents
+def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:
+    """The first message whose calls must be signed; None where the model asks for none.
 
-
-def add_system(system: Object, message: Message) -> None:
-    """Add a leading system message to the instruction."""
-    texts = [wire_of(part) for part in message.parts if type(part) is Text]
-    if texts:
-        system.update(message.extra.get(NAME, {}))
-        system.setdefault("parts", []).extend(texts)
-
-
-def content_of(role: str, parts: list[Object], message: Message) -> Object:
-    """One content; it says its role unless it came without one."""
-    if message.extra and role == "user" and message.extra.get(NAME, {}).get("role", "") is None:
-        return {"parts": parts}
-    return {"role": role, "parts": parts}
-
-
-def in_call_order(responses: list[Object], calls: dict[str, tuple[int, str]]) -> None:
-    """Put the responses of parallel calls in the order of the calls."""
-    unknown = (0, "")
-    responses.sort(key=lambda part: calls.get(part["functionResponse"].get("id", ""), unknown)[0])
+    The API looks only at the steps since the user last spoke. Histories from elsewhere are signed
+    everywhere, so that a step does not change, and break the cached prefix, once it is past.
+    """
+    if not target.model.thought_signatures:
+        return None
+    return last_question(messages) if target.faithful else 0
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Gemini's parts and ours, each way. All wire values here are in camelCase."""
+"""From Gemini's contents and parts to ours. All wire values here are in camelCase."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from contextwright.messages import (
 from contextwright.wire.gemini.types import DATA_FIELDS
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["NAME", "SIGNATURE", "is_response", "kind_of", "message_of", "wire_of"]
+__all__ = ["NAME", "SIGNATURE", "kind_of", "message_of"]
 
 NAME = "gemini"
 SIGNATURE = "thoughtSignature"
@@ -44,9 +44,6 @@ ENDINGS: dict[str, MediaKind] = {
     **dict.fromkeys(("mp3", "wav", "ogg", "oga", "m4a", "aac", "flac"), "audio"),
     **dict.fromkeys(("mp4", "mov", "webm", "mpeg", "avi", "mkv"), "video"),
 }
-
-
-# --- reading ---------------------------------------------------------------------------------
 
 
 def message_of(content: Object, path: str, reader: Reader) -> Message:
@@ -238,104 +235,3 @@ def words_of(part: Object, key: str) -> str | None:
         return None
     words = held.get("code") if key == "executableCode" else held.get("output")
     return words if isinstance(words, str) and words else None
-
-
-# --- writing ---------------------------------------------------------------------------------
-
-
-def wire_of(part: Part, name: str | None = None) -> Object:
-    """The wire part for a part of ours; `name` is that of the function a result answers."""
-    if type(part) is Text:
-        wire: Object = {"text": part.text}
-    elif type(part) is ToolCall:
-        wire = call_wire(part)
-    elif type(part) is ToolResult:
-        wire = result_wire(part, name)
-    elif type(part) is Media:
-        wire = media_wire(part)
-    elif type(part) is Thinking:
-        wire = {"text": part.text, "thought": True}
-        if part.signature is not None:
-            wire[SIGNATURE] = part.signature
-    else:
-        assert type(part) is Opaque
-        return part.data
-    if part.extra:
-        held = part.extra.get(NAME, {})
-        wire.update({key: held[key] for key in held if key not in wire})
-    return wire
-
-
-def call_wire(call: ToolCall) -> Object:
-    """A call; ids are optional."""
-    function: Object = {"name": call.name, "args": call.arguments}
-    if call.id is not None:
-        function["id"] = call.id
-    rest = call.extra.get(NAME, {}).get("functionCall") if call.extra else None
-    if is_object(rest):
-        function.update({key: value for key, value in rest.items() if key not in function})
-        if "args" in rest and not call.arguments:
-            del function["args"]
-    return {"functionCall": function}
-
-
-def result_wire(result: ToolResult, name: str | None) -> Object:
-    """A result: its words under `output` or `error`, its media in `parts`."""
-    function: Object = {"name": name or result.name or "", "response": response_of(result)}
-    if result.call_id is not None:
-        function["id"] = result.call_id
-    if isinstance(result.content, tuple):
-        parts = [piece_wire(piece) for piece in result.content if not has_words(piece)]
-        if parts:
-            function["parts"] = parts
-    rest = result.extra.get(NAME, {}).get("functionResponse") if result.extra else None
-    if is_object(rest):
-        function.update({key: value for key, value in rest.items() if key not in function})
-    return {"functionResponse": function}
-
-
-def response_of(result: ToolResult) -> Object:
-    """The response object: an object as it is, words under the key that says what they are."""
-    content = result.content
-    key = "error" if result.is_error else "output"
-    if isinstance(content, str):
-        return {key: content}
-    if isinstance(content, dict):
-        return {key: content} if result.is_error and "error" not in content else content
-    for piece in content:
-        if isinstance(piece, Opaque) and is_response(piece.data):
-            return piece.data["functionResponse"]["response"]
-    words = [piece.text for piece in content if isinstance(piece, Text)]
-    return {key: "\n".join(words)} if words else {}
-
-
-def has_words(piece: Text | Media | Opaque) -> bool:
-    """Whether a piece of a result goes into the response object."""
-    return isinstance(piece, Text) or (isinstance(piece, Opaque) and is_response(piece.data))
-
-
-def is_response(data: Object) -> bool:
-    """Whether a block is the object of a response that has media as well."""
-    function = data.get("functionResponse")
-    return (
-        is_object(function) and function.keys() == {"response"} and is_object(function["response"])
-    )
-
-
-def piece_wire(piece: Text | Media | Opaque) -> Object:
-    """Media inside a function response."""
-    if isinstance(piece, Media):
-        return {**media_wire(piece), **piece.extra.get(NAME, {})}
-    return piece.data if isinstance(piece, Opaque) else {}
-
-
-def media_wire(media: Media) -> Object:
-    """Bytes inline, anything else by its address."""
-    held: Object = {}
-    if media.mime is not None:
-        held["mimeType"] = media.mime
-    if media.name is not None:
-        held["displayName"] = media.name
-    if media.data is not None:
-        return {"inlineData": {**held, "data": standard_base64(media.data)}}
-    return {"fileData": {**held, "fileUri": media.url if media.url is not None else media.file_id}}

@@ -21,10 +21,9 @@ from contextwright.formats.base import (
     replaced,
 )
 from contextwright.formats.files import unsaid
-from contextwright.formats.gemini.fitting import GEMINI_RULES, sign_calls
+from contextwright.formats.gemini.fitting import GEMINI_RULES
 from contextwright.formats.gemini.format import (
     TRAITS,
-    encode,
     parse_reply,
     parse_stream,
     read_spelling,
@@ -35,6 +34,7 @@ from contextwright.formats.gemini.format import (
 from contextwright.formats.gemini.parts import NAME as PARTS
 from contextwright.formats.gemini.parts import message_of
 from contextwright.formats.gemini.tools import tools_of, tools_wire
+from contextwright.formats.gemini.writing import Writer
 from contextwright.formats.gryag.check import Payload, check
 from contextwright.formats.gryag.compact import read_compact
 from contextwright.formats.gryag.meta import (
@@ -239,7 +239,7 @@ def quote_metadata(draft: Draft, target: Target) -> Ruled:
 
 
 RULES: tuple[Rule, ...] = (
-    *(rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user, sign_calls)),
+    *(rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user)),
     quote_metadata,
 )
 """A history is no request: it may begin and end with anyone, and nothing is signed for it."""
@@ -259,18 +259,21 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         messages=tuple(map(unmarked, conversation.messages)),
         source=PARTS if own else conversation.source,
     )
-    messages, target, changes = made_legal(prepared, GRYAG_TRAITS, model, options, rules)
+    messages, target, changes, _ = made_legal(prepared, GRYAG_TRAITS, model, options, rules)
     if messages is prepared.messages:
-        messages, defused = apply_rules(messages, target, (quote_metadata,))
+        draft, defused = apply_rules(messages, target, (quote_metadata,))
+        messages = [message for _, message in draft]
         changes.extend(defused)
     if options.legacy_meta:
         messages = [with_metadata(message) for message in messages]
         changes = [change for change in changes if change.path != "messages[].reply_to"]
-    system, contents = encode(messages, target)
-    history = [entry_wire(content) for content in contents]
+    writer = Writer(target)
+    writer.write(messages)
+    history = [entry_wire(content) for content in writer.contents]
     payload: Object = {}
-    if system:
-        payload["system_instruction"] = "\n\n".join(part["text"] for part in system["parts"])
+    if writer.system:
+        texts = [part["text"] for part in writer.system["parts"]]
+        payload["system_instruction"] = "\n\n".join(texts)
     payload["history"] = history
     said_now = options.user_parts and history[-1:] and history[-1]["role"] == "user"
     if (current or said_now) and history:

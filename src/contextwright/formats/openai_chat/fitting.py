@@ -1,4 +1,4 @@
-"""Conversations that came from some host, made fit for OpenAI's own models.
+"""What came from some host, made fit for OpenAI's own models.
 
 Those refuse fields and parts they do not know; what is taken out here is said.
 """
@@ -14,11 +14,12 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.changes import Change
 from contextwright.errors import shown
-from contextwright.formats.base import Conversation, replaced
+from contextwright.formats.base import Conversation, keep_extra, replaced
 from contextwright.formats.media import standard_base64
-from contextwright.formats.openai_chat.media import PARTS
+from contextwright.formats.openai_chat.media import PARTS, carries_media
 from contextwright.formats.openai_chat.settings import fits
-from contextwright.formats.rules import clean_name
+from contextwright.formats.rules import Draft, Ruled, clean_name
+from contextwright.formats.target import Target
 from contextwright.messages import (
     Extra,
     Media,
@@ -41,7 +42,13 @@ from contextwright.wire.openai_chat.types import (
 from contextwright.wire.openai_responses.tools import is_strict
 from contextwright.wire.shapes import Shape
 
-__all__ = ["fitted", "without_system"]
+__all__ = [
+    "carries_unsaid",
+    "fitted_tool",
+    "leave_out_refused",
+    "takes_extra",
+    "without_system",
+]
 
 NAME = "openai-chat"
 
@@ -88,17 +95,28 @@ TOOL_FIELDS: dict[str, Any] = {
 replace = msgspec.structs.replace
 
 
-def fitted(conversation: Conversation, changes: list[Change]) -> Conversation:
-    """The conversation without what only other hosts of this format take."""
-    faithful = conversation.source == NAME
-    messages = [
-        fitted_message(message, f"messages[{index}]", changes, faithful=faithful)
-        if holds_more(message)
-        else message
-        for index, message in enumerate(conversation.messages)
-    ]
-    tools = tuple(fitted_tools(conversation.tools, changes, faithful=faithful))
-    return replaced(conversation, messages=tuple(messages), tools=tools)
+def leave_out_refused(draft: Draft, target: Target) -> Ruled:
+    """Fields and parts that other hosts of this format take and OpenAI refuses."""
+    changes: list[Change] = []
+    fitted: Draft = []
+    for place, message in draft:
+        if holds_more(message):
+            path = f"messages[{place}]"
+            message = fitted_message(message, path, changes, faithful=target.faithful)
+        fitted.append((place, message))
+    return fitted, changes
+
+
+def takes_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    if isinstance(holder, Message):
+        return own_fields(holder.extra, MESSAGE_FIELDS[role], "", []) == holder.extra
+    return [*fitted_parts([holder], role, "", [], faithful=True)] == [holder]
+
+
+def carries_unsaid(media: Media, model: Model) -> bool:
+    """Media that OpenAI takes and that are no text file, whose words are said instead."""
+    return carries_media(media, model) and words_of(media) is None
 
 
 def holds_more(message: Message) -> bool:
@@ -106,10 +124,9 @@ def holds_more(message: Message) -> bool:
     if message.extra:
         return True
     for part in message.parts:
-        kind = type(part)
-        if kind is Opaque or kind is Media or part.extra:  # pyright: ignore
+        if type(part) is Opaque or type(part) is Media or part.extra:
             return True
-        if kind is ToolResult and type(part.content) is tuple:  # pyright: ignore
+        if type(part) is ToolResult and type(part.content) is tuple:
             return True
     return False
 
@@ -201,20 +218,6 @@ def fitted_result(
     return replace(result, content=content, extra=extra)
 
 
-def fitted_tools(
-    tools: Iterable[Tool | Opaque], changes: list[Change], *, faithful: bool
-) -> Iterator[Tool | Opaque]:
-    """Functions and custom tools; what another host runs is left out."""
-    for index, tool in enumerate(tools):
-        path = f"tools[{index}]"
-        if isinstance(tool, Tool):
-            yield fitted_tool(tool, path, changes, faithful=faithful)
-        elif tool.format != NAME:
-            yield tool
-        else:
-            changes.append(Change("loss.tool", path, "OpenAI has no such tool in this format"))
-
-
 def fitted_tool(tool: Tool, path: str, changes: list[Change], *, faithful: bool) -> Tool:
     """A definition with fields OpenAI takes; strict only where its schema is."""
     if tool.extra.get(NAME):
@@ -252,12 +255,20 @@ def without_system(conversation: Conversation, model: Model, changes: list[Chang
     messages: list[Message] = []
     for index, message in enumerate(conversation.messages):
         if message.role == "system":
-            parts = tuple(map(as_note, message.parts))
-            message = Message("user", parts, sent_at=message.sent_at, meta=message.meta)
+            message = noted(message)
             reason = f"{model.id} takes no system message; a marked user note"
             changes.append(Change("repair.system", f"messages[{index}]", reason))
         messages.append(message)
     return replaced(conversation, messages=tuple(messages))
+
+
+def noted(message: Message) -> Message:
+    """A system message as a user's; which of the two words for it was used is no loss."""
+    held = message.extra.get(NAME, {})
+    others = {name: fields for name, fields in message.extra.items() if name != NAME}
+    rest = keep_extra(NAME, {key: held[key] for key in held if key != "role"})
+    parts = tuple(map(as_note, message.parts))
+    return replace(message, role="user", parts=parts, extra=others | rest)
 
 
 def as_note(part: Part) -> Part:

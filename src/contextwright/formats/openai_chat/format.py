@@ -5,7 +5,6 @@ Spoken by OpenAI and, with differences that `openai_chat_dialects` lists, by mos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, cast
 
@@ -16,22 +15,26 @@ from contextwright.formats.base import (
     Format,
     Options,
     Rendered,
-    keep_extra,
-    replaced,
 )
 from contextwright.formats.openai_chat.calls import function_of, tool_of
-from contextwright.formats.openai_chat.fitting import fitted, without_system
+from contextwright.formats.openai_chat.fitting import (
+    carries_unsaid,
+    fitted_tool,
+    leave_out_refused,
+    takes_extra,
+    without_system,
+)
 from contextwright.formats.openai_chat.media import carries_media, has_source
 from contextwright.formats.openai_chat.reading import message_of
 from contextwright.formats.openai_chat.responses import from_responses
 from contextwright.formats.openai_chat.settings import settings_of, settings_wire
 from contextwright.formats.openai_chat.stream import accumulate
 from contextwright.formats.openai_chat.writing import ACCEPTED_SPEAKER, Writer, tool_wire
-from contextwright.formats.reading import Reader
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.rules import RULES, name_speakers
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.messages import Opaque, Thinking, Tool
+from contextwright.messages import Message, Opaque, Part, Role, Thinking, Tool
 from contextwright.models import Model
 from contextwright.wire.openai_chat.dialects import OPENAI, Dialect, dialect_of
 from contextwright.wire.openai_chat.rules import NEEDING_TOOLS, check
@@ -51,10 +54,16 @@ def carries_thinking(thinking: Thinking, model: Model) -> bool:
     return not thinking.signature or thinking.model in (None, model.id)
 
 
+def takes_anything(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Hosts other than OpenAI ignore what they do not know."""
+    return True
+
+
 @cache
 def traits_of(dialect: Dialect, *, faithful: bool, mid_system: bool) -> Traits:
     """What a host's messages can carry; what once was sent to it may be sent again."""
     lenient = faithful and not dialect.closed
+    strict = not faithful and dialect.closed
     return Traits(
         format=NAME,
         ids=ANYTHING if lenient else SHORT,
@@ -63,8 +72,9 @@ def traits_of(dialect: Dialect, *, faithful: bool, mid_system: bool) -> Traits:
         names=True,
         result_media=lenient,
         assistant_media=lenient,
-        carries_media=has_source if lenient else carries_media,
+        carries_media=has_source if lenient else carries_unsaid if strict else carries_media,
         carries_thinking=carries_thinking,
+        takes_extra=takes_extra if dialect.closed else takes_anything,
     )
 
 
@@ -88,15 +98,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     rest = {key: body[key] for key in body if key not in ("model", "messages", "functions")}
     if tools or rest.get("tools", ()) is None:
         rest.pop("tools", None)
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
 def parse_reply(reply: Any) -> Conversation:
@@ -115,20 +117,10 @@ def parse_reply(reply: Any) -> Conversation:
     place = f"{path}.message" if choices else ""
     answer = message_of(entry, place, reader, model)
     rest = {key: value for key, value in {**body, **choice}.items() if key in REPLY_FIELDS}
-    return Conversation(
-        (answer,),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation([answer], rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The assistant message of a streamed reply, from its decoded chunks."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -140,19 +132,19 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     made: list[Change] = []
     faithful = conversation.source == NAME
     conversation = from_responses(conversation)
+    rules = FAITHFUL_RULES if faithful and names_fit(conversation, dialect) else RULES
     if dialect.closed:
-        conversation = fitted(conversation, made)
+        rules = (leave_out_refused, *rules)
         if not model.system_role:
             conversation = without_system(conversation, model, made)
     mid_system = model.mid_system or model.format != NAME
     traits = traits_of(dialect, faithful=faithful, mid_system=mid_system)
-    rules = FAITHFUL_RULES if faithful and names_fit(conversation, dialect) else RULES
-    messages, target, changes = made_legal(conversation, traits, model, options, rules)
+    messages, target, changes, _ = made_legal(conversation, traits, model, options, rules)
     changes = [*made, *changes]
     body: dict[str, Any] = {
         "model": model.id,
         "messages": Writer(target, dialect, changes).messages(messages),
-        **tools_wire(conversation, target, changes),
+        **tools_wire(conversation, target, dialect, changes),
     }
     for field, value in settings_wire(conversation, dialect, model, changes).items():
         body.setdefault(field, value)
@@ -175,18 +167,23 @@ def names_fit(conversation: Conversation, dialect: Dialect) -> bool:
 
 
 def tools_wire(
-    conversation: Conversation, target: Target, changes: list[Change]
+    conversation: Conversation, target: Target, dialect: Dialect, changes: list[Change]
 ) -> dict[str, list[dict[str, Any]]]:
     """The tools the model may call, as `tools` or in the old style as `functions`."""
     wire: dict[str, list[dict[str, Any]]] = {}
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque):
-            if tool.format == NAME:
-                wire.setdefault("tools", []).append(tool.data)
-            else:
+            if tool.format != NAME:
                 changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
+            elif dialect.closed:
+                reason = "OpenAI has no such tool in this format"
+                changes.append(Change("loss.tool", path, reason))
+            else:
+                wire.setdefault("tools", []).append(tool.data)
             continue
+        if dialect.closed:
+            tool = fitted_tool(tool, path, changes, faithful=target.faithful)
         lost = foreign_fields(tool)
         if lost:
             changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))

@@ -9,30 +9,17 @@ from typing import Any
 
 import msgspec
 
-from contextwright.formats.base import Conversation, keep_extra, replaced
-from contextwright.messages import Extra, Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.formats.base import Conversation, replaced
+from contextwright.formats.openai import BREAKPOINT, SAME, moved
+from contextwright.messages import Media, Message, Opaque, Part, Text, Tool, ToolCall
 from contextwright.wire.values import is_object
 
 __all__ = ["RESPONSES", "SHARED", "from_responses", "settings_from_responses"]
 
 NAME = "openai-chat"
 RESPONSES = "openai-responses"
-SAME = (
-    "metadata",
-    "moderation",
-    "parallel_tool_calls",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "service_tier",
-    "store",
-    "stream",
-    "user",
-)
-"""Settings of the same name and meaning."""
 SHARED = (*SAME, "reasoning", "text")
-MARK = "prompt_cache_breakpoint"
+NAMES = (RESPONSES, NAME)
 
 replace = msgspec.structs.replace
 
@@ -69,20 +56,14 @@ def carried_part(part: Part) -> Part:
         if held.get("type") == "custom_tool_call":
             own["type"] = "custom"
             del held["type"]
-        return replace(part, extra=marks(part.extra, held, own))
-    if MARK in held:
-        own[MARK] = held.pop(MARK)
+        return replace(part, extra=moved(part.extra, held, own, names=NAMES))
+    if BREAKPOINT in held:
+        own[BREAKPOINT] = held.pop(BREAKPOINT)
     if isinstance(part, Text) and held.pop("refusal", None) is True:
         own["type"] = "refusal"
     if isinstance(part, Media) and part.kind == "image" and "detail" in held:
         own["image_url"] = {"detail": held.pop("detail")}
-    return replace(part, extra=marks(part.extra, held, own))
-
-
-def marks(extra: Extra, held: dict[str, Any], own: dict[str, Any]) -> Extra:
-    """The extra of a part with these fields under the two names."""
-    rest = {name: fields for name, fields in extra.items() if name not in (RESPONSES, NAME)}
-    return rest | keep_extra(RESPONSES, held) | keep_extra(NAME, {**extra.get(NAME, {}), **own})
+    return replace(part, extra=moved(part.extra, held, own, names=NAMES))
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
@@ -97,7 +78,9 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
         grammar = {key: form[key] for key in form if key != "type"}
         kind = form.get("type")
         custom["format"] = {"type": kind, "grammar": grammar} if grammar else {"type": kind}
-    return replace(tool, extra=marks(tool.extra, held, {"type": "custom", "custom": custom}))
+    return replace(
+        tool, extra=moved(tool.extra, held, {"type": "custom", "custom": custom}, names=NAMES)
+    )
 
 
 def settings_from_responses(fields: dict[str, Any]) -> dict[str, Any]:

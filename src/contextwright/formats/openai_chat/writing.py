@@ -62,6 +62,7 @@ class Writer:
                     continue
             if role == "assistant":
                 wire.append(self.assistant(message))
+                wire.extend(map(self.result, message.results))  # out of place, if there are any
             elif role == "tool":
                 wire.extend([self.result(part) for part in parts if type(part) is ToolResult])
             else:
@@ -141,18 +142,17 @@ class Writer:
         calls: list[dict[str, Any]] = []
         old: ToolCall | None = None
         for part in message.parts:
-            kind = type(part)
-            if kind is ToolCall:
-                calls.append(self.call(part))  # pyright: ignore
-                if part.extra and is_old_style(part):  # pyright: ignore
-                    old = part  # pyright: ignore
-            elif kind is Thinking and not self.thinks_in_parts(part):  # pyright: ignore
-                self.reason(part, wire)  # pyright: ignore
-            elif kind is Opaque and part.data.get("type") == "audio":  # pyright: ignore
-                wire["audio"] = part.data.get("audio")  # pyright: ignore
-            elif held and held.get("refusal") is True and is_refusal(part):
-                wire["refusal"] = part.text  # pyright: ignore
-            else:
+            if type(part) is ToolCall:
+                calls.append(self.call(part))
+                if part.extra and is_old_style(part):
+                    old = part
+            elif type(part) is Thinking and not self.thinks_in_parts(part):
+                self.reason(part, wire)
+            elif type(part) is Opaque and part.data.get("type") == "audio":
+                wire["audio"] = part.data.get("audio")
+            elif type(part) is Text and held.get("refusal") is True and is_refusal(part):
+                wire["refusal"] = part.text
+            elif type(part) is not ToolResult:
                 spoken.append(part)
         if spoken:
             wire["content"] = self.content(spoken)
@@ -259,9 +259,9 @@ def is_old_style(call: ToolCall) -> bool:
     return call.extra.get(NAME, {}).get("role") == "function"
 
 
-def is_refusal(part: Part) -> bool:
+def is_refusal(text: Text) -> bool:
     """Whether these words were a refusal in this format."""
-    return type(part) is Text and part.extra.get(NAME, {}).get("type") == "refusal"
+    return text.extra.get(NAME, {}).get("type") == "refusal"
 
 
 def tool_wire(tool: Tool, name: str) -> dict[str, Any]:

@@ -10,29 +10,16 @@ from typing import Any
 import msgspec
 
 from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.formats.openai import BREAKPOINT, SAME, moved
 from contextwright.formats.openai_responses.parts import NAME
-from contextwright.messages import Extra, Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.messages import Media, Message, Opaque, Part, Text, Tool, ToolCall
 from contextwright.wire.values import is_object
 
 __all__ = ["CHAT", "SHARED", "from_chat", "settings_from_chat"]
 
 CHAT = "openai-chat"
-SAME = (
-    "metadata",
-    "moderation",
-    "parallel_tool_calls",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "service_tier",
-    "store",
-    "stream",
-    "user",
-)
-"""Settings of the same name and meaning."""
 SHARED = (*SAME, "reasoning_effort", "response_format", "verbosity")
-MARK = "prompt_cache_breakpoint"
+NAMES = (CHAT, NAME)
 
 replace = msgspec.structs.replace
 
@@ -67,21 +54,15 @@ def carried_part(part: Part) -> Part:
         if held.pop("type", None) == "custom":
             own["type"] = "custom_tool_call"
     else:
-        if MARK in held:
-            own[MARK] = held.pop(MARK)
+        if BREAKPOINT in held:
+            own[BREAKPOINT] = held.pop(BREAKPOINT)
         if isinstance(part, Text) and held.get("type") == "refusal":
             own["refusal"] = True
             del held["type"]
         inner = held.get("image_url")
         if isinstance(part, Media) and is_object(inner) and list(inner) == ["detail"]:
             own.update(held.pop("image_url"))
-    return replace(part, extra=marks(part.extra, held, own))
-
-
-def marks(extra: Extra, held: dict[str, Any], own: dict[str, Any]) -> Extra:
-    """The extra of a part or a tool with these fields under the two names."""
-    rest = {name: fields for name, fields in extra.items() if name not in (CHAT, NAME)}
-    return rest | keep_extra(CHAT, held) | keep_extra(NAME, {**extra.get(NAME, {}), **own})
+    return replace(part, extra=moved(part.extra, held, own, names=NAMES))
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
@@ -95,7 +76,7 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
     if is_object(form):
         grammar = form.get("grammar")
         own["format"] = {"type": form.get("type"), **(grammar if is_object(grammar) else {})}
-    return replace(tool, extra=marks(tool.extra, held, own))
+    return replace(tool, extra=moved(tool.extra, held, own, names=NAMES))
 
 
 def settings_from_chat(fields: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ know. What it may one day know, whole kinds of items and tools, is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -15,25 +15,35 @@ from contextwright.changes import Change
 from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.openai_responses.parts import NAME
+from contextwright.formats.rules import Draft, Ruled
+from contextwright.formats.target import Target
 from contextwright.messages import (
     Extra,
     Media,
     Message,
     Opaque,
     Part,
+    Role,
     Text,
     Thinking,
     Tool,
     ToolCall,
     ToolResult,
 )
+from contextwright.models import Model
 from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape
 from contextwright.wire.shapes import shape_problems
 
-__all__ = ["fitted_definition", "fitted_messages", "fitted_settings", "has_marks", "is_whole"]
+__all__ = [
+    "fitted_definition",
+    "fitted_settings",
+    "is_whole",
+    "leave_out_refused",
+    "takes_extra",
+]
 
 
 def types_of(*shapes: type[msgspec.Struct], **marks: type) -> dict[str, Any]:
@@ -61,34 +71,30 @@ TOOL = types_of(FunctionTool)
 replace = msgspec.structs.replace
 
 
-def has_marks(messages: tuple[Message, ...]) -> bool:
-    """Whether anything but plain parts stands in the messages; most have nothing else."""
-    for message in messages:
-        if message.extra:
-            return True
-        for part in message.parts:
-            if type(part) is Opaque or part.extra:  # pyright: ignore
-                return True
-    return False
+def leave_out_refused(draft: Draft, target: Target) -> Ruled:
+    """Fields and items that other hosts of this format take and OpenAI refuses."""
+    changes: list[Change] = []
+    fitted: Draft = []
+    for place, message in draft:
+        path = f"messages[{place}]"
+        extra = own_fields(message.extra, ADDRESSED, path, changes)
+        parts = tuple(fitted_parts(message.parts, message.role, path, changes))
+        fitted.append((place, replace(message, parts=parts, extra=extra)))
+    return fitted, changes
 
 
-def fitted_messages(messages: tuple[Message, ...], changes: list[Change]) -> tuple[Message, ...]:
-    """The messages without fields and items that are refused."""
-    return tuple(
-        fitted_message(message, f"messages[{index}]", changes)
-        for index, message in enumerate(messages)
-    )
+def takes_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    if isinstance(holder, Message):
+        return own_fields(holder.extra, ADDRESSED, "", []) == holder.extra
+    return [*fitted_parts([holder], role, "", [])] == [holder]
 
 
-def fitted_message(message: Message, path: str, changes: list[Change]) -> Message:
-    extra = own_fields(message.extra, ADDRESSED, path, changes)
-    parts = tuple(fitted_parts(message, path, changes))
-    return replace(message, parts=parts, extra=extra)
-
-
-def fitted_parts(message: Message, path: str, changes: list[Change]) -> Iterator[Part]:
+def fitted_parts(
+    parts: Iterable[Part], role: Role, path: str, changes: list[Change]
+) -> Iterator[Part]:
     """The parts, each with the fields its item or its place may have."""
-    for index, part in enumerate(message.parts):
+    for index, part in enumerate(parts):
         place = f"{path}.parts[{index}]"
         if isinstance(part, Opaque):
             problems = list(item_shape(part.data, "")) if part.format == NAME else []
@@ -102,14 +108,14 @@ def fitted_parts(message: Message, path: str, changes: list[Change]) -> Iterator
                 fitted_part(part, place, changes), content=fitted_pieces(part, place, changes)
             )
         else:
-            yield fitted_part(part, place, changes, spoken=message.role == "assistant")
+            yield fitted_part(part, place, changes, spoken=role == "assistant")
 
 
 def fitted_part(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:
     if NAME not in part.extra:
         return part
-    types = types_for(part, spoken=spoken)
-    return replace(part, extra=own_fields(part.extra, types, path, changes))
+    extra = own_fields(part.extra, types_for(part, spoken=spoken), path, changes)
+    return part if extra is part.extra else replace(part, extra=extra)
 
 
 def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple[Any, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -15,11 +16,9 @@ from contextwright.formats.base import (
     Format,
     Options,
     Rendered,
-    keep_extra,
-    replaced,
 )
 from contextwright.formats.openai_responses.chat import from_chat
-from contextwright.formats.openai_responses.fitting import fitted_messages, has_marks
+from contextwright.formats.openai_responses.fitting import leave_out_refused, takes_extra
 from contextwright.formats.openai_responses.items import Gatherer
 from contextwright.formats.openai_responses.parts import NAME, carries_media, is_exact
 from contextwright.formats.openai_responses.settings import (
@@ -30,8 +29,8 @@ from contextwright.formats.openai_responses.settings import (
 )
 from contextwright.formats.openai_responses.stream import accumulate, as_dict
 from contextwright.formats.openai_responses.tools import tool_of, tools_wire
-from contextwright.formats.openai_responses.writing import Writer, loose_hosted
-from contextwright.formats.reading import Reader
+from contextwright.formats.openai_responses.writing import Writer
+from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.rules import (
     RULES,
     START,
@@ -58,16 +57,21 @@ def carries_thinking(thinking: Thinking, model: Model) -> bool:
     return thinking.origin == NAME and reasons
 
 
-TRAITS = Traits(
-    format=NAME,
-    ids=Spelling(longest=LONGEST_ID),
-    results_adjacent=False,
-    needs_user=True,
-    carries_media=carries_media,
-    carries_thinking=carries_thinking,
-)
-ANSWERABLE = msgspec.structs.replace(TRAITS, needs_user=False)
-"""For requests that have something to answer without a user turn."""
+@cache
+def traits_of(*, exact: bool, needs_user: bool) -> Traits:
+    """What a host's messages can carry, in a request that does or does not need a user turn."""
+    traits = Traits(
+        format=NAME,
+        ids=Spelling(longest=LONGEST_ID),
+        results_adjacent=False,
+        needs_user=needs_user,
+        carries_media=carries_media,
+        carries_thinking=carries_thinking,
+    )
+    return msgspec.structs.replace(traits, takes_extra=takes_extra) if exact else traits
+
+
+TRAITS = traits_of(exact=True, needs_user=True)
 
 
 def pair_by_id(draft: Draft, target: Target) -> Ruled:
@@ -133,15 +137,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     if instructions is not None:
         messages.insert(0, Message("system", (Text(instructions),)))
     tools = [tool_of(tool, path, reader) for path, tool in reader.objects(body, "tools")]
-    return Conversation(
-        tuple(messages),
-        tuple(tools),
-        model,
-        settings_of(rest),
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
 def body_of(data: Any) -> dict[str, Any]:
@@ -168,20 +164,10 @@ def parse_reply(reply: Any) -> Conversation:
     if body.get("status") in ("incomplete", "failed", "cancelled"):
         why = body.get("incomplete_details") or body.get("error") or ""
         reader.repair("repair.interrupted", "status", f"the reply is {body['status']} {shown(why)}")
-    return Conversation(
-        tuple(messages),
-        model=model,
-        source=NAME,
-        extra=keep_extra(NAME, rest),
-        changes=reader.finish(),
-    )
+    return reader.conversation(messages, rest, model=model)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
-    """The assistant's turn of a streamed reply, from its decoded events."""
-    reply, changes = accumulate(events)
-    conversation = parse_reply(reply)
-    return replaced(conversation, changes=(*conversation.changes, *changes))
+parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -189,23 +175,18 @@ def parse_stream(events: Iterable[Any]) -> Conversation:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
-    trimmed: list[Change] = []
     conversation = from_chat(conversation)
-    marked = has_marks(conversation.messages)
-    if marked and is_exact(model, options):
-        messages = fitted_messages(conversation.messages, trimmed)
-        conversation = replaced(conversation, messages=messages)
-    stored = is_stored(conversation)
+    exact, stored = is_exact(model, options), is_stored(conversation)
     rules = STORED_RULES if stored else OWN_RULES
-    traits = ANSWERABLE if stored or has_items(conversation) else TRAITS
-    messages, target, changes = made_legal(conversation, traits, model, options, rules)
-    changes = [*trimmed, *changes]
+    if exact:
+        rules = (leave_out_refused, *rules)
+    traits = traits_of(exact=exact, needs_user=not stored and not has_items(conversation))
+    messages, target, changes, places = made_legal(conversation, traits, model, options, rules)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, target, changes))
     stateless = body.get("store") is False
-    loose = loose_hosted(messages) if marked and options.repair and not stored else {}
-    writer = Writer(target, changes, path_in(conversation), loose, stateless=stateless)
-    writer.write(messages)
+    writer = Writer(target, changes, path_in(conversation, messages, places), stateless=stateless)
+    writer.write(messages, whole=options.repair and not stored)
     if writer.instructions:
         body["instructions"] = "\n\n".join(writer.instructions)
         if len(writer.instructions) > 1:
@@ -224,16 +205,23 @@ def has_items(conversation: Conversation) -> bool:
     )
 
 
-def path_in(conversation: Conversation) -> Callable[[Part], str]:
-    """Finds where a part stood; the places are looked up once, when first asked for."""
-    places: dict[int, str] = {}
+def path_in(
+    conversation: Conversation, messages: Sequence[Message], places: Sequence[int]
+) -> Callable[[Part], str]:
+    """Finds where a part stood; the places are looked up once, when first asked for.
+
+    Of a part that a rule made anew it knows only the message.
+    """
+    paths: dict[int, str] = {}
 
     def path_of(part: Part) -> str:
-        if not places:
-            for index, message in enumerate(conversation.messages):
-                for place, one in enumerate(message.parts):
-                    places[id(one)] = f"messages[{index}].parts[{place}]"
-        return places.get(id(part), "messages")
+        if not paths:
+            for place, message in zip(places, messages, strict=True):
+                paths.update({id(one): f"messages[{place}]" for one in message.parts})
+            for place, message in enumerate(conversation.messages):
+                for index, one in enumerate(message.parts):
+                    paths[id(one)] = f"messages[{place}].parts[{index}]"
+        return paths.get(id(part), "messages")
 
     return path_of
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from contextwright.changes import Change
@@ -30,7 +31,7 @@ from contextwright.wire.openai_responses.rules import (
 )
 from contextwright.wire.openai_responses.types import kind_of
 
-__all__ = ["Writer", "loose_hosted"]
+__all__ = ["Writer"]
 
 SPOKEN = ("annotations", "logprobs", "refusal", "continued")
 """What belongs to a part of an assistant message; the rest of its extra to the message."""
@@ -47,26 +48,29 @@ class Writer:
         target: Target,
         changes: list[Change],
         path_of: PathOf,
-        loose: dict[int, str],
         *,
         stateless: bool,
     ) -> None:
         self.target = target
         self.changes = changes
         self.path_of = path_of
-        self.loose = loose
         self.stateless = stateless
         """Nothing is stored: reasoning goes by its encrypted content, not by ids."""
         self.exact = is_exact(target.model, target.options)
         """The host checks ids, and what follows reasoning."""
+        self.messages: Sequence[Message] = ()
         self.instructions: list[str] = []
         self.items: list[dict[str, Any]] = []
         self.ids: set[str] = set()
         self.custom: set[str | None] = set()
         self.functions: set[str | None] = set()
 
-    def write(self, messages: Sequence[Message]) -> None:
-        """All messages: leading system text as instructions, the rest as items."""
+    def write(self, messages: Sequence[Message], *, whole: bool) -> None:
+        """All messages: leading system text as instructions, the rest as items.
+
+        `whole`: no partner of a hosted tool's item lies elsewhere; one that lacks it is left out.
+        """
+        self.messages = messages if whole else ()
         items = self.items
         for message in messages:
             parts = message.parts
@@ -83,6 +87,11 @@ class Writer:
                 self.assistant(parts)
             else:
                 self.others(message)
+
+    @cached_property
+    def loose(self) -> dict[int, str]:
+        """Items of hosted tools that lost their partner; looked for once there is such an item."""
+        return loose_hosted(self.messages)
 
     def others(self, message: Message) -> None:
         """User and system messages, and tools' answers, with whatever stands among them."""
@@ -123,28 +132,26 @@ class Writer:
 
     def assistant(self, parts: tuple[Part, ...]) -> None:
         """The assistant's turn, part by part."""
-        items = self.items
         followers: list[Part | None] = []
         for index, part in enumerate(parts):
-            match part:
-                case Text():
-                    if part.extra:
-                        self.words(part)
-                    else:
-                        items.append({"role": "assistant", "content": part.text})
-                case ToolCall():
-                    self.item(self.call(part), part)
-                case Thinking():
+            if type(part) is ToolCall:
+                self.item(self.call(part), part)
+            elif type(part) is Text:
+                if part.extra:
+                    self.words(part)
+                else:
+                    self.items.append({"role": "assistant", "content": part.text})
+            elif type(part) is Thinking:
+                followers = followers or self.followers(parts)
+                self.reasoning(part, followers[index])
+            elif type(part) is Opaque:
+                if self.exact and reasons(part):
                     followers = followers or self.followers(parts)
-                    self.reasoning(part, followers[index])
-                case Opaque():
-                    if self.exact and is_reasoning(kind_of(part.data), part.data):
-                        followers = followers or self.followers(parts)
-                        self.reference(part, followers[index])
-                    else:
-                        self.item(part.data, part)
-                case ToolResult() | Media():  # out of place; the assistant cannot say them
-                    self.others(Message("user", (part,)))
+                    self.reference(part, followers[index])
+                else:
+                    self.item(part.data, part)
+            else:  # a result or media, out of place: the assistant cannot say them
+                self.others(Message("user", (part,)))
 
     def followers(self, parts: tuple[Part, ...]) -> list[Part | None]:
         """For each part, what follows it that is no reasoning and will be written."""
@@ -257,7 +264,7 @@ class Writer:
 
     def item(self, item: dict[str, Any], part: Part) -> None:
         """Add an item; an id that is not its own is left out, never renamed."""
-        if id(part) in self.loose:
+        if type(part) is Opaque and id(part) in self.loose:
             reason = self.loose[id(part)]
             self.changes.append(Change("loss.opaque", self.path_of(part), reason))
             return

@@ -79,16 +79,14 @@ __all__ = [
 ]
 
 
-def apply_rules(
-    messages: Iterable[Message], target: Target, rules: tuple[Rule, ...]
-) -> tuple[list[Message], list[Change]]:
+def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
     """Run rules one after another over a conversation."""
     draft: Draft = list(enumerate(messages))
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)
         changes.extend(made)
-    return [message for _, message in draft], changes
+    return draft, changes
 
 
 RULES: tuple[Rule, ...] = (

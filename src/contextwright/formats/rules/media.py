@@ -59,8 +59,7 @@ def place_media(draft: Draft, target: Target) -> Ruled:
 def holds_media(message: Message) -> bool:
     """Whether a message has media among its parts, or may have some inside its results."""
     for part in message.parts:
-        kind = type(part)
-        if kind is Media or (kind is ToolResult and type(part.content) is tuple):  # pyright: ignore
+        if type(part) is Media or (type(part) is ToolResult and type(part.content) is tuple):
             return True
     return False
 

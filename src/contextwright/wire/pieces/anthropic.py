@@ -123,5 +123,7 @@ def anthropic_media(kind: Literal["image", "document"], block: Fields, place: st
 
 def asks_citations(message: Fields) -> bool:
     """Some document of a message is to be cited from."""
-    blocks = map(fields, items(message.get("content")))
-    return any(fields(block.get("citations")).get("enabled") is True for block in blocks)
+    for block in items(message.get("content")):
+        if "citations" in fields(block) and fields(block["citations"]).get("enabled") is True:
+            return True
+    return False

@@ -1,0 +1,325 @@
+"""What the Messages API refuses in the turns of a conversation, each with the right types.
+
+Each function is one family of rules; the codes are those of `docs/rules.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from msgspec import Struct
+
+from contextwright.models import Model
+from contextwright.wire.anthropic.types import AssistantBlock
+from contextwright.wire.shapes import Problem, objects_in
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["MARK", "Turn", "open_loop", "turn_problems", "turns_of"]
+
+MARK = "cache_control"
+
+ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
+
+THINKING = {"thinking", "redacted_thinking"}
+SERVER_CALLS = {"server_tool_use", "mcp_tool_use"}
+ASSISTANT_KINDS = {str(kind.__struct_config__.tag) for kind in get_args(AssistantBlock)}
+
+
+class Block(Struct, gc=False):
+    """A content block and where it stands; `place` is -1 for a content that is one string."""
+
+    index: int
+    place: int
+    fields: dict[str, Any]
+    kind: str
+
+    @property
+    def path(self) -> str:
+        place = f"[{self.place}]" if self.place >= 0 else ""
+        return f"messages[{self.index}].content{place}"
+
+
+class Turn(Struct, gc=False):
+    """Neighbours of one role, joined as the API joins them before it looks at pairs."""
+
+    role: str
+    index: int
+    blocks: list[Block]
+    kinds: set[str]
+    marked: bool = False
+    """There are cache marks, or content inside content that may have some."""
+
+    @property
+    def path(self) -> str:
+        """Where it begins."""
+        return f"messages[{self.index}]"
+
+
+def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """What is wrong with the turns; a rule runs where there are blocks that can break it."""
+    kinds = {kind for turn in turns for kind in turn.kinds}
+    for about, rule in TURN_RULES:
+        if about is None or not about.isdisjoint(kinds):
+            yield from rule(turns, payload, model)
+
+
+def turns_of(payload: dict[str, Any]) -> list[Turn]:
+    """The conversation as the API reads it: same-role neighbours joined."""
+    turns: list[Turn] = []
+    previous: Any = None
+    for index, message in objects_in(payload.get("messages")):
+        role = message.get("role")
+        if not turns or previous != role:
+            turns.append(Turn(role if isinstance(role, str) else "", index, [], set()))
+        previous = role
+        turn = turns[-1]
+        blocks, kinds = turn.blocks, turn.kinds
+        if MARK in message:
+            turn.marked = True
+        content = message.get("content")
+        if isinstance(content, str):
+            blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
+            kinds.add("text")
+        elif is_list(content):
+            for place, block in enumerate(content):
+                if is_object(block):
+                    kind = block.get("type")
+                    kind = kind if isinstance(kind, str) else ""
+                    blocks.append(Block(index, place, block, kind))
+                    kinds.add(kind)
+                    if MARK in block or isinstance(block.get("content"), list):
+                        turn.marked = True
+    return turns
+
+
+def pairing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Every call is answered in the next turn; every answer follows its call."""
+    open_calls: dict[str, Block] = {}
+    for turn in turns:
+        if turn.role == "system":
+            continue
+        if turn.role == "user" and "tool_result" in turn.kinds:
+            yield from answers(turn, open_calls)
+        if open_calls:
+            yield from unanswered(open_calls)
+            open_calls = {}
+        if turn.role == "assistant" and "tool_use" in turn.kinds:
+            yield from calls(turn, open_calls)
+    yield from unanswered(open_calls)
+
+
+def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
+    """The calls of one assistant turn; they enter `open_calls`."""
+    for block in turn.blocks:
+        id = block.fields.get("id")
+        if block.kind != "tool_use" or not isinstance(id, str):
+            continue
+        if id in open_calls:
+            yield Problem("A-dup-id", f"{block.path}.id", f"tool_use id {id!r} occurs twice")
+        if not ID(id):
+            yield Problem("A-id", f"{block.path}.id", "an id holds only letters, digits, _ and -")
+        open_calls[id] = block
+
+
+def unanswered(open_calls: dict[str, Block]) -> Iterator[Problem]:
+    for id, block in open_calls.items():
+        reason = f"tool_use {id!r} has no tool_result in the next turn"
+        yield Problem("A-unanswered", block.path, reason)
+
+
+def answers(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
+    """The results of one user turn; answered calls leave `open_calls`."""
+    answered: set[str] = set()
+    seen_other = False
+    holders: set[int] = set()
+    for block in turn.blocks:
+        if block.kind != "tool_result":
+            seen_other = True
+            continue
+        holders.add(block.index)
+        id = block.fields.get("tool_use_id")
+        if seen_other:
+            reason = "tool_result blocks come before everything else"
+            yield Problem("A-result-first", block.path, reason)
+        if not isinstance(id, str):
+            continue
+        if id in open_calls:
+            del open_calls[id]
+            answered.add(id)
+        elif id in answered:
+            yield Problem("A-dup-result", block.path, f"tool_use {id!r} already has a result")
+        else:
+            yield Problem("A-orphan", block.path, f"no tool_use {id!r} in the turn before")
+    if len(holders) > 1:
+        reason = "results of one turn stand in several messages"
+        yield Problem("A-split", turn.path, reason, "warning")
+
+
+def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """No empty texts, no empty turns."""
+    for index, turn in enumerate(turns):
+        for block in turn.blocks:
+            kind = block.kind
+            if kind == "text":
+                text = block.fields.get("text")
+                if isinstance(text, str) and (not text or text.isspace()):
+                    yield from blank_text(block.path, block.fields)
+            elif kind == "tool_result":
+                for place, inner in objects_in(block.fields.get("content")):
+                    yield from blank_text(f"{block.path}.content[{place}]", inner)
+        last_prefill = index == len(turns) - 1 and turn.role == "assistant"
+        if not turn.blocks and not last_prefill:
+            yield Problem("A-empty-content", f"{turn.path}.content", "a message needs content")
+    for place, block in objects_in(payload.get("system")):
+        yield from blank_text(f"system[{place}]", block)
+
+
+def blank_text(path: str, block: dict[str, Any]) -> Iterator[Problem]:
+    """A text block, wherever it stands, without words."""
+    text = block.get("text")
+    if isinstance(text, str) and (not text or text.isspace()):
+        yield Problem("A-empty-text", f"{path}.text", "text must not be empty or white space only")
+        if block.get("cache_control"):
+            yield Problem("A-cache-empty", path, "no cache_control on an empty text")
+
+
+def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Who may speak first and last."""
+    spoken = [turn for turn in turns if turn.role != "system"]
+    if not spoken:
+        if isinstance(payload.get("messages"), list):
+            yield Problem("A-empty-content", "messages", "at least one message is needed")
+        return
+    if spoken[0].role == "assistant":
+        reason = "older hosts want the first message from the user"
+        yield Problem("A-first", spoken[0].path, reason, "warning")
+    last = turns[-1]
+    if last.role != "assistant" or not last.blocks:
+        return
+    block = last.blocks[-1]
+    if block.kind in SERVER_CALLS or str(block.kind).endswith("_tool_result"):
+        return  # the provider goes on by itself
+    if not model.prefill:
+        yield Problem("A-prefill", last.path, f"{model.id} refuses a final assistant turn")
+    text = block.fields.get("text")
+    if isinstance(text, str) and text != text.rstrip():
+        reason = "final assistant text ends in white space"
+        yield Problem("A-trailing-ws", f"{block.path}.text", reason)
+
+
+def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Where a system message may stand, on the models that take one."""
+    for index, turn in enumerate(turns):
+        if turn.role != "system":
+            continue
+        if not model.mid_system:
+            yield Problem("A-system-role", turn.path, f"{model.id} takes system text only on top")
+            continue
+        before = turns[index - 1] if index else None
+        if before is None or not (before.role == "user" or ends_in_server_result(before)):
+            yield Problem("A-system-place", turn.path, "a system message follows a user turn")
+        if index + 1 < len(turns) and turns[index + 1].role != "assistant":
+            reason = "a system message is last, or before an assistant turn"
+            yield Problem("A-system-place", turn.path, reason)
+
+
+def ends_in_server_result(turn: Turn) -> bool:
+    """Whether the last block is a hosted tool's answer."""
+    return bool(turn.blocks) and str(turn.blocks[-1].kind).endswith("_tool_result")
+
+
+def signatures(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Thinking is signed."""
+    for turn in turns:
+        for block in turn.blocks:
+            if block.kind == "thinking" and block.fields.get("signature") == "":
+                reason = "thinking needs its signature"
+                yield Problem("A-signature", f"{block.path}.signature", reason)
+
+
+def thinking_mode(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Thinking is present or absent as the request's thinking mode demands."""
+    config = payload.get("thinking")
+    mode = config.get("type") if is_object(config) else None
+    final = turns[-1] if turns else None
+    if mode == "disabled" and final and final.role == "assistant":
+        for block in final.blocks:
+            if block.kind in THINKING:
+                yield Problem("A-thinking-off", block.path, "thinking is disabled in this request")
+    if mode == "enabled":
+        yield from open_loop(turns)
+
+
+def open_loop(turns: list[Turn]) -> Iterator[Problem]:
+    """With extended thinking on, the assistant turn of an unfinished tool loop begins with it."""
+    if len(turns) < 2 or turns[-1].role != "user" or turns[-2].role != "assistant":
+        return
+    calling = turns[-2]
+    kinds = [block.kind for block in calling.blocks]
+    answered = any(block.kind == "tool_result" for block in turns[-1].blocks)
+    if answered and "tool_use" in kinds and kinds[0] not in THINKING:
+        reason = "the open tool loop must begin with its thinking"
+        yield Problem("A-thinking-dropped", calling.path, reason)
+
+
+def server_tools(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """A hosted tool's result follows its call."""
+    called: dict[str, tuple[int, Block]] = {}
+    last_other = -1  # the last turn with more than results of our own tools
+    for index, turn in enumerate(turns):
+        for block in turn.blocks:
+            kind = block.kind
+            if kind != "tool_result":
+                last_other = index
+            id = block.fields.get("id")
+            if kind in SERVER_CALLS and isinstance(id, str):
+                called[id] = (index, block)
+            elif kind.endswith("_tool_result"):
+                if called.pop(str(block.fields.get("tool_use_id")), None) is None:
+                    reason = "a hosted tool's result without its call"
+                    yield Problem("A-server-orphan", block.path, reason)
+    for id, (index, block) in called.items():
+        if last_other > index:
+            yield Problem("A-server-open", block.path, f"hosted call {id!r} never got its result")
+
+
+def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """A history with calls but no tools was refused once, and still is on some hosts."""
+    if payload.get("tools") or payload.get("mcp_servers"):
+        return
+    if any(block.kind == "tool_use" for turn in turns for block in turn.blocks):
+        yield Problem(
+            "A-tools-missing", "tools", "the history calls tools, none is given", "warning"
+        )
+
+
+def citations(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """All documents are cited, or none."""
+    settings = [
+        block.fields.get("citations")
+        for turn in turns
+        for block in turn.blocks
+        if block.kind == "document"
+    ]
+    cited = [is_object(one) and one.get("enabled") is True for one in settings]
+    if any(cited) and not all(cited):
+        yield Problem("A-citations", "messages", "citations on all documents or on none")
+
+
+TOOL_BLOCKS = {"tool_use", "tool_result"}
+HOSTED_BLOCKS = {kind for kind in ASSISTANT_KINDS if kind.endswith("_tool_result")} | SERVER_CALLS
+
+TURN_RULES = (
+    (TOOL_BLOCKS, pairing),
+    (None, contents),
+    (None, ends),
+    (None, system_turns),
+    (None, thinking_mode),
+    (THINKING, signatures),
+    (HOSTED_BLOCKS, server_tools),
+    (TOOL_BLOCKS, tools_missing),
+    ({"document"}, citations),
+)
+"""Rules about the turns, with the kinds of block that can break them (None: any)."""
