@@ -14,6 +14,7 @@ from contextwright.errors import ParseError
 from contextwright.recipe import Recipe
 from contextwright.sections import CurrentTime, Instructions, Share, Volatility
 from contextwright.shares import Said, within_shares
+from contextwright.shortening import shortened
 
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 WORDS = "one two three four five six seven eight nine ten " * 10
@@ -25,7 +26,7 @@ def words(text: str) -> int:
 
 
 def said(name: str, text: str, share: Share, volatility: Volatility = "static") -> Said:
-    return Said(name, text, volatility, 100, share)
+    return Said(name, "", text, volatility, 100, share, shortened)
 
 
 def test_what_a_section_does_not_use_flows_on_to_the_next_with_a_share() -> None:
