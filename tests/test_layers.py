@@ -14,6 +14,7 @@ LAYERS = (
     ("changes", "messages", "faults", "quoting", "shortening"),
     ("memories", "metadata"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
+    ("prices",),
     ("history",),
     ("decisions",),
     ("wire", "windows", "sections"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright import recipes
 from contextwright.exchanges import match_results
-from contextwright.history import FREE, Fading, History, Priced, Unread
+from contextwright.history import Fading, History, Unread
+from contextwright.prices import FREE, Priced
 from contextwright.windows import (
     Decisions,
     FirstAndRecent,

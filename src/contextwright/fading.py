@@ -11,10 +11,8 @@ from msgspec import Struct
 from contextwright.messages import Media, Message, Part, Text, ToolResult
 
 __all__ = [
-    "NOTHING",
     "Fades",
     "Fading",
-    "Savings",
     "has_results",
     "media_in",
     "without_media",
@@ -54,34 +52,6 @@ class Fading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     def is_on_media(self) -> bool:
         """Whether media ever fade."""
         return self.media is not None or self.most_media is not None
-
-
-class Savings(Struct, frozen=True):
-    """What one message, or many together, cost less without results, without media, without both.
-
-    Nothing where a stub or a marker would not be cheaper.
-    """
-
-    results: int = 0
-    media: int = 0
-    both: int = 0
-
-    def of(self, results: bool, media: bool) -> int:
-        """What is saved if results, or media, or both have faded."""
-        return self.both if results and media else self.results if results else self.media * media
-
-    def __add__(self, other: Savings) -> Savings:
-        return Savings(
-            self.results + other.results, self.media + other.media, self.both + other.both
-        )
-
-    def __sub__(self, other: Savings) -> Savings:
-        return Savings(
-            self.results - other.results, self.media - other.media, self.both - other.both
-        )
-
-
-NOTHING = Savings()
 
 
 class Fades:

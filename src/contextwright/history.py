@@ -3,52 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from contextwright.exchanges import Answer
-from contextwright.fading import (
-    NOTHING,
-    Fades,
-    Fading,
-    Savings,
-    has_results,
-    media_in,
-    without_media,
-    without_results,
-)
+from contextwright.fading import Fades, Fading, has_results, media_in
 from contextwright.groups import Groups
 from contextwright.messages import Message, ToolResult
+from contextwright.prices import (
+    NOTHING,
+    Forms,
+    Price,
+    Priced,
+    Savings,
+    chosen,
+    faded_forms,
+    savings_of,
+)
 
-__all__ = ["Fading", "History", "Price", "Priced", "Seen", "Unread"]
-
-Price: TypeAlias = Callable[[Message], int]
-"""What a message costs in the request it goes into."""
-
-
-class Priced(Struct, frozen=True):
-    """What a message costs, and what fading would save of that."""
-
-    cost: int
-    savings: Savings = NOTHING
-
-    @classmethod
-    def of(cls, message: Message, price: Price) -> Priced:
-        """The price of a message, whatever may become of it."""
-        cost = price(message)
-        forms = faded_forms(message, has_results(message), media_in(message) > 0)
-        return cls(cost, savings_of(forms, cost, price))
-
-    def __add__(self, other: Priced) -> Priced:
-        return Priced(self.cost + other.cost, self.savings + other.savings)
-
-    def __sub__(self, other: Priced) -> Priced:
-        return Priced(self.cost - other.cost, self.savings - other.savings)
-
-
-FREE = Priced(0)
+__all__ = ["Fading", "History", "Seen", "Unread"]
 
 
 class Unread(Struct, frozen=True):
@@ -406,44 +380,6 @@ class History:
         if place not in self._faded:
             return 0
         return self._saved_before(place + 1, seen) - self._saved_before(place, seen)
-
-
-Forms: TypeAlias = tuple[Message | None, Message | None, Message | None]
-"""A message without results, without media, without both."""
-
-
-def faded_forms(
-    message: Message,
-    bare: bool,
-    plain: bool,
-    spare: Sequence[str] = (),
-    called: Mapping[int, str] | None = None,
-) -> Forms:
-    """What a message can become."""
-    without = without_results(message, spare, called or {}) if bare else None
-    both = without_media(without) if without and plain else None
-    return without, without_media(message) if plain else None, both
-
-
-def savings_of(forms: Forms, cost: int, price: Price) -> Savings:
-    """What the forms of a message save of its cost."""
-    results, media, both = (max(0, cost - price(form)) if form else 0 for form in forms)
-    # A stub can be longer than the words beside a picture: in the end the cheapest form wins.
-    return Savings(results, media, max(results, media, both))
-
-
-def chosen(forms: Forms, savings: Savings) -> Forms:
-    """The forms that save something; the cheapest of all where both have faded."""
-    bare, plain, both = forms
-    if savings.both == savings.media:
-        both = plain
-    elif savings.both == savings.results:
-        both = bare
-    return (
-        bare if savings.results else None,
-        plain if savings.media else None,
-        both if savings.both else None,
-    )
 
 
 def last_before(places: list[int], count: int) -> int | None:

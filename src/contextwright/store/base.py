@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import ContextwrightError, UsageError, shown
-from contextwright.history import Priced
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
+from contextwright.prices import Priced
 from contextwright.store import conversations, reading, turns
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
 from contextwright.store.hygiene import bodies_of, require_name, require_text, settings_text

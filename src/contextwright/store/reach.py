@@ -9,8 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from contextwright.history import FREE, History, Priced, Unread
+from contextwright.history import History, Unread
 from contextwright.messages import Message, ToolResult
+from contextwright.prices import FREE, Priced
 from contextwright.store.engine import Connection
 from contextwright.store.pages import Pages
 from contextwright.store.tally import CHUNK, Tally

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from contextwright.history import FREE, Price, Priced
+from contextwright.prices import FREE, Price, Priced
 from contextwright.store import conversations, totals
 from contextwright.store.engine import Connection
 from contextwright.store.pages import Pages

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from contextwright.fading import Savings
-from contextwright.history import Priced
+from contextwright.prices import Priced, Savings
 from contextwright.store.engine import Connection, Row
 
 __all__ = ["Counted", "extend", "meter_number", "newest", "row_at", "write"]
