@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextwright import tokens
 from contextwright.errors import UsageError
 from contextwright.images import image_tokens, pixel_size
 from contextwright.models import ImageRule, find
@@ -898,3 +899,13 @@ def test_counting_leaves_the_body_alone(format: str) -> None:
     before = repr(body)
     assert count(body, format) == count(body, format)
     assert repr(body) == before
+
+
+def test_what_is_remembered_of_counted_texts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST_HELD", 1_000)
+    model = find("gpt-4o")
+    pricer = tokens.Pricer(model, model.format, model.tokenizer)
+    for number in range(100):
+        text = f"{number} " * 50
+        assert pricer.words(text) == count_text(text, model).tokens
+        assert sum(map(len, pricer.counted)) <= 1_000

@@ -125,6 +125,10 @@ def count_pieces(
     return pricer.count(pieces, calibration)
 
 
+MOST_HELD = 8_000_000
+"""So many characters of counted texts are remembered, then all are forgotten."""
+
+
 class Pricer:
     """Prices the pieces of one model's requests; keeps what it has counted while it lives."""
 
@@ -138,6 +142,8 @@ class Pricer:
         self.doubt = max(rates.bound, GUESSED[guessed])
         self.counted: dict[str, float] = {}
         self.priced: dict[tuple[str, str], tuple[float, float]] = {}
+        self._held = 0
+        """Characters of the texts that are remembered."""
 
     def count(self, pieces: Iterable[Piece], calibration: Calibration | None) -> Count:
         """The pieces' costs, by place."""
@@ -198,6 +204,12 @@ class Pricer:
         """The tokens of a text."""
         count = self.counted.get(text)
         if count is None:
+            self._held += len(text)
+            if self._held > MOST_HELD:
+                # Whoever lives long counts ever new texts; old ones are not asked for again.
+                self.counted.clear()
+                self.priced.clear()
+                self._held = len(text)
             count = self.counted[text] = self.count_text(text)
         return count
 
