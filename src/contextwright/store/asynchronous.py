@@ -7,7 +7,7 @@ Tasks that write at the same moment share a transaction, as threads do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -17,8 +17,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
-from contextwright.messages import Message
-from contextwright.store.base import Chat, Numbers, Store
+from contextwright.store.base import Chat, Numbers, Said, Store
 from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
 from contextwright.store.reading import PAGE
@@ -134,7 +133,7 @@ class AsyncChat:
     def __init__(self, store: AsyncStore, id: str) -> None:
         self.store, self.id = store, id
 
-    async def add(self, turn: Message | Sequence[Message], key: str | None = None) -> list[int]:
+    async def add(self, turn: Said, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn, and give their numbers once they are durable."""
         return await self.store.run((await self._chat()).add, turn, key)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.formats.base import Conversation
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
 from contextwright.prices import Priced
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from contextwright.recipe import Recipe
     from contextwright.store.contexts import Remembered
 
-__all__ = ["Chat", "Store"]
+__all__ = ["Chat", "Said", "Store"]
 
+Said: TypeAlias = Message | Conversation | Iterable[Message]
+"""What can be added to a conversation as one turn."""
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
 
@@ -169,16 +172,16 @@ class Chat:
 
     # --- writing -----------------------------------------------------------------------------
 
-    def add(self, turn: Message | Sequence[Message], key: str | None = None) -> list[int]:
+    def add(self, turn: Said, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn, and give their numbers once they are durable.
 
-        The same key again stores nothing and gives the same numbers.
+        The same key again stores nothing and gives the same numbers. What `parse_reply` gives can
+        be added as it is.
 
         Raises:
             Conflict: the key was used for other messages.
         """
-        messages = (turn,) if isinstance(turn, Message) else turn
-        id, work = self.store.adding(Turn(self.id, messages, key))
+        id, work = self.store.adding(Turn(self.id, messages_of(turn), key))
         return self.store.engine.write(work, id)
 
     def hide(self, seq: int) -> None:
@@ -301,7 +304,8 @@ class Chat:
     ) -> Context:
         """The best valid request within the budget, with its receipt.
 
-        Reads the end of the conversation and what must stay, however long it is.
+        Reads the end of the conversation and what must stay, however long it is. Without `now`,
+        clocks tell the time of this call.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
@@ -309,6 +313,7 @@ class Chat:
         """
         from contextwright.store.contexts import build
 
+        now = now or datetime.now(UTC)
         return build(self, recipe, model=model, format=format, tools=tools, now=now, budget=budget)
 
     # --- inside ------------------------------------------------------------------------------
@@ -342,6 +347,18 @@ def require_number(seq: object) -> None:
     """Refuse what is no message's number."""
     if type(seq) is not int:
         raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
+
+
+def messages_of(said: Said) -> tuple[Message, ...]:
+    """The messages of whatever holds some."""
+    if isinstance(said, Message):
+        return (said,)
+    messages = tuple(said.messages if isinstance(said, Conversation) else said)
+    for index, message in enumerate(messages):
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            hint = "user(), assistant() … make messages, parse() and parse_reply() read them"
+            raise UsageError(f"messages[{index}] is {shown(message)}, not a Message", hint=hint)
+    return messages
 
 
 def failing(error: ContextwrightError) -> Work[Any]:
