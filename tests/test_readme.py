@@ -10,8 +10,9 @@ import re
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -26,7 +27,11 @@ def with_real_outputs(text: str) -> str:
     names: dict[str, object] = {}  # one example goes on where the last one ended
 
     def run_example(match: re.Match[str]) -> str:
-        with redirect_stdout(io.StringIO()) as output:
+        with (
+            TemporaryDirectory() as folder,
+            chdir(folder),
+            redirect_stdout(io.StringIO()) as output,
+        ):
             exec(match["code"], names)
         return f"```python\n{match['code']}```\n\n```text\n{output.getvalue()}```\n"
 
@@ -52,7 +57,7 @@ def run(command: str) -> str:
 
 def test_examples_print_what_the_readme_says() -> None:
     text = README.read_text("utf-8")
-    assert len(EXAMPLE.findall(text)) == 2
+    assert len(EXAMPLE.findall(text)) == 3
     assert text == with_real_outputs(text)
 
 
