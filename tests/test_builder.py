@@ -1,5 +1,6 @@
 """013's context builder: CB-1 to CB-14."""
 
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -167,6 +168,30 @@ def test_cb_18_stored_system_rows_are_skipped_and_reported() -> None:
     assert context.payload["messages"] == BUILT
     assert context.decisions[0].action == "dropped"
     assert context.decisions[0].reason == "system messages of the history are left out"
+
+
+def test_a_store_s_conversation_gives_what_its_messages_give(tmp_path: Path) -> None:
+    """CB-1 to CB-5, CB-10 to CB-12 over the store."""
+    rows = [*FIVE, row(6, "user", "well?"), row(7, "assistant", tool_calls=[call("c2", "{}")])]
+    messages = cw.parse(rows, "openai-chat").messages
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("c")
+        with pytest.raises(cw.NotFound):
+            ContextBuilder().build(chat)
+        chat.update(title="new")
+        assert ContextBuilder().build(chat) == [SYSTEM]
+        chat.add(messages)
+        for builder in (
+            ContextBuilder(),
+            ContextBuilder("You are Ada.", repair=False),
+            ContextBuilder(budget=60),
+        ):
+            assert builder.build(chat) == builder.build(messages)
+        short = ContextBuilder(budget=60).context(chat)
+        assert short.payload["messages"][0] == SYSTEM
+        assert short.decisions.omitted > 0
+        with pytest.raises(BudgetError):
+            ContextBuilder(budget=1).build(chat)
 
 
 def test_cb_13_a_hundred_messages_take_less_than_fifty_milliseconds() -> None:

@@ -209,5 +209,8 @@ def test_words_never_name_a_file_elsewhere(tmp_path: Path) -> None:
         assert path.parent == folder / "2026-11-15"
         assert path.name.isascii()
         assert json.loads(path.read_text("utf-8"))["id"] == f"id {words}"
-    assert {path.parent for path in tmp_path.rglob("*.json")} == {folder / "2026-11-15"}
-    assert len(list(sessions.all())) == len(set(folder.rglob("*.json")))
+    written = set(tmp_path.rglob("*.json")) - {tmp_path / "index.json"}
+    assert {path.parent for path in written} == {folder / "2026-11-15"}
+    assert len(list(sessions.all())) == len(written)
+    index = json.loads((tmp_path / "index.json").read_text("utf-8"))
+    assert {folder / entry["file"] for entry in index["sessions"]} == written

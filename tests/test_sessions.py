@@ -75,6 +75,87 @@ def test_p42_15_of_several_files_the_fullest_counts(tmp_path: Path) -> None:
     assert sessions.find("nobody") is None
 
 
+def test_p42_15_an_index_lies_beside_the_folder(tmp_path: Path) -> None:
+    """With the fields of Port 42's own, for its own commands."""
+    sessions = Sessions(tmp_path / "sessions")
+    made = session(count=2, command_generated={"name": "git-tidy"}, state="completed")
+    sessions.save(cw.parse(made, "port42"), now=NOW)
+    sessions.save(cw.parse({**session("s2"), "messages": []}, "port42"), now=NOW)
+    assert json.loads((tmp_path / "index.json").read_text("utf-8")) == {
+        "sessions": [
+            {
+                "id": "s1",
+                "date": "2025-07-20",
+                "slug": "git-tidy",
+                "agent": "@ai-engineer",
+                "command_generated": True,
+                "state": "completed",
+                "file": "2025-07-20/session-1753043400-git-tidy.json",
+                "created_at": "2025-07-20T23:30:00.123456+03:00",
+                "last_activity": BEGUN,
+                "message_count": 2,
+            },
+            {
+                "id": "s2",
+                "date": "2025-07-21",
+                "slug": "conversation",
+                "agent": "@ai-engineer",
+                "command_generated": False,
+                "state": "active",
+                "file": "2025-07-21/session-1753088400-conversation.json",
+                "created_at": NOW.isoformat(),
+                "last_activity": NOW.isoformat(),
+                "message_count": 0,
+            },
+        ],
+        "stats": {
+            "total_sessions": 2,
+            "commands_generated": 1,
+            "active_sessions": 1,
+            "last_session_time": NOW.isoformat(),
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "{",
+        '{"sessions": [{"id": "s1", "file": "../../secret.json", "message_count": 99}]}',
+        '{"sessions": {"s1": 1}, "stats": null}',
+    ],
+)
+def test_p42_15_the_index_is_never_believed(tmp_path: Path, lie: str) -> None:
+    """Sessions are found without it, of twins the fullest, and the next save puts it right."""
+    (tmp_path / "secret.json").write_text(json.dumps(session("s1", count=9)))
+    folder = tmp_path / "memory" / "sessions"
+    folder.mkdir(parents=True)
+    written(folder, "session-1-a.json", session("s1", count=3))
+    written(folder, "session-2-b.json", session("s1", count=2))
+    index = folder.parent / "index.json"
+    index.write_text(lie)
+    sessions = Sessions(folder)
+    found = sessions.open("s1")
+    assert len(found.messages) == 3
+    assert sessions.save(found, now=NOW).name == "session-1-a.json"
+    [entry] = json.loads(index.read_text("utf-8"))["sessions"]
+    assert (entry["file"], entry["message_count"]) == ("2025-07-20/session-1-a.json", 3)
+
+
+def test_an_index_of_files_that_say_little(tmp_path: Path) -> None:
+    """A time nobody knows is written as Go writes it; a file without an id is not listed."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    written(folder, "session-1-a.json", {"id": "old", "messages": [], "created_at": "?"})
+    written(folder, "session-2-b.json", {"messages": []})
+    Sessions(folder).save(cw.parse(session(), "port42"), now=NOW)
+    entries = json.loads((tmp_path / "index.json").read_text("utf-8"))["sessions"]
+    assert [(entry["id"], entry["created_at"]) for entry in entries] == [
+        ("old", "0001-01-01T00:00:00Z"),
+        ("s1", "2025-07-20T23:30:00.123456+03:00"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "slug"),
     [

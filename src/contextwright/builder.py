@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
@@ -18,6 +18,9 @@ from contextwright.recipe import Recipe
 from contextwright.recipes import find
 from contextwright.sections import Text
 from contextwright.wire.openai_chat.types import LLMMessage
+
+if TYPE_CHECKING:
+    from contextwright.store.base import Chat
 
 __all__ = ["ContextBuilder", "LLMMessage"]
 
@@ -56,17 +59,27 @@ class ContextBuilder:
         prompted = with_prompt(found, system_prompt)
         self.recipe = replace(prompted, options={**prompted.options, "repair": repair})
 
-    def build(self, conversation: Given) -> list[dict[str, Any]]:
-        """The message array: the system prompt, then the messages in their order."""
+    def build(self, conversation: Given | Chat) -> list[dict[str, Any]]:
+        """The message array: the system prompt, then the messages in their order.
+
+        Of a store's conversation, only the end that fits is read.
+        """
         return self.context(conversation).payload["messages"]
 
-    def context(self, conversation: Given) -> Context:
+    def context(self, conversation: Given | Chat) -> Context:
         """The whole context: the request, and what became of every message.
 
         Raises:
             BudgetError: the prompt and the newest question do not fit.
+            NotFound: the store has no such conversation.
             ParseError: the rows are no messages.
         """
+        from contextwright.store.base import Chat
+
+        if isinstance(conversation, Chat):
+            return conversation.context(
+                self.recipe, model=self.model, format=FORMAT, budget=self.budget
+            )
         given = read(conversation)
         context = self.recipe.build(given, model=self.model, format=FORMAT, budget=self.budget)
         said = given.changes if isinstance(given, Conversation) else ()

@@ -1,20 +1,22 @@
 """Port 42's sessions as it keeps them: `YYYY-MM-DD/session-<seconds>-<words>.json` in a folder.
 
 A session is found by the id inside its file. The name of a file is for people: it is made of
-clean characters only, and never believed.
+clean characters only, and never believed. Nor is the list of sessions that Port 42 keeps beside
+the folder: it is written for its own commands, and read by nobody here.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from contextwright.api import parse, render
 from contextwright.changes import Change
@@ -31,10 +33,23 @@ LARGEST = 48 * 2**20
 UNCLEAN = re.compile(r"[^a-z0-9]+")
 LONGEST_SLUG = 48
 AGENT = "@ai-assistant"
+PLACE, INDEX = "sessions", "index.json"
+NEVER = "0001-01-01T00:00:00Z"
+"""How Go writes a time that is not known."""
+
+
+class Listed(Struct, frozen=True):
+    """A session file as the index has it, and how complete it is."""
+
+    path: Path
+    fullness: tuple[int, datetime]
+    entry: dict[str, Any]
 
 
 class Sessions:
     """The session files of a folder such as `~/.port42/memory/sessions`.
+
+    Beside a folder of that name, `index.json` lists the sessions after every `save`.
 
     sessions = Sessions(folder)
     session = sessions.open("my-session", agent="@ai-engineer")
@@ -70,15 +85,36 @@ class Sessions:
             raise UsageError("a session without an id cannot be found again", hint="give it one")
         told = fields_of(session).get("created_at")
         created = read_time(str(told)) or begun(session) or now
-        known = self.file_of(session.id)
+        listed = self.listed()
+        known = listed.get(session.id)
         stamped = with_fields(
             session, created_at=told or created.isoformat(), updated_at=now.isoformat()
         )
         payload = render(stamped, FORMAT).payload
-        path = known[0] if known else self.free_path(created, slug_of(session))
+        path = known.path if known else self.free_path(created, slug_of(session))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, msgspec.json.format(encode_json(payload), indent=2))
+        if self.folder.name == PLACE:
+            listed[session.id] = listed_as(path, stamped)
+            index = index_of(listed.values(), now)
+            write_whole(
+                self.folder.parent / INDEX, msgspec.json.format(encode_json(index), indent=2)
+            )
         return path
+
+    def listed(self) -> dict[str, Listed]:
+        """The sessions by their ids, each with its fullest file: what the files say, not the index.
+
+        So an index that is wrong, or that two programs wrote at once, is right again after the
+        next `save`.
+        """
+        listed: dict[str, Listed] = {}
+        for path, session in self.all():
+            if session.id:
+                entry = listed_as(path, session)
+                known = listed.get(session.id, entry)
+                listed[session.id] = max(known, entry, key=lambda one: one.fullness)
+        return listed
 
     def all(self) -> Iterator[tuple[Path, Conversation]]:
         """Every session file that can be read, oldest day first."""
@@ -126,6 +162,47 @@ def log_lines(session: Conversation, context: Context) -> list[str]:
         return [loaded, f"Context: Including all {total} messages"]
     omitted = context.decisions.omitted
     return [loaded, f"Context: Including {sent} of {total} messages, {omitted} omitted"]
+
+
+# --- what the index says ---------------------------------------------------------------------
+
+
+def listed_as(path: Path, session: Conversation) -> Listed:
+    """A session's line in the index."""
+    fields = fields_of(session)
+    spoken = [message.sent_at for message in session.messages if message.sent_at]
+    entry = {
+        "id": session.id,
+        "date": path.parent.name,
+        "slug": slug_of(session),
+        "agent": str(fields.get("agent", "")),
+        "command_generated": bool(fields.get("command_generated")),
+        "state": str(fields.get("state", "active")),
+        "file": f"{path.parent.name}/{path.name}",
+        "created_at": first_time(fields.get("created_at"), *spoken[:1]),
+        "last_activity": first_time(
+            fields.get("last_activity"), *spoken[-1:], fields.get("updated_at")
+        ),
+        "message_count": len(session.messages),
+    }
+    return Listed(path, fullness(session), entry)
+
+
+def first_time(*told: Any) -> str:
+    """The first of some times that is one, as it is spelled."""
+    return next((time for time in told if isinstance(time, str) and read_time(time)), NEVER)
+
+
+def index_of(listed: Iterable[Listed], now: datetime) -> dict[str, Any]:
+    """All sessions, oldest first, and how many there are of which kind."""
+    entries = [one.entry for one in sorted(listed, key=lambda one: one.path)]
+    stats = {
+        "total_sessions": len(entries),
+        "commands_generated": sum(entry["command_generated"] for entry in entries),
+        "active_sessions": sum(entry["state"] in ("active", "idle") for entry in entries),
+        "last_session_time": now.isoformat(),
+    }
+    return {"sessions": entries, "stats": stats}
 
 
 # --- what a file is called -------------------------------------------------------------------

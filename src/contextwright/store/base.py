@@ -23,6 +23,7 @@ from contextwright.store.totals import Counted
 
 if TYPE_CHECKING:
     from contextwright.context import Context
+    from contextwright.memories import Recollection
     from contextwright.metering import Meter
     from contextwright.recipe import Recipe
     from contextwright.store.contexts import Remembered
@@ -301,6 +302,7 @@ class Chat:
         tools: Sequence[Tool | Opaque] | None = None,
         now: datetime | None = None,
         budget: int | None = None,
+        memories: Recollection | None = None,
     ) -> Context:
         """The best valid request within the budget, with its receipt.
 
@@ -313,8 +315,16 @@ class Chat:
         """
         from contextwright.store.contexts import build
 
-        now = now or datetime.now(UTC)
-        return build(self, recipe, model=model, format=format, tools=tools, now=now, budget=budget)
+        return build(
+            self,
+            recipe,
+            model=model,
+            format=format,
+            tools=tools,
+            now=now or datetime.now(UTC),
+            budget=budget,
+            memories=memories,
+        )
 
     # --- inside ------------------------------------------------------------------------------
 

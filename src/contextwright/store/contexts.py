@@ -12,6 +12,7 @@ from msgspec import Struct
 from contextwright.api import as_model
 from contextwright.building import PricedHistory
 from contextwright.context import Context
+from contextwright.memories import Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
@@ -54,6 +55,7 @@ def build(
     tools: Sequence[Tool | Opaque] | None = None,
     now: datetime | None = None,
     budget: int | None = None,
+    memories: Recollection | None = None,
 ) -> Context:
     """The context of a conversation; reads what the window needs, and more only if it asks."""
     facts = as_model(model)
@@ -68,7 +70,13 @@ def build(
             engine.write(known.tally.write, chat.id)
             known.tally.new.clear()
         context = recipe.build(
-            known.history, model=facts, format=format, tools=tools, now=now, budget=budget
+            known.history,
+            model=facts,
+            format=format,
+            tools=tools,
+            now=now,
+            budget=budget,
+            memories=memories,
         )
         if not context.decisions.wanted:
             memory[chat.store.tenant, chat.id] = known
