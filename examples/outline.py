@@ -1,0 +1,45 @@
+"""Requests in few lines, for the examples beside this file."""
+
+import json
+from typing import Any
+
+import contextwright as cw
+
+PROVIDERS = {
+    "openai-chat": "gpt-5.6-sol",
+    "openai-responses": "gpt-5.6-sol",
+    "anthropic": "claude-sonnet-5-5",
+    "gemini": "gemini-3.8-flash",
+}
+PROMPTS = ("system", "instructions", "systemInstruction")
+TURNS = ("messages", "input", "contents")
+WIDTH = 100
+
+
+def build_for_all(chat: cw.Chat, recipe: cw.Recipe, own: str, **given: Any) -> None:
+    """Build a stored conversation for its own provider, then for the three others."""
+    for format in (own, *(format for format in PROVIDERS if format != own)):
+        print_request(chat.context(recipe, model=PROVIDERS[format], format=format, **given))
+
+
+def print_request(context: cw.Context) -> None:
+    """The request, one line for each message, and what had to change for it to be accepted."""
+    problems = cw.check(context.payload, context.format, model=context.model)
+    errors = [str(problem) for problem in problems if problem.level == "error"]
+    print(f"\n== {context.format} ({context.model.id}): {'; '.join(errors) or 'legal'}")
+    for field in PROMPTS:
+        if field in context.payload:
+            print_line(field, context.payload[field])
+    for field in TURNS:
+        for message in context.payload.get(field, ()):
+            print_line(" ", message)
+    # One line for each kind of change: what happens to one message often happens to many.
+    changes = {(change.code, change.reason): change for change in reversed(context.changes)}
+    for change in reversed(changes.values()):
+        print(f"  ~ {change}")
+
+
+def print_line(name: str, value: Any) -> None:
+    """A value as one line of JSON, cut where it gets long."""
+    line = f"{name} {json.dumps(value, ensure_ascii=False)}"
+    print(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…")
