@@ -101,9 +101,10 @@ def page() -> str:
         lines += ["", f"## {title}", "", "| check | | behaviour | held by |", "|---|---|---|---|"]
         for check in table():
             if check.number.startswith(f"{system}-"):
-                where = "<br>".join(f"`{name}`" for name in held.get(check.number, ()))
-                reason = f"left out: {check.left_out}" if check.left_out and not where else where
-                lines.append(f"| {check.number} | {check.level} | {check.behaviour} | {reason} |")
+                where = [f"`{name}`" for name in held.get(check.number, ())]
+                where += [f"left out: {check.left_out}"] if check.left_out else []
+                cells = (check.number, check.level, check.behaviour, "<br>".join(where))
+                lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -34,6 +34,19 @@ OWN = (
 )  # fmt: skip
 
 
+LONGEST = 10_000
+"""Of what is generated, so many characters: they forge no more when they are more, and how long
+more of them take is held in test_linear.py."""
+
+
+def generated(
+    unit: str, count: int, prefix: str = "", suffix: str = "", suffix_unit: str = ""
+) -> str:
+    """A long run of one piece, as the corpus describes it."""
+    count = min(count, LONGEST // len(unit + suffix_unit))
+    return prefix + unit * count + suffix_unit * count + suffix
+
+
 def corpus(folder: Path | None) -> list[str]:
     """Our own words, and those of the recorded corpora where they are."""
     words = list(OWN)
@@ -41,7 +54,7 @@ def corpus(folder: Path | None) -> list[str]:
         return words
     for line in (folder / "hostile" / "corpus.jsonl").read_text("utf-8").splitlines():
         entry = json.loads(line)
-        if "payload" in entry:
-            words.append(entry["payload"])
+        recipe = entry.get("payload_gen")
+        words.append(generated(**recipe) if recipe else entry.get("payload"))
     words.extend(json.loads((folder / "hostile" / "blns.json").read_text("utf-8")))
     return list(dict.fromkeys(word for word in words if isinstance(word, str)))

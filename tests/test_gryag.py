@@ -4,6 +4,7 @@ import json
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ import contextwright as cw
 from contextwright.errors import ParseError
 from contextwright.formats.gryag.media import estimate, estimate_text, limit_media
 from contextwright.formats.gryag.meta import clean_reply, format_metadata, read_metadata
+from contextwright.models import find
 from strategies import PNG, texts
 
 TARGETS = {
@@ -101,6 +103,34 @@ SAME: dict[str, Any] = {
     "a history that begins with a call": [*TOOLS[1:]],
     "nothing": [],
 }
+
+
+def test_gry_22_a_model_without_system_instruction_reads_it_first() -> None:
+    """As the user's first words, marked; what is hidden stays hidden."""
+    facts = msgspec.structs.replace(find("gemini-3.8-flash"), system_role=False)
+    hidden = cw.system("the password is plum", visibility="internal")
+    talk = [cw.system("# Persona\nГряг."), hidden, cw.user("Привіт"), cw.assistant("Ні.")]
+    note = {"text": "[System note: # Persona\nГряг.]"}
+    rendered = cw.render(talk, "gryag", model=facts)
+    assert rendered.payload == [
+        {"role": "user", "parts": [note]},
+        {"role": "user", "parts": [{"text": "Привіт"}]},
+        {"role": "model", "parts": [{"text": "Ні."}]},
+    ]
+    codes = {change.code for change in rendered.changes}
+    assert codes == {"repair.system", "loss.hidden"}
+    asked = [*talk, cw.user("Що?")]
+    payload = cw.render(asked, "gemini", model=facts).payload
+    assert payload["contents"][0] == {"role": "user", "parts": [note, {"text": "Привіт"}]}
+    assert "systemInstruction" not in payload
+    assert cw.check(payload, "gemini", model=facts) == []
+    instructed = cw.render(asked, "gemini", model="gemini-3.8-flash").payload
+    [problem] = cw.check(instructed, "gemini", model=facts)
+    assert (problem.code, problem.path) == ("G-system", "systemInstruction")
+    content = {"role": "system", "parts": [{"text": "Гряг."}]}
+    body = {"systemInstruction": content, "contents": payload["contents"]}
+    changes = cw.convert(body, "gemini", "gemini", model=facts).changes
+    assert [change.code for change in changes] == ["repair.system"]
 
 
 @pytest.mark.parametrize("name", SAME)

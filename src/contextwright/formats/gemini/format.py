@@ -27,6 +27,7 @@ from contextwright.formats.gemini.stream import accumulate
 from contextwright.formats.gemini.tools import tools_of, tools_wire
 from contextwright.formats.gemini.writing import Writer, is_response, wire_of
 from contextwright.formats.media import is_web_address
+from contextwright.formats.openai_chat.fitting import without_system
 from contextwright.formats.reading import Reader, stream_reader
 from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
@@ -251,6 +252,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         TRAITS, blank_text=faithful, result_media=model.function_response_parts
     )
     conversation, changes = leave_signatures(conversation, model)
+    if not model.system_role:
+        conversation = without_system(conversation, model, changes)
     messages, target, made, places = made_legal(conversation, traits, model, options, GEMINI_RULES)
     changes.extend(made)
     writer = Writer(target, signs_from=first_to_sign(messages, target))

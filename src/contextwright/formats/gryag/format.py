@@ -44,6 +44,7 @@ from contextwright.formats.gryag.meta import (
     read_metadata,
     sender_of,
 )
+from contextwright.formats.openai_chat.fitting import without_system
 from contextwright.formats.reading import Reader
 from contextwright.formats.rules import (
     Draft,
@@ -259,7 +260,11 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         messages=tuple(map(unmarked, conversation.messages)),
         source=PARTS if own else conversation.source,
     )
+    noted: list[Change] = []
+    if not model.system_role:
+        prepared = without_system(prepared, model, noted)
     messages, target, changes, _ = made_legal(prepared, GRYAG_TRAITS, model, options, rules)
+    changes = [*noted, *changes]
     if messages is prepared.messages:
         draft, defused = apply_rules(messages, target, (quote_metadata,))
         messages = [message for _, message in draft]

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.changes import Change
 from contextwright.errors import shown
-from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.formats.base import Conversation, replaced
 from contextwright.formats.media import standard_base64
 from contextwright.formats.openai_chat.media import PARTS, carries_media
 from contextwright.formats.openai_chat.settings import fits
@@ -263,12 +263,13 @@ def without_system(conversation: Conversation, model: Model, changes: list[Chang
 
 
 def noted(message: Message) -> Message:
-    """A system message as a user's; which of the two words for it was used is no loss."""
-    held = message.extra.get(NAME, {})
-    others = {name: fields for name, fields in message.extra.items() if name != NAME}
-    rest = keep_extra(NAME, {key: held[key] for key in held if key != "role"})
-    parts = tuple(map(as_note, message.parts))
-    return replace(message, role="user", parts=parts, extra=others | rest)
+    """A system message as a user's; which of the words for it was used is no loss."""
+    held = {
+        name: {key: fields[key] for key in fields if key != "role"}
+        for name, fields in message.extra.items()
+    }
+    extra = {name: fields for name, fields in held.items() if fields}
+    return replace(message, role="user", parts=tuple(map(as_note, message.parts)), extra=extra)
 
 
 def as_note(part: Part) -> Part:

@@ -263,6 +263,8 @@ def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
 def system(body: Object, model: Model) -> Iterator[Problem]:
     """The system instruction is a content of texts."""
     instruction = body.get("systemInstruction")
+    if instruction is not None and not model.system_role:
+        yield Problem("G-system", "systemInstruction", f"{model.id} takes no system instruction")
     if isinstance(instruction, str):
         yield Problem("G-system", "systemInstruction", "a content with parts, not a string")
     if not is_object(instruction):
