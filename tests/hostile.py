@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 OWN = (
     # headings, lists, fences, rules
@@ -34,17 +35,17 @@ OWN = (
 )  # fmt: skip
 
 
-LONGEST = 10_000
-"""Of what is generated, so many characters: they forge no more when they are more, and how long
-more of them take is held in test_linear.py."""
-
-
 def generated(
     unit: str, count: int, prefix: str = "", suffix: str = "", suffix_unit: str = ""
 ) -> str:
     """A long run of one piece, as the corpus describes it."""
-    count = min(count, LONGEST // len(unit + suffix_unit))
     return prefix + unit * count + suffix_unit * count + suffix
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    """The recorded corpus: where words stand, and the words or how to make them."""
+    lines = (folder / "hostile" / "corpus.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def corpus(folder: Path | None) -> list[str]:
@@ -52,9 +53,6 @@ def corpus(folder: Path | None) -> list[str]:
     words = list(OWN)
     if folder is None:
         return words
-    for line in (folder / "hostile" / "corpus.jsonl").read_text("utf-8").splitlines():
-        entry = json.loads(line)
-        recipe = entry.get("payload_gen")
-        words.append(generated(**recipe) if recipe else entry.get("payload"))
+    words.extend(entry["payload"] for entry in entries(folder) if "payload" in entry)
     words.extend(json.loads((folder / "hostile" / "blns.json").read_text("utf-8")))
     return list(dict.fromkeys(word for word in words if isinstance(word, str)))

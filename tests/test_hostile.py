@@ -16,7 +16,7 @@ import contextwright as cw
 from contextwright.agents import parse_agents
 from contextwright.sessions import Sessions
 from contextwright.systems import gryag, port42
-from hostile import OWN, corpus
+from hostile import OWN, corpus, entries, generated
 
 HARMLESS = "harmless"
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -176,6 +176,33 @@ def test_one_place_at_a_time(place: str) -> None:
         for format in FORMATS:
             assert shape(rendered(words, format, place)) == expected[format], (words, format)
         assert text_shape(system_text(words, place)) == blocks, words
+
+
+GENERATED = {
+    "memory": "memory",
+    "tool args": "tool arguments",
+    "tool result": "tool result",
+    "user text": "user text",
+}
+"""Where the corpus puts generated words, by our names of the places."""
+
+
+def test_megabytes_keep_their_shape_too(data_folder: Path) -> None:
+    """Long runs of one piece, each where the corpus wants it, as long as it wants it."""
+    expected = {format: shape(rendered(HARMLESS, format)) for format in FORMATS}
+    blocks = text_shape(system_text(HARMLESS))
+    found = [entry for entry in entries(data_folder) if "payload_gen" in entry]
+    found = [entry for entry in found if entry["where"] in GENERATED]
+    assert len(found) >= 9
+    for entry in found:
+        recipe, place = entry["payload_gen"], GENERATED[entry["where"]]
+        words = generated(**recipe)
+        for format in FORMATS:
+            assert shape(rendered(words, format, place)) == expected[format], (recipe, format)
+        try:
+            assert text_shape(system_text(words, place)) == blocks, recipe
+        except cw.BudgetError:
+            assert place == "user text"  # the question itself is larger than the budget
 
 
 # Agents and files
