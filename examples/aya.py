@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "aya.db") 
     # Reading: a Slack id is a person's id, `toolCall` and its neighbours are a call with arguments.
     lunch = cw.parse(ENTRIES, "aya")
     chat = store.conversation("lunch")
-    chat.add(lunch.messages)
+    chat.add(lunch)
 
     # A Slack event may come twice: with a key it is stored once.
     for _ in range(2):

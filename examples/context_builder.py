@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "chats.db"
     print_messages("Empty, your prompt:", builder.build(chat))
 
     # All messages in their order, roles mapped, tools formatted.
-    chat.add(cw.parse(ROWS, "openai-chat").messages)
+    chat.add(cw.parse(ROWS, "openai-chat"))
     print_messages("With messages:", builder.build(chat))
 
     # Too long: the oldest exchange goes, whole; the prompt and the question stay.

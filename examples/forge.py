@@ -66,5 +66,5 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "forge.db"
     # Kept in a store, built for every provider: calls are calls there, and thinking of another
     # program is no thinking that they signed.
     chat = store.conversation("tutor")
-    chat.add(talk.messages)
+    chat.add(talk)
     build_for_all(chat, recipes.find("forge"), own="openai-chat")

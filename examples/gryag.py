@@ -48,7 +48,7 @@ MEMORIES: cw.Recollection = cw.Notes(
 
 with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "gryag.db") as store:
     chat = store.conversation("-123")
-    chat.add(cw.parse(HISTORY, "gryag").messages)
+    chat.add(cw.parse(HISTORY, "gryag"))
     picture = cw.Media("image", "image/png", "iVBORw0KGgo=")
     chat.add(cw.user(["Привіт, як справи?", picture], author=BOB, meta={"message_id": 7}))
     question = cw.user(

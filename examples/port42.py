@@ -3,6 +3,8 @@
 `parse_agents` reads `agents.json` in both its layouts, `systems.port42` makes a recipe of one
 agent. `Sessions` reads and writes the files below `~/.port42/memory/sessions`; a session is found
 by the id inside its file, wherever that lies.
+
+On the command line: `cw import ~/.port42/memory/sessions`, and `cw export ID --format port42`.
 """
 
 import json

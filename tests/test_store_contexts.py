@@ -74,3 +74,15 @@ def test_a_build_from_the_store_is_the_build_from_all_messages(
         assert outcome(lambda: chat.context(recipe, model=model)) == outcome(
             lambda: recipe.build(whole, model=model)
         )
+
+
+def test_memories_reach_a_build_from_the_store(store: Store) -> None:
+    """Each build asks for its own: nothing is remembered of the last one's."""
+    recipe = Recipe(system=("You are Ada.", cw.Memories()))
+    chat = store.conversation("a")
+    chat.add(cw.user("hello", author=cw.Author("1", "Alice")))
+    for text in ("Likes coffee", "Likes tea"):
+        notes = cw.Notes([cw.Memory("memory", text, about="1")])
+        context = chat.context(recipe, model="gpt-4o", memories=notes)
+        assert context.sections["Memories[1]"] == f"# Memories about Alice (ID: 1)\n- {text}"
+    assert "Memories[1]" not in chat.context(recipe, model="gpt-4o").sections
