@@ -156,6 +156,15 @@ def test_an_index_of_files_that_say_little(tmp_path: Path) -> None:
     ]
 
 
+def test_a_session_is_saved_where_no_index_can_be(tmp_path: Path) -> None:
+    (tmp_path / "index.json").mkdir()
+    sessions = Sessions(tmp_path / "sessions")
+    sessions.save(cw.parse(session(), "port42"), now=NOW)
+    assert sessions.find("s1") is not None
+    assert [change.code for change in sessions.changes] == ["loss.index"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.json", "sessions"]
+
+
 @pytest.mark.parametrize(
     ("words", "slug"),
     [

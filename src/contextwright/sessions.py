@@ -59,7 +59,7 @@ class Sessions:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
-        """Files that were no session, as they were met."""
+        """Files that were no session, and an index that could not be written, as they were met."""
 
     def find(self, id: str) -> Conversation | None:
         """The session with that id; of several files, the one with the most messages."""
@@ -96,11 +96,17 @@ class Sessions:
         write_whole(path, msgspec.json.format(encode_json(payload), indent=2))
         if self.folder.name == PLACE:
             listed[session.id] = listed_as(path, stamped)
-            index = index_of(listed.values(), now)
-            write_whole(
-                self.folder.parent / INDEX, msgspec.json.format(encode_json(index), indent=2)
-            )
+            self.write_index(index_of(listed.values(), now))
         return path
+
+    def write_index(self, index: dict[str, Any]) -> None:
+        """Write the list of sessions; the sessions themselves do not depend on it."""
+        text = msgspec.json.format(encode_json(index), indent=2)
+        try:
+            write_whole(self.folder.parent / INDEX, text)
+        except OSError as error:
+            reason = f"not written: {error.strerror}"
+            self.changes.append(Change("loss.index", INDEX, reason))
 
     def listed(self) -> dict[str, Listed]:
         """The sessions by their ids, each with its fullest file: what the files say, not the index.
