@@ -226,7 +226,7 @@ def call_wire(call: ToolCall) -> dict[str, Any]:
     """A call; its arguments are an object."""
     held = call.extra.get(NAME, {})
     function: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
-    function.update(held.get("function") or {})
+    function |= held_beside(held.get("function"), function)
     wire: dict[str, Any] = {"type": "function", "function": function}
     if call.id is not None:
         wire["id"] = call.id
@@ -283,11 +283,19 @@ def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
         value = getattr(tool, field)
         if value is not None:
             function[field] = value
-    function.update(held.get("function") or {})
+    function |= held_beside(held.get("function"), function)
     wire: dict[str, Any] = {"type": "function", "function": function}
     if held.get("type") is False:
         del wire["type"]
     return {**wire, **{key: held[key] for key in held if key not in ("type", "function")}}
+
+
+def held_beside(held: Any, known: dict[str, Any]) -> dict[str, Any]:
+    """What a foreign object said beyond the fields we write; nothing if it was no object."""
+    if not isinstance(held, dict):
+        return {}
+    fields = cast("dict[str, Any]", held)
+    return {key: value for key, value in fields.items() if key not in known}
 
 
 FORMAT = Format(
