@@ -25,6 +25,8 @@ __all__ = [
     "Sync",
     "Value",
     "Work",
+    "file_of",
+    "is_server",
     "open_engine",
 ]
 
@@ -101,13 +103,18 @@ def open_engine(place: str | Path, sync: Sync) -> Engine:
     if sync not in ("full", "fast"):
         raise UsageError(f"sync cannot be {shown(sync)}", hint="full or fast")
     address = os.fspath(place)
-    if address.startswith(("postgresql://", "postgres://")):
+    if is_server(address):
         from contextwright.store.postgres import PostgresEngine
 
         return PostgresEngine(address, sync)
     from contextwright.store.sqlite import SqliteEngine
 
     return SqliteEngine(file_of(address), sync)
+
+
+def is_server(address: str) -> bool:
+    """Whether an address is that of a database server, and not of a file."""
+    return address.startswith(("postgresql://", "postgres://"))
 
 
 def file_of(address: str) -> str:
