@@ -70,6 +70,16 @@ class Engine(Protocol):
     """A database with our tables in it."""
 
     @property
+    def kind(self) -> Literal["sqlite", "postgres"]:
+        """Which one it is."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """The file, or the database, without a password."""
+        ...
+
+    @property
     def names_turns(self) -> bool:
         """Whether a turn without a key needs one, because an answer can get lost on its way."""
         ...

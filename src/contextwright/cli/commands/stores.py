@@ -1,4 +1,4 @@
-"""Conversations of a store: add, list, read."""
+"""A store and its conversations: add, list, read, doctor, backup, copy."""
 
 from __future__ import annotations
 
@@ -90,3 +90,68 @@ def read(
     return command.read(
         conversation, store, tenant, first=first, last=last, tail=tail, as_json=as_json
     )
+
+
+@app.command()
+def doctor(
+    store: StorePlace = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be told from the rest.")
+    ] = False,
+    backup: Annotated[
+        bool, typer.Option("--backup/--no-backup", help="Put a copy beside the file before.")
+    ] = True,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Count the tokens of every message again.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Look whether a store is in order; the exit code is 1 if it is not.
+
+    The database, its settings and versions; of every conversation of every tenant the numbers,
+    turns, messages, marks, waiting calls and token totals. --repair puts right the last number,
+    marks, waiting calls and totals, and says so; it never touches a message.
+
+    \b
+    cw doctor
+    cw doctor --store chat.db --repair
+    """
+    from contextwright.cli import care as command
+
+    return command.doctor(store, repair=repair, backup=backup, thorough=thorough, as_json=as_json)
+
+
+@app.command()
+def backup(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A file that is not there yet.")],
+    store: StorePlace = None,
+) -> int:
+    """Copy an SQLite store into a new file, as it is at this moment, while others write.
+
+    \b
+    cw backup chat-monday.db --store chat.db
+    """
+    from contextwright.cli import care as command
+
+    return command.back_up_store(target, store)
+
+
+@app.command()
+def copy(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A store: a file or a URL.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Another, or a new one.")],
+    as_json: AsJson = False,
+) -> int:
+    """Bring everything from one store into another, SQLite or Postgres, and compare the two.
+
+    Conversations of all tenants with their forks, turns, keys and marks; messages byte for byte.
+    Again, it brings what is new; titles, settings and marks become those of the source. A
+    conversation of the target that holds other messages is a conflict, and nothing is written.
+
+    \b
+    cw copy chat.db postgresql://host/database
+    cw copy postgresql://host/database chat.db
+    """
+    from contextwright.cli import care as command
+
+    return command.copy_store(source, target, as_json=as_json)
