@@ -97,9 +97,7 @@ def back_up_store(target: str, place: str | None) -> int:
     if is_server(target):
         raise UsageError("a backup is a file", hint="cw copy SOURCE TARGET goes into a database")
     if is_server(place_of(place)):
-        hint = (
-            f"pg_dump -n contextwright -Fc -f {shown(target)} URL, or cw copy URL {shown(target)}"
-        )
+        hint = f"pg_dump -n contextwright -Fc -f {target} URL, or cw copy URL {target}"
         raise UsageError("Postgres makes its own backups", hint=hint)
     require_free(target)
     with existing(place) as store, progress(f"{store.engine.where} → {target}") as moved:
