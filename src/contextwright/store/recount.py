@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextwright.errors import ContextwrightError
-from contextwright.history import Priced
 from contextwright.metering import Meter
 from contextwright.models import Models
+from contextwright.prices import Priced
 from contextwright.store import reading, totals
 from contextwright.store.examination import Examination, decoded
 from contextwright.store.records import Cure, Finding
