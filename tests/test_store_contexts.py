@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,3 +87,82 @@ def test_memories_reach_a_build_from_the_store(store: Store) -> None:
         context = chat.context(recipe, model="gpt-4o", memories=notes)
         assert context.sections["Memories[1]"] == f"# Memories about Alice (ID: 1)\n- {text}"
     assert "Memories[1]" not in chat.context(recipe, model="gpt-4o").sections
+
+
+MARKS = {
+    "hide": {"visibility": "hidden"},
+    "delete": {"visibility": "deleted"},
+    "show": {"visibility": "public"},
+    "pin": {"pinned": True},
+    "unpin": {"pinned": False},
+}
+
+
+class Talk:
+    """A conversation of a store, and the same messages in a list."""
+
+    def __init__(self, store: Store, id: str) -> None:
+        self.store, self.chat = store, store.conversation(id)
+        self.said: list[cw.Message] = []
+
+    def add(self, messages: list[cw.Message]) -> None:
+        self.chat.add(messages)
+        self.said += messages
+
+    def mark(self, seq: int, method: str) -> None:
+        getattr(self.chat, method)(seq)
+        changed = msgspec.structs.replace(self.said[seq - 1], **MARKS[method])
+        self.said[seq - 1] = changed
+
+    def fork(self, at: int) -> None:
+        self.chat = self.chat.fork(f"{self.chat.id}'", at)
+        self.said = self.said[:at]
+
+    def check(self, others: Store, recipe: Recipe, model: str) -> None:
+        """All that build it agree: from the store, from another store object, from the list."""
+        whole = cw.Conversation(tuple(self.said), id=self.chat.id)
+        told = outcome(lambda: recipe.build(whole, model=model))
+        assert outcome(lambda: self.chat.context(recipe, model=model)) == told
+        other = others.conversation(self.chat.id)
+        assert outcome(lambda: other.context(recipe, model=model)) == told
+
+
+def play(talk: Talk, others: Store, messages: list[cw.Message], data: st.DataObject) -> None:
+    """Add messages turn by turn; between them marks and forks; and compare."""
+    recipe, model = data.draw(recipes), data.draw(st.sampled_from(MODELS))
+    while messages:
+        count = data.draw(st.integers(1, len(messages))) if talk.said else 1
+        talk.add(messages[:count])
+        messages = messages[count:]
+        if len(talk.said) == 1:
+            talk.check(others, recipe, model)
+        step = data.draw(st.sampled_from(("mark", "mark", "fork", "check", "nothing")))
+        seq = data.draw(st.integers(1, len(talk.said)))
+        if step == "fork":
+            talk.fork(seq)
+            if not talk.said[-1].calls and match_results(public(talk.said)).orphans == []:
+                talk.check(others, recipe, model)
+            return
+        one = talk.said[seq - 1]
+        # Who hides a call leaves its result without one, and the law speaks of whole exchanges.
+        if step == "mark" and not one.calls and not one.results:
+            talk.mark(seq, data.draw(st.sampled_from(tuple(MARKS))))
+        if step != "nothing":
+            talk.check(others, recipe, model)
+    talk.check(others, recipe, model)
+
+
+def public(messages: list[cw.Message]) -> list[cw.Message]:
+    return [one for one in messages if one.visibility == "public"]
+
+
+@given(histories, st.data())
+def test_forks_and_marks_build_as_their_messages_do(
+    messages: list[cw.Message], data: st.DataObject
+) -> None:
+    if match_results(public(messages)).orphans or not messages:
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "chat.db"
+        with Store(file, sync="fast") as store, Store(file, sync="fast") as others:
+            play(Talk(store, "a"), others, messages, data)
