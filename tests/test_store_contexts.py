@@ -1,12 +1,13 @@
 """Contexts from a store: the same as from all messages, at a cost that does not grow."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contextwright as cw
@@ -166,3 +167,24 @@ def test_forks_and_marks_build_as_their_messages_do(
         file = Path(folder) / "chat.db"
         with Store(file, sync="fast") as store, Store(file, sync="fast") as others:
             play(Talk(store, "a"), others, messages, data)
+
+
+@pytest.fixture(scope="module")
+def servers(postgres_server: str) -> Iterator[tuple[Store, Store]]:
+    with Store(postgres_server, sync="fast") as one, Store(postgres_server, sync="fast") as other:
+        yield one, other
+
+
+TENANTS = itertools.count()
+
+
+@settings(max_examples=settings.default.max_examples // 5)  # pyright: ignore
+@given(histories, st.data())
+def test_the_same_on_postgres(
+    servers: tuple[Store, Store], messages: list[cw.Message], data: st.DataObject
+) -> None:
+    if match_results(public(messages)).orphans or not messages:
+        return
+    tenant = f"contexts {next(TENANTS)}"
+    store, others = (one.for_tenant(tenant) for one in servers)
+    play(Talk(store, "a"), others, messages, data)
