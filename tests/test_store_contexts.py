@@ -1,5 +1,7 @@
 """Contexts from a store: the same as from all messages, at a cost that does not grow."""
 
+import asyncio
+import inspect
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,3 +190,59 @@ def test_the_same_on_postgres(
     tenant = f"contexts {next(TENANTS)}"
     store, others = (one.for_tenant(tenant) for one in servers)
     play(Talk(store, "a"), others, messages, data)
+
+
+@given(histories, recipes, st.data())
+def test_the_request_of_an_earlier_moment(
+    messages: list[cw.Message], recipe: Recipe, data: st.DataObject
+) -> None:
+    """It is the one that was built then, and building it again changes nothing."""
+    if match_results(public(messages)).orphans or not messages:
+        return
+    with TemporaryDirectory() as folder, Store(Path(folder) / "chat.db", sync="fast") as store:
+        chat = store.conversation("a")
+        then: list[object] = []
+        for message in messages:
+            chat.add(message)
+            then.append(outcome(lambda: chat.context(recipe, model="gpt-4o")))
+        at = data.draw(st.integers(1, len(messages)))
+        assert outcome(lambda: chat.context(recipe, model="gpt-4o", at=at)) == then[at - 1]
+        assert outcome(lambda: chat.context(recipe, model="gpt-4o")) == then[-1]
+        for wrong in (0, len(messages) + 1):
+            with pytest.raises(cw.NotFound):
+                chat.context(recipe, model="gpt-4o", at=wrong)
+
+
+def test_tasks_build_while_the_loop_goes_on(place: str) -> None:
+    recipe = Recipe(system=("You are Ada.",), budget=2_000)
+
+    async def talk() -> None:
+        async with cw.AsyncStore(place, sync="fast") as store:
+            chat = store.conversation("a")
+            await chat.add([cw.user(f"What about {number}?") for number in range(300)])
+            beats = 0
+
+            async def beat() -> None:
+                nonlocal beats
+                while True:
+                    beats += 1
+                    await asyncio.sleep(0)
+
+            heart = asyncio.create_task(beat())
+            built = await asyncio.gather(
+                *(chat.context(recipe, model=model) for model in MODELS),
+                chat.context(recipe, model="gpt-4o", at=7, budget=1_000),
+            )
+            heart.cancel()
+            assert beats > 10
+        with Store(place) as store:
+            again = [store.conversation("a").context(recipe, model=model) for model in MODELS]
+        assert [one.payload for one in built[:3]] == [one.payload for one in again]
+        assert len(built[3].decisions) == 7
+
+    asyncio.run(talk())
+
+
+def test_both_contexts_take_the_same_words() -> None:
+    both = [inspect.signature(one.context) for one in (cw.Chat, cw.AsyncChat)]
+    assert both[0] == both[1]
