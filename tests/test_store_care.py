@@ -312,11 +312,12 @@ def test_there_and_back(tmp_path: Path, postgres: str) -> None:
         )
         assert (done.conversations, done.messages, done.known) == (3, 10, 0)
         assert told[-1] == (20, 20)
+        expected = [rows(store, sql) for sql in ROWS]
         with cw.Store(back) as other:
             assert copying.copy(server.engine, other.engine).digest == done.digest
             for one in (server, other):
                 assert everything(one) == everything(store)
-                assert [rows(one, sql) for sql in ROWS] == [rows(store, sql) for sql in ROWS]
+                assert [rows(one, sql) for sql in ROWS] == expected
                 assert examine(one.engine, thorough=True).findings == []
                 contexts = [
                     each.conversation("b").context(RECIPE, model="gpt-4o") for each in (one, store)
