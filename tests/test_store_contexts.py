@@ -143,9 +143,9 @@ def play(talk: Talk, others: Store, messages: list[cw.Message], data: st.DataObj
         seq = data.draw(st.integers(1, len(talk.said)))
         if step == "fork":
             talk.fork(seq)
-            if not talk.said[-1].calls and match_results(public(talk.said)).orphans == []:
-                talk.check(others, recipe, model)
-            return
+            talk.check(others, recipe, model)
+            talk.add([cw.user("and then?")])
+            break
         one = talk.said[seq - 1]
         # Who hides a call leaves its result without one, and the law speaks of whole exchanges.
         if step == "mark" and not one.calls and not one.results:

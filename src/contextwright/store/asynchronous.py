@@ -28,6 +28,7 @@ from contextwright.store.records import Details, Stored, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
+    from contextwright.memories import Recollection
     from contextwright.recipe import Recipe
 
 __all__ = ["AsyncChat", "AsyncStore"]
@@ -206,6 +207,7 @@ class AsyncChat:
         tools: Sequence[Tool | Opaque] | None = None,
         now: datetime | None = None,
         budget: int | None = None,
+        memories: Recollection | None = None,
         at: int | None = None,
     ) -> Context:
         """The best valid request within the budget, with its receipt."""
@@ -217,6 +219,7 @@ class AsyncChat:
             tools=tools,
             now=now,
             budget=budget,
+            memories=memories,
             at=at,
         )
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 from contextwright.api import as_model
 from contextwright.building import PricedHistory
 from contextwright.context import Context
-from contextwright.memories import Recollection
 from contextwright.errors import NotFound, shown
+from contextwright.memories import Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
