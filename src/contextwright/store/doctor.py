@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import StoreError
 from contextwright.store.engine import Connection, Engine
 from contextwright.store.examination import Examination, patient_of
 from contextwright.store.health import Facts, health_of
@@ -39,7 +40,20 @@ def examine(engine: Engine, *, thorough: bool = False, progress: Progress | None
     report = Report(*health_of(engine))
     if any(finding.code == "database" for finding in report.findings):
         return report
-    recount = Recount(thorough=thorough)
+    is_damaged = any(finding.code == "integrity" for finding in report.findings)
+    try:
+        examine_each(engine, report, Recount(thorough=thorough), progress)
+    except StoreError as error:
+        if not is_damaged:
+            raise
+        report.findings.append(Finding("database", f"{error.args[0]}; bring back a backup"))
+    return report
+
+
+def examine_each(
+    engine: Engine, report: Report, recount: Recount, progress: Progress | None
+) -> None:
+    """Look at every conversation, as far as a damaged file can be read."""
     ((total,),) = engine.read(lambda connection: connection.rows(COUNT))
     for number in numbers_of(engine):
         found, messages = engine.read(lambda connection, one=number: look(connection, one, recount))
@@ -48,7 +62,6 @@ def examine(engine: Engine, *, thorough: bool = False, progress: Progress | None
         report.messages += messages
         if progress is not None:
             progress(report.conversations, max(total, report.conversations))
-    return report
 
 
 def mend(engine: Engine, report: Report, *, thorough: bool = False) -> list[Finding]:
