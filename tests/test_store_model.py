@@ -22,7 +22,9 @@ from hypothesis.stateful import (
 )
 
 import contextwright as cw
+from contextwright.store.doctor import look
 from contextwright.store.hygiene import mended
+from contextwright.store.recount import Recount
 from strategies import IDS, NAMES, call_parts, text_parts
 
 ids = st.sampled_from(("a", "b", "Ж/../x", "'; --"))
@@ -228,9 +230,22 @@ class Stores(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.same("list", None)
+        for subject in self.stores[:2]:
+            assert findings_of(subject.store) == []
         for id in self.model.chats:
             self.same("read", id, 0, None)
             self.same("length", id)
+
+
+def findings_of(store: cw.Store) -> list[Any]:
+    """What the doctor has to say about the conversations of one tenant."""
+    sql, recount = "SELECT number FROM conversations WHERE tenant = ?", Recount(thorough=True)
+
+    def work(connection: Any) -> list[Any]:
+        numbers = [number for (number,) in connection.rows(sql, store.tenant)]
+        return [one for number in numbers for one in look(connection, number, recount)[0]]
+
+    return store.engine.read(work)
 
 
 def outcome(call: Any) -> Any:

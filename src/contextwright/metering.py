@@ -17,7 +17,7 @@ from contextwright.wire.pieces import Piece, pieces
 __all__ = ["Meter"]
 
 
-PRICES = 1
+PRICES = 2
 """Raised whenever messages come to cost something else: totals of other prices are not used."""
 
 
@@ -36,7 +36,12 @@ class Meter:
         return f"{self.format} {self.model.id} {self.model.tokenizer} {PRICES}"
 
     def cost(self, message: Message) -> int:
-        """What a message adds to a request, on the safe side of the tokenizer's own bound."""
+        """What a message adds to a request, on the safe side of the tokenizer's own bound.
+
+        One that is hidden costs what it will when it is shown: a price never changes.
+        """
+        if message.visibility != "public":
+            message = msgspec.structs.replace(message, visibility="public")
         messages = told_apart(message)
         payload = render(messages, self.format, model=self.model, repair=False).payload
         places = self.count(payload).places

@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from contextwright import api, display, formats, recipes
 from contextwright.changes import Change
+from contextwright.cli import chats
+from contextwright.cli.chats import question_time
 from contextwright.cli.convert import described, report, summarise
 from contextwright.cli.input import about
 from contextwright.cli.output import (
@@ -30,7 +32,7 @@ from contextwright.documents import read_document, read_lines
 from contextwright.errors import BudgetError, ContextwrightError, ParseError, UsageError, shown
 from contextwright.explaining import money
 from contextwright.formats.base import Conversation
-from contextwright.messages import Message, Opaque, Tool, encode_json
+from contextwright.messages import Opaque, Tool, encode_json
 from contextwright.models import Model
 from contextwright.recipe import Recipe
 from contextwright.wire.values import is_object
@@ -41,16 +43,22 @@ __all__ = ["Task", "build", "build_lines", "diff", "explain", "read_now", "read_
 class Task(Struct, frozen=True, kw_only=True):
     """How to make a request of a conversation."""
 
-    source: str
+    source: str | None
+    """The format of files; None: conversations of the store are meant."""
     recipe: Recipe
     model: Model
     format: str | None = None
     budget: int | None = None
     now: datetime | None = None
     tools: tuple[Tool | Opaque, ...] | None = None
+    place: str | None = None
+    """Where the store is, if it was named."""
+    tenant: str = ""
 
     def parse(self, data: Any) -> Conversation:
         """The conversation in a document."""
+        if self.source is None:
+            raise UsageError("what is the file?", hint="say it with --from FORMAT")
         return api.parse(data, self.source)
 
     def build(self, conversation: Conversation, now: datetime | None = None) -> Context:
@@ -60,25 +68,36 @@ class Task(Struct, frozen=True, kw_only=True):
             model=self.model,
             format=self.format,
             tools=self.tools,
-            now=now or self.now or question_time(conversation.messages),
+            now=now or self.now or question_time(reversed(conversation.messages)),
             budget=self.budget,
         )
 
     def require_formats(self) -> None:
         """Fail before anything is read if a format does not exist."""
-        formats.find(self.source)
+        if self.source is not None:
+            if self.place is not None or self.tenant:
+                hint = "leave out one of --from and --store"
+                raise UsageError("a file, or a conversation of the store?", hint=hint)
+            formats.find(self.source)
         formats.find(self.format or self.model.format)
 
 
+def request_of(task: Task, name: str) -> tuple[tuple[Change, ...], Context]:
+    """What reading had to mend, and the request, for a file or a conversation of the store."""
+    if task.source is None:
+        return (), chats.context_of(task, name)
+    with about(name):
+        conversation = task.parse(read_document(name))
+        return conversation.changes, task.build(conversation)
+
+
 def build(task: Task, file: str, output: str | None, *, receipt: bool, list_changes: bool) -> int:
-    """Print the request for the one conversation of a file."""
+    """Print the request for one conversation."""
     task.require_formats()
-    with about(file):
-        conversation = task.parse(read_document(file))
-        context = task.build(conversation)
+    mended, context = request_of(task, file)
     with written(output) as write:
-        write(indented(encode_json(answer(conversation, context, receipt=receipt))))
-    report((*conversation.changes, *context.changes), listed=list_changes)
+        write(indented(encode_json(answer(mended, context, receipt=receipt))))
+    report((*mended, *context.changes), listed=list_changes)
     return 0
 
 
@@ -87,6 +106,8 @@ def build_lines(
 ) -> int:
     """Print a request for each line of a file as it arrives; an error takes its place."""
     task.require_formats()
+    if task.source is None:
+        raise UsageError("--jsonl reads a file", hint="say what its lines are with --from FORMAT")
     failed = 0
     codes: Counter[str] = Counter()
     with about(file), written(output) as write:
@@ -97,7 +118,7 @@ def build_lines(
                     raise data
                 conversation = task.parse(data)
                 context = task.build(conversation)
-                line = encode_json(answer(conversation, context, receipt=receipt))
+                line = encode_json(answer(conversation.changes, context, receipt=receipt))
                 changes = (*conversation.changes, *context.changes)
             except (ContextwrightError, RecursionError, MemoryError) as error:
                 failed += 1
@@ -113,12 +134,12 @@ def build_lines(
     return 1 if failed else 0
 
 
-def answer(conversation: Conversation, context: Context, *, receipt: bool) -> Any:
+def answer(changes: Iterable[Change], context: Context, *, receipt: bool) -> Any:
     """The payload, alone or with its receipt; what reading had to mend is part of that."""
     if not receipt:
         return context.payload
     given = context.receipt()
-    mended = [msgspec.to_builtins(change) for change in conversation.changes]
+    mended = [msgspec.to_builtins(change) for change in changes]
     return {
         "payload": context.payload,
         "receipt": {**given, "changes": [*mended, *given["changes"]]},
@@ -134,14 +155,12 @@ def refusal(error: BaseException, number: int) -> dict[str, Any]:
 def explain(task: Task, file: str) -> int:
     """Print what stayed, what went, why, and what it costs."""
     task.require_formats()
-    with about(file):
-        conversation = task.parse(read_document(file))
-        context = task.build(conversation)
+    mended, context = request_of(task, file)
     if on_terminal():
         paint(lambda console: display.print_explanation(context, console=console))
     else:
         say(context.explain())
-    for change in conversation.changes:
+    for change in mended:
         note(f"cw: {change}")
     return 0
 
@@ -160,20 +179,21 @@ def diff(
     """Print what a request shares with the one before it, and what broke the rest."""
     task.require_formats()
     if len(files) > 2:
-        raise UsageError("more than two files", hint="name one and --at and --and, or two")
-    contexts: list[Context] = []
-    conversations: list[Conversation] = []
-    for number, cut in enumerate(cuts):
-        file = files[min(number, len(files) - 1)]
-        if number == 0 or len(files) > 1:
-            with about(file):
-                conversations.append(task.parse(read_document(file)))
-        conversation = first_messages(conversations[-1], cut, files, "--and" if number else "--at")
-        with about(file):
-            contexts.append(
-                task.build(conversation, nows[min(number, len(nows) - 1)] if nows else None)
-            )
-    previous, context = contexts
+        what = "conversations" if task.source is None else "files"
+        raise UsageError(f"more than two {what}", hint="name one and --at and --and, or two")
+    moments = [
+        Moment(
+            files[min(number, len(files) - 1)],
+            option,
+            cut,
+            nows[min(number, len(nows) - 1)] if nows else None,
+        )
+        for number, (option, cut) in enumerate(zip(("--at", "--and"), cuts, strict=True))
+    ]
+    if len(files) == 1:
+        for moment in moments:
+            moment.require_cut()
+    previous, context = requests_of(task, moments)
     comparison = context.compared_with(previous)
     if as_json:
         say_json({**msgspec.to_builtins(comparison), "share": round(comparison.share, 4)})
@@ -182,18 +202,46 @@ def diff(
     return 0
 
 
-def first_messages(
-    conversation: Conversation, cut: int | None, files: list[str], option: str
-) -> Conversation:
-    """A conversation as it was when it had so many messages."""
-    count = len(conversation.messages)
-    if cut is None:
-        if len(files) == 1:
-            raise UsageError(f"{option} how many messages?", hint="or name a second file")
-        return conversation
-    if cut > count:
-        raise UsageError(f"{option} {cut:,}: there are only {numbered(count, 'message')}")
-    return msgspec.structs.replace(conversation, messages=conversation.messages[:cut])
+class Moment(Struct, frozen=True):
+    """A conversation after some of its messages."""
+
+    name: str
+    option: str
+    cut: int | None
+    """None: after all of them."""
+    now: datetime | None
+
+    def require_cut(self) -> None:
+        """Refuse a moment that says nothing, where the other is of the same conversation."""
+        if self.cut is None:
+            raise UsageError(f"{self.option} how many messages?", hint="or name a second file")
+
+    def of(self, conversation: Conversation) -> Conversation:
+        """The conversation as it was then."""
+        count = len(conversation.messages)
+        if self.cut is None:
+            return conversation
+        if self.cut > count:
+            raise UsageError(
+                f"{self.option} {self.cut:,}: there are only {numbered(count, 'message')}"
+            )
+        return msgspec.structs.replace(conversation, messages=conversation.messages[: self.cut])
+
+
+def requests_of(task: Task, moments: Iterable[Moment]) -> list[Context]:
+    """The requests of some moments; a file is read once."""
+    read: dict[str, Conversation] = {}
+    contexts: list[Context] = []
+    for moment in moments:
+        name = moment.name
+        if task.source is None:
+            contexts.append(chats.context_of(task, name, at=moment.cut, now=moment.now))
+            continue
+        with about(name):
+            if name not in read:
+                read[name] = task.parse(read_document(name))
+            contexts.append(task.build(moment.of(read[name]), moment.now))
+    return contexts
 
 
 def differences(
@@ -234,12 +282,6 @@ def read_now(text: str) -> datetime:
             f"--now {shown(text)} is no time", hint="2026-11-15T13:05:00+02:00"
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def question_time(messages: Iterable[Message]) -> datetime | None:
-    """When the newest words of a user came, where that is told."""
-    times = [message.time for message in messages if message.role == "user" and message.sent_at]
-    return times[-1] if times else None
 
 
 def read_tools(file: str) -> tuple[Tool | Opaque, ...]:

@@ -11,9 +11,10 @@ from contextwright.cli.input import about
 from contextwright.cli.output import note, numbered, on_terminal, paint, say, say_json
 from contextwright.documents import decode, read_bytes, read_document
 from contextwright.errors import ParseError, UsageError, shown
+from contextwright.formats.base import Conversation
 from contextwright.models import Model
 
-__all__ = ["check", "count", "show"]
+__all__ = ["check", "count", "print_one", "show"]
 
 FILE_LIKE = re.compile(r"\S*[^\s.][./\\][^\s.]\S*")
 """One word with a dot or a slash inside: sooner a mistyped file than something to count."""
@@ -75,6 +76,14 @@ def show(file: str, format: str, *, ascii: bool, width: int | None, colored: boo
     formats.find(format)
     with about(file):
         conversation = api.parse(read_document(file), format)
+    print_one(conversation, ascii=ascii, width=width, colored=colored)
+    return 0
+
+
+def print_one(
+    conversation: Conversation, *, ascii: bool, width: int | None, colored: bool | None
+) -> None:
+    """Print a conversation, in colour on a terminal or when asked for."""
     if on_terminal() if colored is None else colored:
         paint(
             lambda console: display.print_conversation(
@@ -86,4 +95,3 @@ def show(file: str, format: str, *, ascii: bool, width: int | None, colored: boo
         say(display.show(conversation, ascii=ascii, width=width))
     for change in conversation.changes:
         note(f"cw: {change}")
-    return 0

@@ -28,6 +28,21 @@ ModelsFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Source = Annotated[str, typer.Option("--from", metavar="FORMAT", help="What it is.")]
+FileOrConversation = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|CONVERSATION",
+        help="With --from a JSON file, or - for standard input; else a conversation of the store.",
+    ),
+]
+FileFormat = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="What the file is: see cw formats."),
+]
+Conversation = Annotated[str, typer.Argument(metavar="CONVERSATION", help="Its id.")]
+Tenant = Annotated[
+    str, typer.Option("--tenant", metavar="NAME", help="Whose conversations. Default: nobody's.")
+]
 ForModel = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="Who reads it.")]
 RecipeName = Annotated[
     str,

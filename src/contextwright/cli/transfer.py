@@ -21,7 +21,7 @@ from contextwright.models import Model
 from contextwright.store.base import Store
 from contextwright.store.records import Details
 
-__all__ = ["export", "import_files"]
+__all__ = ["conversation_of", "export", "frame_of", "import_files"]
 
 
 def import_files(
@@ -133,6 +133,12 @@ KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", 
 def conversation_of(store: Store, details: Details) -> Conversation:
     """A stored conversation as a value, with what its request said when it was imported."""
     messages = tuple(stored.message for stored in store.conversation(details.id).read())
+    source = source_of(details, messages)
+    return msgspec.structs.replace(frame_of(details), messages=messages, source=source)
+
+
+def frame_of(details: Details) -> Conversation:
+    """What a stored conversation says besides its messages."""
     held: dict[str, Any] = {name: value for name, value in details.settings.items() if name in KEPT}
     about = {"title": details.title, "agent": details.agent}
     known = {name: value for name, value in about.items() if value is not None}
@@ -142,8 +148,7 @@ def conversation_of(store: Store, details: Details) -> Conversation:
         conversation = msgspec.convert({**held, "messages": ()}, Conversation)
     except msgspec.ValidationError:  # settings of somebody's own under our names
         conversation = Conversation(())
-    source = source_of(details, messages)
-    return msgspec.structs.replace(conversation, messages=messages, id=details.id, source=source)
+    return msgspec.structs.replace(conversation, id=details.id)
 
 
 def source_of(details: Details, messages: Iterable[Message]) -> str | None:

@@ -7,21 +7,29 @@ Tasks that write at the same moment share a transaction, as threads do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
+from contextwright.messages import Opaque, Tool
+from contextwright.models import Model
 from contextwright.store.base import Chat, Numbers, Said, Store
 from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
 from contextwright.store.reading import PAGE
 from contextwright.store.records import Details, Stored, Turn
+
+if TYPE_CHECKING:
+    from contextwright.context import Context
+    from contextwright.memories import Recollection
+    from contextwright.recipe import Recipe
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
@@ -189,6 +197,31 @@ class AsyncChat:
     async def details(self) -> Details:
         """What is known about the conversation besides its messages."""
         return await self.store.run((await self._chat()).details)
+
+    async def context(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: Recollection | None = None,
+        at: int | None = None,
+    ) -> Context:
+        """The best valid request within the budget, with its receipt."""
+        return await self.store.run(
+            (await self._chat()).context,
+            recipe,
+            model=model,
+            format=format,
+            tools=tools,
+            now=now,
+            budget=budget,
+            memories=memories,
+            at=at,
+        )
 
     async def _chat(self) -> Chat:
         return (await self.store.store()).conversation(self.id)

@@ -303,18 +303,22 @@ class Chat:
         now: datetime | None = None,
         budget: int | None = None,
         memories: Recollection | None = None,
+        at: int | None = None,
     ) -> Context:
         """The best valid request within the budget, with its receipt.
 
         Reads the end of the conversation and what must stay, however long it is. Without `now`,
-        clocks tell the time of this call.
+        clocks tell the time of this call. With `at` it is the request after that message, with what
+        is hidden or pinned today.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
-            NotFound: there is no such conversation.
+            NotFound: there is no such conversation, or no such message in it.
         """
         from contextwright.store.contexts import build
 
+        if at is not None:
+            require_number(at)
         return build(
             self,
             recipe,
@@ -324,6 +328,7 @@ class Chat:
             now=now or datetime.now(UTC),
             budget=budget,
             memories=memories,
+            at=at,
         )
 
     # --- inside ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from msgspec import Struct
 from contextwright.api import as_model
 from contextwright.building import PricedHistory
 from contextwright.context import Context
+from contextwright.errors import NotFound, shown
 from contextwright.memories import Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.metering import Meter
@@ -56,17 +57,24 @@ def build(
     now: datetime | None = None,
     budget: int | None = None,
     memories: Recollection | None = None,
+    at: int | None = None,
 ) -> Context:
-    """The context of a conversation; reads what the window needs, and more only if it asks."""
+    """The context of a conversation; reads what the window needs, and more only if it asks.
+
+    With `at` it is the one of an earlier moment: what is counted for it is not kept, because
+    totals that begin there need not meet those that are stored.
+    """
     facts = as_model(model)
     meter = chat.store.meter(chat.id, format or facts.format, facts)
     room = recipe.tokens(facts, budget)
     engine, memory = chat.store.engine, chat.store.remembered
     # Whoever builds takes it away, so that no two threads ever share it.
-    known = memory.pop((chat.store.tenant, chat.id), None)
-    known = engine.read(lambda connection: looked_up(connection, chat, recipe, meter, room, known))
+    known = memory.pop((chat.store.tenant, chat.id), None) if at is None else None
+    known = engine.read(
+        lambda connection: looked_up(connection, chat, recipe, meter, room, known, at)
+    )
     while True:
-        if known.tally.new:
+        if known.tally.new and at is None:
             engine.write(known.tally.write, chat.id)
             known.tally.new.clear()
         context = recipe.build(
@@ -79,7 +87,8 @@ def build(
             memories=memories,
         )
         if not context.decisions.wanted:
-            memory[chat.store.tenant, chat.id] = known
+            if at is None:
+                memory[chat.store.tenant, chat.id] = known
             while len(memory) > MOST_REMEMBERED:
                 memory.pop(next(iter(memory)), None)
             return context
@@ -95,6 +104,7 @@ def looked_up(
     meter: Meter,
     room: int,
     known: Remembered | None,
+    at: int | None,
 ) -> Remembered:
     """The conversation as far as a build needs it: what is remembered and what came since."""
     if known is not None and has_grown(connection, recipe, meter, known):
@@ -104,6 +114,10 @@ def looked_up(
     if state is None:
         raise conversations.unknown(chat.id)
     length, marked = state
+    if at is not None:
+        if not 1 <= at <= length:
+            raise NotFound(f"there is no message {at} in {shown(chat.id)}")
+        length = at
     window = recipe.window
     pages = Pages(head)
     tally = Tally(pages, meter.name, meter.cost)

@@ -25,6 +25,8 @@ __all__ = [
     "Sync",
     "Value",
     "Work",
+    "file_of",
+    "is_server",
     "open_engine",
 ]
 
@@ -68,6 +70,16 @@ class Engine(Protocol):
     """A database with our tables in it."""
 
     @property
+    def kind(self) -> Literal["sqlite", "postgres"]:
+        """Which one it is."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """The file, or the database, without a password."""
+        ...
+
+    @property
     def names_turns(self) -> bool:
         """Whether a turn without a key needs one, because an answer can get lost on its way."""
         ...
@@ -101,13 +113,18 @@ def open_engine(place: str | Path, sync: Sync) -> Engine:
     if sync not in ("full", "fast"):
         raise UsageError(f"sync cannot be {shown(sync)}", hint="full or fast")
     address = os.fspath(place)
-    if address.startswith(("postgresql://", "postgres://")):
+    if is_server(address):
         from contextwright.store.postgres import PostgresEngine
 
         return PostgresEngine(address, sync)
     from contextwright.store.sqlite import SqliteEngine
 
     return SqliteEngine(file_of(address), sync)
+
+
+def is_server(address: str) -> bool:
+    """Whether an address is that of a database server, and not of a file."""
+    return address.startswith(("postgresql://", "postgres://"))
 
 
 def file_of(address: str) -> str:

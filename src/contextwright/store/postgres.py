@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from contextwright.errors import (
     MissingExtra,
@@ -93,6 +93,7 @@ class PostgresConnection:
 class PostgresEngine:
     """Our tables in the schema `contextwright` of a database."""
 
+    kind: Literal["postgres"] = "postgres"
     names_turns = True  # a commit whose answer is cut off is sent again
 
     def __init__(self, url: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:

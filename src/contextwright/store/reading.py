@@ -14,6 +14,7 @@ from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Stored
 
 __all__ = [
+    "BODIES",
     "OURS",
     "PAGE",
     "between",

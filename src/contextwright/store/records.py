@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from contextwright.messages import Message
 
-__all__ = ["Details", "Stored", "Turn"]
+__all__ = ["Cure", "Details", "Finding", "Stored", "Turn"]
 
 
 class Stored(Struct, frozen=True):
@@ -46,3 +46,28 @@ class Details(Struct, frozen=True):
     """The last message it shares with the parent."""
     created: str = ""
     """When, in ISO 8601; for people only, nothing is ordered by it."""
+
+
+class Cure(Struct, frozen=True):
+    """A statement that puts right what can be told from the rest, once for each row of values."""
+
+    sql: str
+    rows: tuple[tuple[str | int | None, ...], ...]
+    effect: str
+    """What it does, in words."""
+
+
+class Finding(Struct, frozen=True):
+    """Something in a store that should not be so."""
+
+    code: str
+    problem: str
+    conversation: int | None = None
+    """The number of the conversation it is about."""
+    where: str = ""
+    """The conversation in words."""
+    cure: Cure | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{self.code} {place}{self.problem}"

@@ -4,16 +4,16 @@ when two processes write and checkpoint at once (fixed in 3.51.3).
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import apsw
 
 from contextwright.errors import StoreBusy, StoreError, StoreFull, UnknownSchema, shown
+from contextwright.store.backup import back_up
 from contextwright.store.engine import Outcomes, Pool, Row, Sync, Value, Work
 from contextwright.store.migrations import STEPS, Step, steps_after
 from contextwright.store.writer import Entry, Writer
@@ -83,10 +83,11 @@ class SqliteConnection:
 class SqliteEngine:
     """One file, any number of threads and processes."""
 
+    kind: Literal["sqlite"] = "sqlite"
     names_turns = False  # no answer gets lost between us and the file
 
     def __init__(self, path: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:
-        self.path, self._sync = path, sync
+        self.path, self.where, self._sync = path, path, sync
         self._readers = Pool(self._reader, SqliteConnection.close, CONNECTIONS)
         self._writers = Pool(self._connect, SqliteConnection.close, CONNECTIONS)
         self._writer = Writer(self._transact)
@@ -241,16 +242,3 @@ def use_log(connection: SqliteConnection) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(random.uniform(0.001, 0.01))
-
-
-def back_up(path: str, target: str) -> None:
-    """A copy of a file as it was last committed; it appears whole or not at all."""
-    part = f"{target}.{os.getpid()}.part"
-    source, copy = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(part)
-    try:
-        with copy.backup("main", source, "main") as backup:
-            backup.step(-1)
-    finally:
-        copy.close()
-        source.close()
-    os.replace(part, target)

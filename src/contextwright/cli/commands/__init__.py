@@ -5,6 +5,13 @@ from __future__ import annotations
 # Imported in the order in which `cw --help` lists them.
 from contextwright.cli.app import app
 
-from contextwright.cli.commands import conversations, contexts, transfer, streams, tables  # isort: skip
+from contextwright.cli.commands import (  # isort: skip
+    conversations,
+    contexts,
+    stores,
+    transfer,
+    streams,
+    tables,
+)
 
-__all__ = ["app", "contexts", "conversations", "streams", "tables", "transfer"]
+__all__ = ["app", "contexts", "conversations", "stores", "streams", "tables", "transfer"]

@@ -12,15 +12,20 @@ from contextwright.cli.options import (
     AsJson,
     Budget,
     File,
+    FileFormat,
+    FileOrConversation,
     ForModel,
     ModelsFile,
     Now,
     Output,
     RecipeName,
     Source,
+    StorePlace,
     TargetFormat,
+    Tenant,
     ToolsFile,
 )
+from contextwright.errors import UsageError
 
 if TYPE_CHECKING:
     from contextwright.cli.build import Task
@@ -28,9 +33,11 @@ if TYPE_CHECKING:
 
 @app.command()
 def build(
-    file: File,
-    source: Source,
+    file: FileOrConversation,
     model: ForModel,
+    source: FileFormat = None,
+    store: StorePlace = None,
+    tenant: Tenant = "",
     recipe: RecipeName = "default",
     budget: Budget = None,
     answer: Answer = None,
@@ -49,28 +56,33 @@ def build(
         bool, typer.Option("--changes", help="List every repair, loss and invention on stderr.")
     ] = False,
 ) -> int:
-    """Make the best request within a budget.
+    """Make the best request within a budget, for a conversation of the store or of a file.
 
     A recipe says what goes in; --format asks another API than the model's own. With --jsonl a line
     that fails becomes {"error": …} in its place, the rest goes on, and the exit code is 1.
 
     \b
+    cw build lunch --model claude-sonnet-5-5 --budget 8000
     cw build chat.json --from openai-chat --model claude-sonnet-5-5 --budget 8000
     cw build thread.json --from aya --recipe aya --model gpt-5.6-sol --receipt
     cw build - --from anthropic --recipe mine.toml --model gpt-5.6-sol --jsonl < logs.jsonl
     """
     from contextwright.cli import build as command
 
-    task = build_task(source, recipe, model, budget, answer, format, now, tools, models)
+    task = build_task(
+        source, store, tenant, recipe, model, budget, answer, format, now, tools, models
+    )
     run = command.build_lines if jsonl else command.build
     return run(task, file, output, receipt=receipt, list_changes=changes)
 
 
 @app.command()
 def explain(
-    file: File,
-    source: Source,
+    file: FileOrConversation,
     model: ForModel,
+    source: FileFormat = None,
+    store: StorePlace = None,
+    tenant: Tenant = "",
     recipe: RecipeName = "default",
     budget: Budget = None,
     answer: Answer = None,
@@ -82,21 +94,30 @@ def explain(
     """Show what a request holds: what stayed, what went, why, the tokens, the price.
 
     \b
+    cw explain lunch --model claude-sonnet-5-5 --budget 8000
     cw explain chat.json --from openai-chat --model claude-sonnet-5-5 --budget 8000
     """
     from contextwright.cli import build as command
 
-    task = build_task(source, recipe, model, budget, answer, format, now, tools, models)
+    task = build_task(
+        source, store, tenant, recipe, model, budget, answer, format, now, tools, models
+    )
     return command.explain(task, file)
 
 
 @app.command()
 def diff(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE [FILE]", help="A conversation, or two.")
+        list[str],
+        typer.Argument(
+            metavar="FILE|CONVERSATION...",
+            help="One and two moments of it, or two. With --from files.",
+        ),
     ],
-    source: Source,
     model: ForModel,
+    source: FileFormat = None,
+    store: StorePlace = None,
+    tenant: Tenant = "",
     at: Annotated[
         int | None,
         typer.Option("--at", min=1, metavar="N", help="The first request: after N messages."),
@@ -119,15 +140,21 @@ def diff(
 ) -> int:
     """Compare two requests: what the cache keeps of the first, where they part, why, the price.
 
-    Two moments of one conversation, or the newest requests of two files.
+    Two moments of one conversation (--at 40 --and 42: after so many messages), or the newest
+    requests of two.
 
     \b
+    cw diff lunch --model claude-sonnet-5-5 --at 40 --and 42
     cw diff chat.json --from openai-chat --model claude-sonnet-5-5 --at 40 --and 42
     cw diff before.json after.json --from anthropic --model claude-sonnet-5-5 --json
     """
     from contextwright.cli import build as command
 
-    task = build_task(source, recipe, model, budget, answer, format, None, tools, models)
+    if source is not None and source.isdecimal():
+        raise UsageError("--from names the format of a file", hint=f"--at {source} --and N")
+    task = build_task(
+        source, store, tenant, recipe, model, budget, answer, format, None, tools, models
+    )
     nows = [command.read_now(time) for time in now or ()]
     return command.diff(task, files, (at, and_at), nows=nows, as_json=as_json)
 
@@ -195,7 +222,9 @@ def simulate(
 
 
 def build_task(
-    source: str,
+    source: str | None,
+    store: str | None,
+    tenant: str,
     recipe: str,
     model: str,
     budget: int | None,
@@ -217,4 +246,6 @@ def build_task(
         budget=budget,
         now=None if now is None else command.read_now(now),
         tools=None if tools is None else command.read_tools(tools),
+        place=store,
+        tenant=tenant,
     )

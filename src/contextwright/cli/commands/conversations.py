@@ -16,7 +16,10 @@ from contextwright.cli.options import (
     ModelsFile,
     Output,
     Source,
+    StorePlace,
+    Tenant,
 )
+from contextwright.errors import UsageError
 
 
 @app.command()
@@ -146,8 +149,19 @@ def count(
 
 @app.command()
 def show(
-    file: File,
-    format: Annotated[str, typer.Option("--format", "-f", metavar="FORMAT", help="What it is.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|CONVERSATION",
+            help="With --format a JSON file, or - for standard input; else one of the store.",
+        ),
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", metavar="FORMAT", help="What the file is: see cw formats."),
+    ] = None,
+    store: StorePlace = None,
+    tenant: Tenant = "",
     ascii: Annotated[bool, typer.Option("--ascii", help="No emoji, no box lines.")] = False,
     width: Annotated[
         int | None, typer.Option("--width", min=1, metavar="N", help="Cut system lines after N.")
@@ -157,12 +171,20 @@ def show(
         typer.Option("--color/--no-color", help="Colours. Default: on a terminal."),
     ] = None,
 ) -> int:
-    """Show a conversation as people read it.
+    """Show a conversation of the store, or of a file, as people read it.
 
     \b
+    cw show lunch
     cw show thread.json --format aya
     cw convert chat.json --from openai-chat --to aya | cw show - --format aya --ascii
     """
+    if format is None:
+        from contextwright.cli import chats
+
+        return chats.show(file, store, tenant, ascii=ascii, width=width, colored=color)
+    if store is not None or tenant:
+        hint = "leave out one of --format and --store"
+        raise UsageError("a file, or a conversation of the store?", hint=hint)
     from contextwright.cli import inspect as command
 
     return command.show(file, format, ascii=ascii, width=width, colored=color)

@@ -1,0 +1,336 @@
+"""Commands over a store: what they print, where, and with which exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from contextwright.cli import main
+from contextwright.messages import tool_result, user
+from contextwright.store.base import Store
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def cw(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Run:
+    """Run a command in this process, on a store of its own."""
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, input: bytes = b"") -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
+        code = main(arguments)
+        out, err = capsysbinary.readouterr()
+        return Outcome(code, out.decode(), err.decode())
+
+    return run
+
+
+CHAT: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "Котра година?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "13:05\nEET"},
+        {"role": "assistant", "content": "П'ята по першій."},
+    ],
+    "tools": [
+        {"type": "function", "function": {"name": "clock", "parameters": {"type": "object"}}}
+    ],
+}
+
+
+@pytest.fixture
+def chat(cw: Run, tmp_path: Path) -> str:
+    """A conversation that came from a file."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(CHAT))
+    assert cw("import", str(file), "--as", "lunch").code == 0
+    return "lunch"
+
+
+# --- conversations -------------------------------------------------------------------------------
+
+
+def test_add_list_read_show(cw: Run) -> None:
+    assert cw("add", "lunch", "Suggest lunch.", "--author", "U1") == (0, "1\n", "")
+    assert (
+        cw("add", "lunch", "-", "--role", "assistant", input="Суп\nабо ні\n".encode()).out == "2\n"
+    )
+    assert cw("add", "lunch", "Again", "--key", "k").out == "3\n"
+    assert cw("add", "lunch", "Again", "--key", "k").out == "3\n"
+    assert cw("add", "lunch", "Theirs", "--tenant", "acme").out == "1\n"
+    assert cw("list") == (
+        0,
+        "conversation  messages  title  agent  forked from\nlunch         3\n",
+        "",
+    )
+    listed = json.loads(cw("list", "--tenant", "acme", "--json").out)
+    assert [(one["id"], one["length"]) for one in listed] == [("lunch", 1)]
+    assert cw("list", "--tenant", "nobody") == (0, "", "cw: no conversations\n")
+    assert cw("read", "lunch").out == (
+        "     1 user U1: Suggest lunch.\n     2 assistant: Суп\n       або ні\n     3 user: Again\n"
+    )
+    assert cw("read", "lunch", "--from", "2", "--to", "2").out.startswith("     2 assistant")
+    line = (
+        '{"seq":3,"key":"k","message":{"role":"user","parts":[{"type":"text","text":"Again"}]}}\n'
+    )
+    assert cw("read", "lunch", "--tail", "1", "--json").out == line
+    assert cw("show", "lunch", "--ascii").out == (
+        "[USER] User <@U1>\n> Suggest lunch.\n\n"
+        '[ASST] Assistant\n[MSG] Message:\n   "Суп\n    або ні"\n\n'
+        "[USER] User\n> Again\n"
+    )
+
+
+def test_read_shows_calls_and_what_is_hidden(cw: Run, chat: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "chat.db") as store:
+        store.conversation(chat).delete(1)
+        store.conversation(chat).fork("dinner", 2).update(title="a\nb\x1b[2J" + "x" * 99)
+    assert cw("read", chat, "--to", "3").out == (
+        "     1 user (deleted): Котра година?\n"
+        "     2 assistant: clock({})\n"
+        "     3 tool: 13:05\n       EET\n"
+    )
+    head, _, fork = cw("list").out.splitlines()
+    assert head.split() == ["conversation", "messages", "title", "agent", "forked", "from"]
+    assert fork.endswith("lunch at 2")
+    assert "\x1b" not in fork
+
+
+def test_what_cannot_be_stored(cw: Run) -> None:
+    code, out, err = cw("add", "lunch", "-", input=b"a\x00b")
+    assert (code, out) == (2, "")
+    assert err.startswith("cw: messages[0].parts[0].text, character 2: a NUL cannot be stored")
+    assert cw("add", "lunch", "-", input=b"\xff").err == (
+        "cw: standard input: byte 0 is not UTF-8 text\n"
+    )
+    code, out, err = cw("add", "lunch", "-", "--replace", input=b"a\x00b")
+    assert (code, out) == (0, "1\n")
+    assert err.startswith("cw: repair.text messages[0].parts[0].text")
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+MODEL = ("--model", "claude-sonnet-5-5", "--budget", "4000")
+
+
+def test_a_stored_conversation_builds_as_its_file_does(cw: Run, chat: str) -> None:
+    named = ("--from", "openai-chat", *MODEL)
+    stored = cw("build", chat, *MODEL, "--receipt")
+    filed = cw("build", "chat.json", *named, "--receipt")
+    assert stored.code == 0
+    assert json.loads(stored.out)["payload"] == json.loads(filed.out)["payload"]
+    assert cw("explain", chat, *MODEL).out == cw("explain", "chat.json", *named).out
+    cuts = ("--at", "1", "--and", "3")
+    assert cw("diff", chat, *MODEL, *cuts).out == cw("diff", "chat.json", *named, *cuts).out
+
+
+def test_diff_of_a_fork_and_its_parent(cw: Run, chat: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "chat.db") as store:
+        store.conversation(chat).fork("dinner", 3).add(user("Hm?"))
+    code, out, _ = cw("diff", chat, "dinner", *MODEL)
+    assert code == 0
+    assert out.startswith("before")
+
+
+WRONG = {
+    "a file without its format": (
+        ("build", "chat.json", *MODEL),
+        2,
+        "cw: 'chat.json' is a file, not a conversation (say what it is with --from FORMAT)",
+    ),
+    "a file to show": (
+        ("show", "chat.json"),
+        2,
+        "cw: 'chat.json' is a file, not a conversation (say what it is with --format FORMAT)",
+    ),
+    "standard input": (
+        ("explain", "-", *MODEL),
+        2,
+        "cw: standard input is no conversation of the store (say what it is with --from FORMAT)",
+    ),
+    "lines of nothing": (
+        ("build", "lunch", "--jsonl", *MODEL),
+        2,
+        "cw: --jsonl reads a file (say what its lines are with --from FORMAT)",
+    ),
+    "a file and a store": (
+        ("build", "chat.json", "--from", "openai-chat", "--store", "x.db", *MODEL),
+        2,
+        "cw: a file, or a conversation of the store? (leave out one of --from and --store)",
+    ),
+    "an unknown conversation": (
+        ("build", "nobody", *MODEL),
+        1,
+        "cw: there is no conversation 'nobody'",
+    ),
+    "an unknown conversation to read": (
+        ("read", "nobody"),
+        1,
+        "cw: there is no conversation 'nobody'",
+    ),
+    "of another tenant": (
+        ("show", "lunch", "--tenant", "acme"),
+        1,
+        "cw: there is no conversation 'lunch'",
+    ),
+    "a message that is not there": (
+        ("diff", "lunch", *MODEL, "--at", "1", "--and", "99"),
+        1,
+        "cw: there is no message 99 in 'lunch'",
+    ),
+    "one moment only": (
+        ("diff", "lunch", *MODEL, "--at", "1"),
+        2,
+        "cw: --and how many messages? (or name a second file)",
+    ),
+    "numbers in the wrong option": (
+        ("diff", "lunch", *MODEL, "--from", "40"),
+        2,
+        "cw: --from names the format of a file (--at 40 --and N)",
+    ),
+    "two ends": (
+        ("read", "lunch", "--tail", "2", "--from", "1"),
+        2,
+        "cw: --tail counts from the end (leave out --from and --to)",
+    ),
+    "no store": (
+        ("list", "--store", "none.db"),
+        1,
+        "cw: there is no store at 'none.db' (cw add makes one)",
+    ),
+    "no store to look at": (
+        ("doctor", "--store", "none.db"),
+        1,
+        "cw: there is no store at 'none.db' (cw add makes one)",
+    ),
+    "a store onto itself": (
+        ("copy", "chat.db", "./chat.db"),
+        2,
+        "cw: a store is no copy of itself (name two stores)",
+    ),
+    "a backup over a file": (
+        ("backup", "chat.json"),
+        2,
+        "cw: there is 'chat.json' already (name a new file)",
+    ),
+    "a backup of Postgres": (
+        ("backup", "new.db", "--store", "postgresql://u:secret@h/d"),
+        2,
+        "cw: Postgres makes its own backups "
+        "(pg_dump -n contextwright -Fc -f new.db URL, or cw copy URL new.db)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_calls(
+    cw: Run, chat: str, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    assert cw(*arguments) == (code, "", f"{message}\n")
+    assert not Path("none.db").exists()
+
+
+@pytest.mark.parametrize("command", ["add", "read", "doctor", "backup", "copy", "build", "diff"])
+def test_help_teaches_with_examples(cw: Run, command: str) -> None:
+    code, out, _ = cw(command, "--help")
+    assert code == 0
+    assert f"\n  cw {command} " in out
+
+
+# --- whole stores --------------------------------------------------------------------------------
+
+
+def test_doctor_says_and_mends(cw: Run, chat: str, tmp_path: Path) -> None:
+    code, out, err = cw("doctor")
+    assert (code, err) == (0, "")
+    assert out.endswith("1 conversation, 4 messages: 0 problems\n")
+    with Store(tmp_path / "chat.db") as store:
+        store.engine.write_alone(lambda one: one.run("UPDATE heads SET last = 3"))
+    wrong = "head conversation 'lunch': its head says 3, the last message is 4"
+    code, out, _ = cw("doctor")
+    assert code == 1
+    assert out.splitlines()[1:] == [
+        f"wrong  {wrong} (--repair mends it)",
+        "1 conversation, 4 messages: 1 problem",
+    ]
+    saved = f"{tmp_path / 'chat.db'}.repair-1.backup"
+    code, out, _ = cw("doctor", "--repair")
+    assert code == 0
+    assert out.splitlines()[1:] == [
+        f"saved  {saved}",
+        f"mended {wrong}; the last number is 4 again",
+        "1 conversation, 4 messages: 0 problems",
+    ]
+    assert cw("doctor", "--store", saved).code == 1
+    assert json.loads(cw("doctor", "--store", saved, "--json").out)["problems"] == [
+        {
+            "code": "head",
+            "where": "conversation 'lunch'",
+            "problem": "its head says 3, the last message is 4",
+            "cure": "the last number is 4 again",
+        }
+    ]
+
+
+def test_a_file_too_damaged_to_open(cw: Run, chat: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.db"
+    data = bytearray(file.read_bytes())
+    data[100:8_192] = b"\xff" * 8_092
+    file.write_bytes(data)
+    code, out, err = cw("doctor")
+    assert (code, err) == (1, "")
+    assert "wrong  database" in out
+    assert "is damaged; bring back a backup" in out
+
+
+def test_doctor_on_postgres_wants_a_backup_of_its_own(cw: Run, postgres: str) -> None:
+    with Store(postgres) as store:
+        store.conversation("a").add(user("Hello"))
+        store.engine.write_alone(lambda one: one.run("UPDATE heads SET last = 3"))
+    code, out, err = cw("doctor", "--store", postgres, "--repair")
+    assert (code, out) == (2, "")
+    assert err == (
+        "cw: no copy can be put beside a Postgres database "
+        "(call pg_dump, then cw doctor --repair --no-backup)\n"
+    )
+    assert cw("doctor", "--store", postgres, "--repair", "--no-backup").code == 0
+
+
+def test_backup_and_copy(cw: Run, chat: str, postgres: str, tmp_path: Path) -> None:
+    code, out, err = cw("backup", "saved.db")
+    assert (code, err) == (0, "")
+    assert out.startswith("saved.db: ")
+    code, out, err = cw("copy", "saved.db", postgres)
+    assert (code, out) == (0, "4 messages of 1 conversation\n")
+    assert err.startswith("cw: both sides are the same, digest ")
+    with Store(postgres) as store:
+        store.conversation(chat).add(tool_result("c9", "late"))
+    code, out, _ = cw("copy", postgres, "saved.db")
+    assert (code, out) == (0, "1 message of 1 conversation (4 were there already)\n")
+    assert json.loads(cw("copy", postgres, "saved.db", "--json").out)["known"] == 5
+    code, out, err = cw("copy", "chat.db", "saved.db")
+    assert (code, out) == (1, "")
+    assert "of the target has 5 messages, the source 4" in err
