@@ -14,6 +14,7 @@ import gc
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
@@ -30,7 +31,7 @@ MODEL = "gpt-4o"
 BUDGET = 8_000
 RECIPE = Recipe(system=("You are Ada.",), budget=BUDGET)
 ROUNDS = 60
-QUESTION = "What is left of the budget for this month, and who decides about it?"
+QUESTION = workload.words(Random(1), 400)
 
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Message).decode

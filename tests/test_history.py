@@ -147,12 +147,3 @@ def test_results_and_media_of_one_message_are_not_saved_twice() -> None:
     history = History(messages, price=price, fading=Fading(results=1, media=1, step=1))
     assert history.at(1) == cw.tool_result("a", "[result cleared: 80 characters]")
     assert history.total == sum(price(history.at(place)) for place in range(len(messages)))
-
-
-def test_the_unfinished_end_begins_at_its_calls() -> None:
-    open_end = exchange(0, calls=2)
-    assert History([cw.user("go"), *open_end], price=price).tail() == 1
-    assert History([cw.user("go"), *open_end[:2]], price=price).tail() == 1
-    assert History([cw.user("go"), *open_end, cw.assistant("ok")], price=price).tail() == 5
-    assert History([cw.user("go")], price=price).tail() == 1
-    assert History([], price=price).tail() == 0

@@ -169,8 +169,9 @@ class Attempt:
         changes: list[Change] = []
         gap, question, volatile = decisions.gap, self.history.question, self.volatile
         company = [*self.build.company, *([Text(volatile)] if volatile else [])]
+        seen = self.history.seen()
         for place in decisions.places():
-            message = self.history.at(place)
+            message = self.history.at(place, seen)
             if self.longest is not None:
                 whole, message = message, cut_to(message, self.longest)
                 if message is not whole:

@@ -348,22 +348,19 @@ class History:
         call free, and each step of fading sets free what it saves.
         """
         points: set[int] = set()
+        seen = self.seen()
+        has_faded = seen.results > 0 or seen.media > 0
         for places in (self.questions, self.asked):
             index = bisect_right(places, start)
-            points.update(places[index:] if self.fadeable else places[index : index + 1])
+            points.update(places[index:] if has_faded else places[index : index + 1])
         grouped = self.groups.places
         for place in grouped[bisect_left(grouped, start) :]:
             if self.groups.with_all(place)[0] < start:
                 following = bisect_right(self.questions, place)
                 points.update((place + 1, *self.questions[following : following + 1]))
-        if self.fadeable:
+        if has_faded:
             points.update(map(self.place, self._fades.moves(self._numbers[start])))
         return sorted(point for point in points if start < point < len(self))
-
-    def tail(self) -> int:
-        """Where the unfinished end begins: the last calls whose results close the history."""
-        group = self.groups.get(self._ends[-1]) if self._ends else None
-        return group.members[0] if group and group.members[-1] == self._ends[-1] else len(self)
 
     def _saved_before(self, place: int, seen: Seen) -> int:
         """What fading saves before a place."""
