@@ -118,6 +118,6 @@ def test_a_turn_takes_the_same_operations_at_any_length(
     assert all(one == seen[0] for one in seen), seen
     assert (
         seen[0][1]
-        == [{"tokenised": 5, "statements": 18, "commits": 1, "rows written": 10, "rows read": 73}]
+        == [{"tokenised": 5, "statements": 18, "commits": 1, "rows written": 10, "rows read": 13}]
         * WARM
     )  # a result is priced twice: as it is, and faded

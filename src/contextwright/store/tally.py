@@ -34,7 +34,7 @@ class Tally:
         """The message from which on everything costs more than so many tokens, if any."""
         self._number = totals.meter_number(connection, self.meter)
         self._length, self._ends = length, None
-        self._totals = self._stored(connection, length)
+        self._totals = self._stored(connection, length, CHUNK)
         newest, lowest = max(self._totals, default=None), min(self._totals, default=length)
         if newest is None:
             self._totals[length] = FREE
@@ -57,9 +57,11 @@ class Tally:
     def grow(self, connection: Connection, length: int) -> None:
         """Go on to a message behind what was counted."""
         since, self._length = self._length, length
-        stored = self._stored(connection, length)
+        if self._number is None:
+            self._number = totals.meter_number(connection, self.meter)
+        stored = self._stored(connection, length, length - since)
         self._totals.update({seq: total for seq, total in stored.items() if seq > since})
-        self._count_behind(connection, max(self._totals))
+        self._count_behind(connection, max(stored, default=since))
 
     def at(self, connection: Connection, seq: int) -> Priced | None:
         """The running total up to a message; None if it was never counted."""
@@ -80,11 +82,11 @@ class Tally:
         behind = self._totals[self._length] - self._totals[seq]
         return behind.cost - behind.savings.both
 
-    def _stored(self, connection: Connection, last: int) -> dict[int, Priced]:
-        """Totals up to a message that a build before this one has stored."""
+    def _stored(self, connection: Connection, last: int, most: int) -> dict[int, Priced]:
+        """The newest totals up to a message that were stored before this."""
         if self._number is None:
             return {}
-        return totals.newest(connection, self.conversation, self._number, last, CHUNK)
+        return totals.newest(connection, self.conversation, self._number, last, most)
 
     def _count_behind(self, connection: Connection, newest: int) -> None:
         """Count what was added since."""
@@ -99,7 +101,7 @@ class Tally:
 
     def _count_before(self, connection: Connection, lowest: int) -> int:
         """Look, or count, further back; gives how far."""
-        older = self._stored(connection, lowest - 1)
+        older = self._stored(connection, lowest - 1, CHUNK)
         if older:
             self._totals.update(older)
             return min(older)
