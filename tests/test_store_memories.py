@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.store.copying import copy
 from contextwright.store.recollection import StoreRecollection
 
 ALICE = cw.Author(id="alice", name="Alice")
@@ -196,3 +197,24 @@ def test_the_command_line_remembers_and_finds(place: str) -> None:
     wrong = cw_run("search", "tea", "--conversation", "x", "--store", place)
     assert wrong.returncode == 1
     assert "there is no conversation 'x'" in wrong.stderr
+
+
+def test_a_copy_brings_memories_and_can_be_searched(
+    place: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("source")
+    with cw.Store(folder / "chat.db") as source, cw.Store(place) as target:
+        source.conversation("a").add(cw.user("risotto"))
+        source.for_tenant("other").remember("of others")
+        ids = [source.remember(f"note {number}", about="alice") for number in range(150)]
+        assert len(source.search("risotto")) == 1
+        for _ in range(2):
+            assert copy(source.engine, target.engine).memories == 151
+        assert list(target.memories()) == list(source.memories())
+        assert remembered(target.for_tenant("other")) == ["of others"]
+        assert [hit.conversation for hit in target.search("risotto")] == ["a"]
+        change = "UPDATE memories SET body = ? WHERE id = ?"
+        other = '{"kind":"memory","text":"forged"}'
+        target.engine.write(lambda connection: connection.run(change, other, ids[0]))
+        with pytest.raises(cw.Conflict, match="says something else"):
+            copy(source.engine, target.engine)

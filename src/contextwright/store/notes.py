@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import Conflict, UsageError, shown
 from contextwright.memories import Memory
-from contextwright.store.engine import Connection, Value, Work
+from contextwright.store.engine import Connection, Engine, Row, Value, Work
 from contextwright.store.hygiene import decode_memory, require_name
 from contextwright.store.records import StoredMemory
 
-__all__ = ["add", "new_id", "newest", "page_after", "remove", "remove_scope", "sound"]
+__all__ = ["add", "copy", "new_id", "newest", "page_after", "remove", "remove_scope", "sound"]
 
 PAGE = 100
 
 INSERT = """
 INSERT INTO memories (tenant, id, kind, about, scope, body) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (tenant, id) DO NOTHING"""
+ROWS = """
+SELECT number, tenant, id, kind, about, scope, body FROM memories
+WHERE number > ? ORDER BY number LIMIT ?"""
 SELECT = "SELECT number, id, body FROM memories WHERE tenant = ?"
 
 
@@ -41,6 +45,32 @@ def remove(connection: Connection, tenant: str, id: str) -> None:
 def remove_scope(connection: Connection, tenant: str, scope: str) -> None:
     """Remove the memories that belong to one conversation."""
     connection.run("DELETE FROM memories WHERE tenant = ? AND scope = ?", tenant, scope)
+
+
+def copy(source: Engine, target: Engine) -> int:
+    """Bring the memories of all tenants into another store, in their order; gives how many.
+
+    Those that are there already are compared and not written again.
+
+    Raises:
+        Conflict: one of the target has the same id and says something else.
+    """
+    number = count = 0
+    while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
+        number, count = rows[-1][0], count + len(rows)
+        target.write_alone(lambda connection, rows=rows: bring(connection, rows))
+    return count
+
+
+def bring(connection: Connection, rows: Sequence[Row]) -> None:
+    """Write what is not there yet of some memories."""
+    for _, tenant, id, kind, about, scope, body in rows:
+        there = connection.rows(f"{SELECT} AND id = ?", tenant, id)
+        if not there:
+            connection.run(INSERT, tenant, id, kind, about, scope, body)
+        elif there[0][2] != body:
+            hint = "copy into another store, or forget it there"
+            raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
 
 
 def after(
