@@ -10,7 +10,7 @@ import contextwright
 SOURCE = Path(contextwright.__file__).parent
 
 LAYERS = (
-    ("errors", "graphemes", "terminal"),
+    ("errors", "graphemes", "terminal", "terms"),
     ("changes", "messages", "faults", "quoting", "shortening"),
     ("memories", "metadata"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),

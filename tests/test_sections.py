@@ -196,7 +196,7 @@ def test_how_far_sections_look_back() -> None:
     """Whoever reads a history only in part has to know."""
     assert cw.Recipe(system=("x", cw.Persona(), cw.Memories())).reach == 0
     assert recipes.find("gryag").reach == 30
-    assert cw.Recipe(system=(cw.Transcript(100), cw.Relevant())).reach == 100
+    assert cw.Recipe(system=(cw.Transcript(100), cw.Relevant())).reach == 400
 
 
 # A section of one's own, and one that fails

@@ -20,9 +20,20 @@ from contextwright.store import reach, tally
 from contextwright.store.base import Store
 from test_windows import histories, windows
 
+
+class Newest(cw.Section):
+    """A section that looks at the last five messages, whatever the window keeps."""
+
+    def write(self, moment: cw.Moment) -> str | None:
+        return "\n".join(f"{one.role}: {one.text}" for one in moment.messages[-5:])
+
+    def reach(self) -> int:
+        return 5
+
+
 recipes = st.builds(
     Recipe,
-    system=st.sampled_from(((), ("You are Ada.",))),
+    system=st.sampled_from(((), ("You are Ada.",), (cw.Transcript(messages=10),), (Newest(),))),
     window=windows,
     fading=st.sampled_from((Fading(), Fading(results=1, media=1, step=2), Fading(results=2))),
     budget=st.sampled_from((200, 400, 900, 4_000)),

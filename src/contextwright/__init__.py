@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from contextwright.simulation import simulate
     from contextwright.store.asynchronous import AsyncChat, AsyncStore
     from contextwright.store.base import Chat, Store
-    from contextwright.store.records import Details, Stored, Turn
+    from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
@@ -102,6 +102,7 @@ __all__ = [
     "File",
     "FirstAndRecent",
     "History",
+    "Hit",
     "Instructions",
     "InvalidPayload",
     "KeepAll",
@@ -141,6 +142,7 @@ __all__ = [
     "StoreFull",
     "StoreLost",
     "Stored",
+    "StoredMemory",
     "Text",
     "Thinking",
     "Tool",
@@ -185,6 +187,7 @@ LATER = {
     "File": "contextwright.sections",
     "FirstAndRecent": "contextwright.windows",
     "History": "contextwright.history",
+    "Hit": "contextwright.store.records",
     "Instructions": "contextwright.sections",
     "KeepAll": "contextwright.windows",
     "KeepRecent": "contextwright.windows",
@@ -205,6 +208,7 @@ LATER = {
     "Stepped": "contextwright.windows",
     "Store": "contextwright.store.base",
     "Stored": "contextwright.store.records",
+    "StoredMemory": "contextwright.store.records",
     "Transcript": "contextwright.sections",
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",

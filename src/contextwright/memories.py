@@ -6,7 +6,6 @@ a section asks a `Recollection`, which is one method. `Notes` is one that holds 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.messages import read_time
+from contextwright.terms import terms_of
 
 __all__ = ["Memory", "MemoryKind", "Notes", "Recollection", "Wanted"]
 
@@ -87,7 +87,7 @@ class Notes:
         found = [memory for memory in self.memories if self.fits(memory, wanted)]
         if not wanted.query:
             return found[-wanted.most :] if wanted.most > 0 else []
-        asked = stems(wanted.query)
+        asked = terms_of(wanted.query)
         scored = [
             msgspec.structs.replace(memory, score=self.score(memory, asked, wanted.now))
             for memory in found
@@ -103,7 +103,7 @@ class Notes:
 
     def score(self, memory: Memory, asked: set[str], now: datetime | None) -> float:
         """The share of the question's words it holds; of two alike, the newer one is better."""
-        shared = len(asked & stems(f"{memory.key} {memory.text}")) / max(len(asked), 1)
+        shared = len(asked & terms_of(f"{memory.key} {memory.text}")) / max(len(asked), 1)
         return shared * (0.8 + 0.2 * self.recency(memory, now)) * memory.weight
 
     def recency(self, memory: Memory, now: datetime | None) -> float:
@@ -113,12 +113,3 @@ class Notes:
             return 1.0
         days = max(0.0, (now - at).total_seconds() / 86_400)
         return 0.5 ** (days / self.half_life)
-
-
-WORD = re.compile(r"\w+")
-
-
-def stems(text: str) -> set[str]:
-    """The words of any script, without the ends that long ones change when they are inflected."""
-    words = WORD.findall(text.casefold())
-    return {word[: -1 - (len(word) > 6)] if len(word) > 3 else word for word in words}

@@ -120,6 +120,8 @@ def copy_store(source: str, target: str, *, as_json: bool) -> int:
     known = f" ({copied.known:,} were there already)" if copied.known else ""
     conversations = numbered(copied.conversations, "conversation")
     say(f"{numbered(copied.messages, 'message')} of {conversations}{known}")
+    if copied.memories:
+        say("1 memory" if copied.memories == 1 else f"{copied.memories:,} memories")
     note(f"cw: both sides are the same, digest {copied.digest}")
     return 0
 

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
+from contextwright.memories import Memory, MemoryKind, Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.models import Model
-from contextwright.store.base import Chat, Numbers, Said, Store
+from contextwright.store.base import Chat, Hits, Numbers, Said, Store
 from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
 from contextwright.store.reading import PAGE
-from contextwright.store.records import Details, Stored, Turn
+from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
-    from contextwright.memories import Recollection
     from contextwright.recipe import Recipe
 
 __all__ = ["AsyncChat", "AsyncStore"]
@@ -87,6 +87,49 @@ class AsyncStore:
     async def forget(self, id: str) -> None:
         """Remove a conversation and everything in it for good."""
         await self.run((await self.store()).forget, id)
+
+    async def remember(
+        self,
+        memory: Memory | str,
+        *,
+        about: str | None = None,
+        kind: MemoryKind = "memory",
+        key: str = "",
+        scope: str = "",
+        author: str | None = None,
+        at: datetime | str | None = None,
+    ) -> str:
+        """Store a memory, or words with what they are about, and give its id."""
+        return await self.run(
+            (await self.store()).remember,
+            memory,
+            about=about,
+            kind=kind,
+            key=key,
+            scope=scope,
+            author=author,
+            at=at,
+        )
+
+    async def forget_memory(self, id: str) -> None:
+        """Remove a memory for good; `forget` removes a conversation."""
+        await self.run((await self.store()).forget_memory, id)
+
+    async def memories(
+        self,
+        *,
+        about: str | None = None,
+        kind: MemoryKind | None = None,
+        scope: str | None = None,
+    ) -> AsyncIterator[StoredMemory]:
+        """All memories, or those that fit, in the order in which they were stored."""
+        found = (await self.store()).memories(about=about, kind=kind, scope=scope)
+        async for stored in self.each(found):
+            yield stored
+
+    async def search(self, query: str, conversation: str | None = None, most: int = 20) -> Hits:
+        """The messages that hold most of a query's words, the best first."""
+        return await self.run((await self.store()).search, query, conversation, most)
 
     async def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
         """Store turns with one sync; each is whole or not at all, and fails on its own."""

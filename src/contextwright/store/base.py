@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,13 +13,20 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.formats.base import Conversation
-from contextwright.messages import Message, Opaque, Tool, Visibility
+from contextwright.memories import Memory, MemoryKind, Recollection
+from contextwright.messages import Message, Opaque, Tool, Visibility, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
-from contextwright.store import conversations, reading, turns
+from contextwright.store import conversations, notes, reading, search, turns
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
-from contextwright.store.hygiene import bodies_of, require_name, require_text, settings_text
-from contextwright.store.records import Details, Stored, Turn
+from contextwright.store.hygiene import (
+    bodies_of,
+    memory_body,
+    require_name,
+    require_text,
+    settings_text,
+)
+from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
 from contextwright.store.totals import Counted
 
 if TYPE_CHECKING:
@@ -34,6 +42,8 @@ Said: TypeAlias = Message | Conversation | Iterable[Message]
 """What can be added to a conversation as one turn."""
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
+Hits: TypeAlias = list[Hit]
+"""What a search found."""
 
 MOST_USED = 10_000
 """So many conversations are remembered with the meter they were last measured by."""
@@ -92,13 +102,105 @@ class Store:
             number = page[-1][0]
 
     def forget(self, id: str) -> None:
-        """Remove a conversation and everything in it for good.
+        """Remove a conversation for good, with everything in it and the memories of its scope.
 
         Raises:
             Conflict: others were forked from it.
         """
         require_name(id, "conversation's id")
-        self.engine.write(lambda connection: conversations.forget(connection, self.tenant, id), id)
+        self.engine.write(lambda connection: turns.forget(connection, self.tenant, id), id)
+
+    # --- memories ----------------------------------------------------------------------------
+
+    def remember(
+        self,
+        memory: Memory | str,
+        *,
+        about: str | None = None,
+        kind: MemoryKind = "memory",
+        key: str = "",
+        scope: str = "",
+        author: str | None = None,
+        at: datetime | str | None = None,
+    ) -> str:
+        """Store a memory, or words with what they are about, and give its id.
+
+        A `scope` is a conversation's id: the memory is told there alone, and forgotten with it.
+        Without a time, it is noted now.
+        """
+        if isinstance(memory, str):
+            memory = Memory(kind, memory, about, key, author, as_time(at), scope)
+        record = notes.sound(memory)
+        id, body = notes.new_id(), memory_body(record)
+        self.engine.write(
+            lambda connection: notes.add(connection, self.tenant, id, record, body), scope
+        )
+        return id
+
+    def forget_memory(self, id: str) -> None:
+        """Remove a memory for good; `forget` removes a conversation."""
+        require_name(id, "memory's id")
+        self.engine.write(lambda connection: notes.remove(connection, self.tenant, id))
+
+    def memories(
+        self,
+        *,
+        about: str | None = None,
+        kind: MemoryKind | None = None,
+        scope: str | None = None,
+    ) -> Iterator[StoredMemory]:
+        """All memories, or those that fit, in the order in which they were stored."""
+        asked = {"kind": kind, "about": about, "scope": scope}
+        fields: dict[str, Value] = {name: text for name, text in asked.items() if text is not None}
+        for name, text in asked.items():
+            require_text(text, name)
+        number = 0
+        while page := self.engine.read(notes.page_after(self.tenant, number, fields)):
+            yield from (stored for _, stored in page)
+            number = page[-1][0]
+
+    # --- search ------------------------------------------------------------------------------
+
+    def search(self, query: str, conversation: str | None = None, most: int = 20) -> Hits:
+        """The messages that hold most of a query's words, the best first, of two alike the newer.
+
+        Looks through one conversation, with those it was forked from, or through all of them. What
+        is hidden or deleted there is not found. A query is words, whatever signs it has.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        id = None if conversation is None else require_name(conversation, "conversation's id")
+
+        def work(connection: Connection) -> Hits:
+            if id is None:
+                hits = search.in_tenant(connection, self.tenant, query)
+            else:
+                hits = search.in_conversation(connection, self.tenant, id, query)
+            return [*islice(hits, max(most, 0))]
+
+        self.index(id)
+        return self.engine.read(work)
+
+    def index(self, conversation: str | None = None) -> None:
+        """Bring the index of words up to date, for one conversation or for all; a search does so.
+
+        For one, only when it lacks more messages than a search reads as they are.
+        """
+
+        def lacking(connection: Connection) -> Numbers:
+            if conversation is None:
+                return [gap.conversation for gap in search.gaps_of(connection, self.tenant)]
+            head = conversations.find(connection, self.tenant, conversation)
+            gaps = search.gaps_of(connection, self.tenant, head) if head else []
+            missing = sum(gap.last - gap.indexed for gap in gaps)
+            return [gap.conversation for gap in gaps] if missing > search.FEW else []
+
+        for number in self.engine.read(lacking):
+            while self.engine.write(search.catch_up(self.tenant, number)):
+                pass
+
+    # --- turns -------------------------------------------------------------------------------
 
     def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
         """Store turns with one sync; each is whole or not at all, and fails on its own.
@@ -309,7 +411,7 @@ class Chat:
 
         Reads the end of the conversation and what must stay, however long it is. Without `now`,
         clocks tell the time of this call. With `at` it is the request after that message, with what
-        is hidden or pinned today.
+        is hidden or pinned today. Sections recall from the store, or from `memories` instead.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.

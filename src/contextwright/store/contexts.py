@@ -18,10 +18,12 @@ from contextwright.messages import Opaque, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
 from contextwright.recipe import Recipe
+from contextwright.sections.recalled import RECENT
 from contextwright.store import conversations
 from contextwright.store.engine import Connection
 from contextwright.store.pages import Pages
 from contextwright.store.reach import Reach
+from contextwright.store.recollection import StoreRecollection
 from contextwright.store.tally import Tally
 from contextwright.windows import FirstAndRecent, KeepAll
 
@@ -63,6 +65,7 @@ def build(
 
     With `at` it is the one of an earlier moment: what is counted for it is not kept, because
     totals that begin there need not meet those that are stored.
+    Past words that turn out to be in the window are not recalled: it is built again without them.
     """
     facts = as_model(model)
     meter = chat.store.meter(chat.id, format or facts.format, facts)
@@ -73,6 +76,7 @@ def build(
     known = engine.read(
         lambda connection: looked_up(connection, chat, recipe, meter, room, known, at)
     )
+    own = StoreRecollection(chat, last=known.reach.length - RECENT)
     while True:
         if known.tally.new and at is None:
             engine.write(known.tally.write, chat.id)
@@ -84,9 +88,11 @@ def build(
             tools=tools,
             now=now,
             budget=budget,
-            memories=memories,
+            memories=own if memories is None else memories,
         )
         if not context.decisions.wanted:
+            if own.recalled and own.leave_out({place + 1 for place in context.decisions.kept()}):
+                continue
             if at is None:
                 memory[chat.store.tenant, chat.id] = known
             while len(memory) > MOST_REMEMBERED:
@@ -127,6 +133,7 @@ def looked_up(
         length,
         tokens=EVERYTHING if isinstance(window, KeepAll) else room,
         first=window.first if isinstance(window, FirstAndRecent) else 0,
+        newest=recipe.reach,
     )
     history = empty(chat, recipe, meter)
     reach.fill(connection, history)
@@ -139,6 +146,7 @@ def has_grown(connection: Connection, recipe: Recipe, meter: Meter, known: Remem
     if state is None or state[1] != known.marked or len(known.history) >= LONGEST:
         return False
     fits = known.history.fits(meter.format, meter.model, recipe)
+    fits = fits and recipe.reach <= known.reach.newest
     return fits and known.reach.grow(connection, known.history, state[0])
 
 

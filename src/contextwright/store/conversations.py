@@ -173,19 +173,20 @@ def change(connection: Connection, head: Head, fields: dict[str, Value]) -> None
     connection.run(sql, *fields.values(), head.number)
 
 
-def forget(connection: Connection, tenant: str, id: str) -> None:
-    """Remove a conversation with everything in it; one that is not there is forgotten already.
+def forget(connection: Connection, tenant: str, id: str) -> int | None:
+    """Remove a conversation with everything in it, and give its number; None if there is none.
 
     Raises:
         Conflict: others were forked from it, and read its messages.
     """
     head = find(connection, tenant, id)
     if head is None or locked_length(connection, head) is None:
-        return
+        return None
     forks = "SELECT id FROM conversations WHERE parent = ? AND tenant = ? LIMIT 1"
     for (fork,) in connection.rows(forks, head.number, tenant):
         raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint="forget the fork first")
     connection.run("DELETE FROM conversations WHERE number = ?", head.number)
+    return head.number
 
 
 def unknown(id: str) -> NotFound:

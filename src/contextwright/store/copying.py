@@ -2,7 +2,7 @@
 
 Rows go over as they are, so that messages stay the same byte for byte. What is there already is
 compared and not written again: an interrupted copy goes on where it was, and a later one brings
-what is new.
+what is new. Memories go over too; the index of words is made anew by the first search.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import Conflict, StoreError
-from contextwright.store import totals
+from contextwright.store import notes, totals
 from contextwright.store.engine import Connection, Engine, Row, Work
 from contextwright.store.entries import (
     CALLS,
@@ -52,6 +52,7 @@ class Copied(Struct):
     messages: int = 0
     known: int = 0
     """Messages that were there already."""
+    memories: int = 0
     digest: str = ""
     """Of all that the source holds; that of the target was the same."""
 
@@ -90,6 +91,7 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         moved += entry.own
         if progress is not None:
             progress(min(moved, total), total)
+    done.memories = notes.copy(source, target)
     done.digest = whole.hexdigest()
     return done
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from contextwright.errors import ContextwrightError, UsageError, shown
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Pool",
     "Row",
     "Sync",
+    "TextIndex",
     "Value",
     "Work",
     "file_of",
@@ -37,8 +40,26 @@ Result = TypeVar("Result")
 Opened = TypeVar("Opened")
 
 
+class TextIndex(Struct, frozen=True):
+    """The statements about indexed terms: the only ones that each database has its own of."""
+
+    insert: str
+    """Conversation, number of the message, its terms with blanks between them."""
+    find: str
+    """Conversation, first and last message, one term, how many: the newest numbers."""
+    find_all: str
+    """Two terms that a message has both, how many: conversations and numbers, the newest."""
+    remove: str
+    """Conversation."""
+
+
 class Connection(Protocol):
     """A transaction, as the work inside it sees it."""
+
+    @property
+    def texts(self) -> TextIndex:
+        """How this database keeps terms and finds them."""
+        ...
 
     @property
     def for_update(self) -> str:

@@ -12,12 +12,23 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec import structs
 
 from contextwright.changes import Change
 from contextwright.errors import UsageError, shown
+from contextwright.memories import Memory
 from contextwright.messages import Message, encode_json, require_json
 
-__all__ = ["bodies_of", "decode_message", "mended", "require_name", "require_text", "settings_text"]
+__all__ = [
+    "bodies_of",
+    "decode_memory",
+    "decode_message",
+    "memory_body",
+    "mended",
+    "require_name",
+    "require_text",
+    "settings_text",
+]
 
 UNFIT = re.compile("[\x00\ud800-\udfff]")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -25,6 +36,7 @@ LONGEST_NAME = 256
 REMEDY = "remove it, or replace it with contextwright.store.hygiene.mended"
 
 decode_message = msgspec.json.Decoder(Message).decode
+decode_memory = msgspec.json.Decoder(Memory).decode
 
 
 def require_name(name: object, what: str, *, empty: bool = False) -> str:
@@ -89,6 +101,24 @@ def body_of(message: Message, path: str) -> str:
         raise UsageError(f"{path}: {shorter(str(error))}") from None
     except RecursionError:
         raise UsageError(f"{path}: nested too deeply") from None
+    return body.decode()
+
+
+def memory_body(memory: Memory) -> str:
+    """A memory as the JSON text that is stored.
+
+    Raises:
+        UsageError: with the field and the character, if it cannot be stored.
+    """
+    for path, place, character in faults_of(structs.asdict(memory), "memory"):
+        raise refusal(path, place, character)
+    require_json(memory.meta)
+    try:
+        body = encode_json(memory)
+        if decode_memory(body) != memory:
+            raise UsageError("memory: it would not be read again as it is")
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(f"memory: {shorter(str(error))}") from None
     return body.decode()
 
 

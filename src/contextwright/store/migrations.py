@@ -180,4 +180,55 @@ CREATE TABLE totals (
 );
 """
 
-STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1),)
+# Terms are kept without their text, which stands in `messages`; `indexed` says how far they go.
+SQLITE_2 = """
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    about TEXT,
+    scope TEXT NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+CREATE INDEX memories_tenant ON memories (tenant, number);
+CREATE INDEX memories_about ON memories (tenant, kind, about, number);
+CREATE INDEX memories_scope ON memories (tenant, scope, kind, number);
+CREATE VIRTUAL TABLE words USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
+);
+CREATE TABLE indexed (
+    conversation INTEGER PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last INTEGER NOT NULL
+) STRICT;
+"""
+
+POSTGRES_2 = """
+CREATE TABLE memories (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    about text COLLATE "C",
+    scope text COLLATE "C" NOT NULL,
+    body text NOT NULL,
+    UNIQUE (tenant, id)
+);
+CREATE INDEX memories_tenant ON memories (tenant, number);
+CREATE INDEX memories_about ON memories (tenant, kind, about, number);
+CREATE INDEX memories_scope ON memories (tenant, scope, kind, number);
+CREATE TABLE words (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    terms text[] COLLATE "C" NOT NULL,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX words_terms ON words USING gin (terms) WITH (gin_pending_list_limit = 256);
+CREATE TABLE indexed (
+    conversation bigint PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last bigint NOT NULL
+);
+"""
+
+STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1), Step(SQLITE_2, POSTGRES_2))

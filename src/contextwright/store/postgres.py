@@ -18,7 +18,7 @@ from contextwright.errors import (
     UnknownSchema,
     UsageError,
 )
-from contextwright.store.engine import Outcomes, Pool, Row, Sync, Value, Work
+from contextwright.store.engine import Outcomes, Pool, Row, Sync, TextIndex, Value, Work
 from contextwright.store.migrations import STEPS, Step, steps_after
 from contextwright.store.writer import Entry, Writer
 
@@ -57,6 +57,25 @@ SET synchronous_commit = {commit}
 """
 
 
+TEXTS = TextIndex(
+    # The index knows terms alone: one of them says which conversation it is, and no text has it.
+    insert="""
+INSERT INTO words (conversation, seq, terms)
+SELECT place, seq, string_to_array(terms, ' ') || ('#' || place)
+FROM (VALUES (?::bigint, ?::bigint, ?)) AS new (place, seq, terms)""",
+    find="""
+SELECT w.seq FROM words w,
+(VALUES (?::bigint, ?::bigint, ?::bigint, ?)) AS wanted (place, first, last, term)
+WHERE w.terms @> ARRAY['#' || wanted.place, wanted.term]
+AND w.conversation = wanted.place AND w.seq BETWEEN wanted.first AND wanted.last
+ORDER BY w.seq DESC LIMIT ?""",
+    find_all="""
+SELECT conversation, seq FROM words WHERE terms @> ARRAY[?::text, ?::text]
+ORDER BY conversation DESC, seq DESC LIMIT ?""",
+    remove="DELETE FROM words WHERE conversation = ?",
+)
+
+
 @cache
 def in_dialect(sql: str) -> Any:
     """A statement with the placeholders of psycopg; ours hold neither % nor a quoted ?."""
@@ -67,6 +86,7 @@ class PostgresConnection:
     """One connection to a server."""
 
     for_update = " FOR UPDATE"
+    texts = TEXTS
 
     def __init__(self, session: psycopg.Connection[Row]) -> None:
         self.session = session

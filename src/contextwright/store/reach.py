@@ -52,8 +52,12 @@ def is_mere_result(message: Message) -> bool:
 class Reach:
     """What one build reads of one conversation; `further` makes the next read go twice as far."""
 
-    def __init__(self, pages: Pages, tally: Tally, length: int, *, tokens: int, first: int) -> None:
+    def __init__(
+        self, pages: Pages, tally: Tally, length: int, *, tokens: int, first: int, newest: int = 0
+    ) -> None:
         self.length = length
+        self.newest = newest
+        """So many of the newest messages are read, whatever they cost."""
         self._pages, self._tally, self._head = pages, tally, pages.head
         self._tokens = max(tokens, 1)
         self._first = first
@@ -67,7 +71,8 @@ class Reach:
 
     def fill(self, connection: Connection, history: History) -> None:
         """Give a history what is in reach, and places for what is not."""
-        cut = self._whole_end(connection, self._tally.enough(connection, self.length, self._tokens))
+        enough = self._tally.enough(connection, self.length, self._tokens)
+        cut = self._whole_end(connection, min(enough, max(self.length - self.newest + 1, 1)))
         self._tally.reach_back(connection, cut)
         wanted = list(range(cut, self.length + 1))
         if cut > 1:

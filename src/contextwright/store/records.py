@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from contextwright.memories import Memory
 from contextwright.messages import Message
 
-__all__ = ["Cure", "Details", "Finding", "Stored", "Turn"]
+__all__ = ["Cure", "Details", "Finding", "Hit", "Stored", "StoredMemory", "Turn"]
 
 
 class Stored(Struct, frozen=True):
@@ -71,3 +72,20 @@ class Finding(Struct, frozen=True):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         return f"{self.code} {place}{self.problem}"
+
+
+class Hit(Struct, frozen=True):
+    """A message that a search found."""
+
+    conversation: str
+    seq: int
+    message: Message
+    score: float
+    """The share of the query's words it holds, from 0 to 1, where rare words count for more."""
+
+
+class StoredMemory(Struct, frozen=True):
+    """A memory with the id it has in its store."""
+
+    id: str
+    memory: Memory

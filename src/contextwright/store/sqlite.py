@@ -14,7 +14,7 @@ import apsw
 
 from contextwright.errors import StoreBusy, StoreError, StoreFull, UnknownSchema, shown
 from contextwright.store.backup import back_up
-from contextwright.store.engine import Outcomes, Pool, Row, Sync, Value, Work
+from contextwright.store.engine import Outcomes, Pool, Row, Sync, TextIndex, Value, Work
 from contextwright.store.migrations import STEPS, Step, steps_after
 from contextwright.store.writer import Entry, Writer
 
@@ -39,10 +39,25 @@ WAL_LIMIT = 64 * 2**20
 """The log is cut back to this size once it has been copied into the file."""
 
 
+TEXTS = TextIndex(
+    # A row's id is made of its place: so the messages of a conversation are one range.
+    insert="INSERT INTO words (rowid, terms) VALUES (?1 << 32 | ?2, ?3)",
+    find="""
+SELECT rowid & 4294967295 FROM words
+WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3
+ORDER BY rowid DESC LIMIT ?5""",
+    find_all="""
+SELECT rowid >> 32, rowid & 4294967295 FROM words
+WHERE words MATCH '"' || ?1 || '" "' || ?2 || '"' ORDER BY rowid DESC LIMIT ?3""",
+    remove="DELETE FROM words WHERE rowid BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295",
+)
+
+
 class SqliteConnection:
     """One connection to a file."""
 
     for_update = ""  # only one transaction writes at a time
+    texts = TEXTS
 
     def __init__(self, path: str) -> None:
         self.database: Any = apsw.Connection(path)  # its stub leaves some types open

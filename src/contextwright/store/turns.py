@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from contextwright.errors import Conflict, NotFound, shown
 from contextwright.messages import Message
-from contextwright.store import calls, conversations, reach, reading, totals
+from contextwright.store import calls, conversations, notes, reach, reading, search, totals
 from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Details
 
-__all__ = ["Writing", "add", "fork", "mark", "new_name"]
+__all__ = ["Writing", "add", "forget", "fork", "mark", "new_name"]
 
 Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[str], str | None]
 """The id of a conversation, messages, their JSON, and the key of their turn."""
@@ -98,6 +98,14 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
     )
     connection.run(sql, head.number, seq, value)
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
+
+
+def forget(connection: Connection, tenant: str, id: str) -> None:
+    """Remove a conversation with everything in it, and the memories that were told in it alone."""
+    number = conversations.forget(connection, tenant, id)
+    if number is not None:
+        search.remove(connection, number)
+    notes.remove_scope(connection, tenant, id)
 
 
 def fork(

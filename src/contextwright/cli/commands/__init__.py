@@ -11,7 +11,17 @@ from contextwright.cli.commands import (  # isort: skip
     stores,
     transfer,
     streams,
+    memories,
     tables,
 )
 
-__all__ = ["app", "contexts", "conversations", "stores", "streams", "tables", "transfer"]
+__all__ = [
+    "app",
+    "contexts",
+    "conversations",
+    "memories",
+    "stores",
+    "streams",
+    "tables",
+    "transfer",
+]

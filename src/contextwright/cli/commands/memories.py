@@ -1,0 +1,88 @@
+"""What is known beyond the talk, and what was said in it: remember, memories, search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from contextwright.cli.app import app
+from contextwright.cli.options import AsJson, StorePlace
+
+Scope = Annotated[
+    str | None,
+    typer.Option("--scope", metavar="CONVERSATION", help="Told in this conversation alone."),
+]
+
+
+@app.command()
+def remember(
+    about: Annotated[str, typer.Argument(metavar="ABOUT", help="The id of the person.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is known; - reads it.")],
+    kind: Annotated[
+        Literal["memory", "profile", "fact", "episode"],
+        typer.Option("--kind", help="A note, a summary, a labelled fact, an event."),
+    ] = "memory",
+    key: Annotated[
+        str, typer.Option("--key", metavar="LABEL", help="What a fact is of, or an event's topic.")
+    ] = "",
+    scope: Scope = None,
+    author: Annotated[
+        str | None, typer.Option("--author", metavar="WHO", help="Who says so.")
+    ] = None,
+    store: StorePlace = None,
+) -> int:
+    """Store what is known about somebody, and print the memory's id.
+
+    \b
+    cw remember alice "Likes coffee"
+    cw remember alice Kyiv --kind fact --key location
+    """
+    from contextwright.cli import memories as command
+
+    return command.remember(about, text, store, kind=kind, key=key, scope=scope, author=author)
+
+
+@app.command()
+def memories(
+    about: Annotated[
+        str | None, typer.Argument(metavar="[ABOUT]", help="The id of a person. Default: all.")
+    ] = None,
+    kind: Annotated[
+        Literal["memory", "profile", "fact", "episode"] | None,
+        typer.Option("--kind", help="Only these."),
+    ] = None,
+    scope: Scope = None,
+    forget: Annotated[
+        str | None, typer.Option("--forget", metavar="ID", help="Remove one for good instead.")
+    ] = None,
+    as_json: AsJson = False,
+    store: StorePlace = None,
+) -> int:
+    """List what is remembered, oldest first."""
+    from contextwright.cli import memories as command
+
+    if forget is not None:
+        return command.forget(forget, store)
+    return command.memories(about, store, kind=kind, scope=scope, as_json=as_json)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words; signs mean nothing.")],
+    conversation: Annotated[
+        str | None,
+        typer.Option("--conversation", "-c", metavar="ID", help="Only here. Default: everywhere."),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="At most so many.")] = 20,
+    as_json: AsJson = False,
+    store: StorePlace = None,
+) -> int:
+    """Find messages by their words, the best first.
+
+    Each line says which share of the words the message holds, rare words counting for more, and
+    where it stands. Nothing found is exit code 1.
+    """
+    from contextwright.cli import memories as command
+
+    return command.search(query, store, conversation=conversation, most=most, as_json=as_json)

@@ -1,0 +1,113 @@
+"""`cw remember`, `cw memories`, `cw search`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contextwright.cli.output import note, say, say_json
+from contextwright.cli.store import opened
+from contextwright.cli.streams import as_fields
+from contextwright.documents import standard_input
+from contextwright.errors import UsageError
+from contextwright.memories import MemoryKind
+from contextwright.quoting import one_line
+from contextwright.store.records import Hit, Stored, StoredMemory
+
+__all__ = ["forget", "memories", "remember", "search"]
+
+WIDEST = 100
+"""Characters of a message on a line."""
+
+
+def remember(
+    about: str,
+    text: str,
+    place: str | None,
+    *,
+    kind: MemoryKind,
+    key: str,
+    scope: str | None,
+    author: str | None,
+) -> int:
+    """Store a memory and print its id."""
+    words = text if text != "-" else read_words()
+    with opened(place) as store:
+        say(
+            store.remember(words, about=about, kind=kind, key=key, scope=scope or "", author=author)
+        )
+    return 0
+
+
+def read_words() -> str:
+    """What standard input says."""
+    try:
+        return standard_input().read().decode().strip()
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8") from None
+
+
+def forget(id: str, place: str | None) -> int:
+    """Remove a memory."""
+    with opened(place) as store:
+        store.forget_memory(id)
+    return 0
+
+
+def memories(
+    about: str | None,
+    place: str | None,
+    *,
+    kind: MemoryKind | None,
+    scope: str | None,
+    as_json: bool,
+) -> int:
+    """List memories."""
+    with opened(place) as store:
+        found = store.memories(about=about, kind=kind, scope=scope)
+        if as_json:
+            say_json([{"id": stored.id, "memory": stored.memory} for stored in found])
+            return 0
+        for stored in found:
+            say(memory_line(stored))
+    return 0
+
+
+def memory_line(stored: StoredMemory) -> str:
+    """A memory on one line: id, kind, whom it is about, where it is told, what it says."""
+    memory = stored.memory
+    told = f" in {one_line(memory.scope)}" if memory.scope else ""
+    label = f"{one_line(memory.key)}: " if memory.key else ""
+    about = one_line(memory.about or "-")
+    return f"{stored.id}  {memory.kind:<7}  {about}{told}  {label}{one_line(memory.text, WIDEST)}"
+
+
+def search(
+    query: str, place: str | None, *, conversation: str | None, most: int, as_json: bool
+) -> int:
+    """Print the messages that fit."""
+    with opened(place) as store:
+        hits = store.search(query, conversation, most)
+    if as_json:
+        say_json([hit_fields(hit) for hit in hits])
+    else:
+        for hit in hits:
+            say(hit_line(hit))
+    if not hits:
+        note("cw: nothing found")
+    return 0 if hits else 1
+
+
+def hit_fields(hit: Hit) -> dict[str, Any]:
+    """A hit for programs: the fields of `cw dump`, with where it is and how well it fits."""
+    fields = as_fields(Stored(hit.seq, None, hit.message))
+    del fields["key"]
+    return {"conversation": hit.conversation, "score": round(hit.score, 4), **fields}
+
+
+def hit_line(hit: Hit) -> str:
+    """A hit on one line: score, conversation and number, who spoke, what was said."""
+    message = hit.message
+    speaker = message.author.label if message.author else message.role
+    said = message.text or "\n".join(result.text for result in message.results)
+    where = f"{one_line(hit.conversation)} {hit.seq}"
+    return f"{hit.score:.2f}  {where}  {one_line(speaker)}: {one_line(said, WIDEST)}"

@@ -1,0 +1,125 @@
+"""Memories as records of a tenant: written once, read in order, removed for good."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from contextwright.errors import Conflict, UsageError, shown
+from contextwright.memories import Memory
+from contextwright.store.engine import Connection, Engine, Row, Value, Work
+from contextwright.store.hygiene import decode_memory, require_name
+from contextwright.store.records import StoredMemory
+
+__all__ = ["add", "copy", "new_id", "newest", "page_after", "remove", "remove_scope", "sound"]
+
+PAGE = 100
+
+INSERT = """
+INSERT INTO memories (tenant, id, kind, about, scope, body) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, id) DO NOTHING"""
+ROWS = """
+SELECT number, tenant, id, kind, about, scope, body FROM memories
+WHERE number > ? ORDER BY number LIMIT ?"""
+SELECT = "SELECT number, id, body FROM memories WHERE tenant = ?"
+
+
+def new_id() -> str:
+    """An id that nothing else has, easy to type."""
+    return secrets.token_hex(8)
+
+
+def add(connection: Connection, tenant: str, id: str, memory: Memory, body: str) -> None:
+    """Store a memory; the same id again changes nothing."""
+    connection.run(INSERT, tenant, id, memory.kind, memory.about, memory.scope, body)
+
+
+def remove(connection: Connection, tenant: str, id: str) -> None:
+    """Remove a memory; one that is not there is forgotten already."""
+    connection.run("DELETE FROM memories WHERE tenant = ? AND id = ?", tenant, id)
+
+
+def remove_scope(connection: Connection, tenant: str, scope: str) -> None:
+    """Remove the memories that belong to one conversation."""
+    connection.run("DELETE FROM memories WHERE tenant = ? AND scope = ?", tenant, scope)
+
+
+def copy(source: Engine, target: Engine) -> int:
+    """Bring the memories of all tenants into another store, in their order; gives how many.
+
+    Those that are there already are compared and not written again.
+
+    Raises:
+        Conflict: one of the target has the same id and says something else.
+    """
+    number = count = 0
+    while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
+        number, count = rows[-1][0], count + len(rows)
+        target.write_alone(lambda connection, rows=rows: bring(connection, rows))
+    return count
+
+
+def bring(connection: Connection, rows: Sequence[Row]) -> None:
+    """Write what is not there yet of some memories."""
+    for _, tenant, id, kind, about, scope, body in rows:
+        there = connection.rows(f"{SELECT} AND id = ?", tenant, id)
+        if not there:
+            connection.run(INSERT, tenant, id, kind, about, scope, body)
+        elif there[0][2] != body:
+            hint = "copy into another store, or forget it there"
+            raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
+
+
+def after(
+    connection: Connection, tenant: str, number: int, fields: dict[str, Value]
+) -> list[tuple[int, StoredMemory]]:
+    """The next memories with these fields, whose names are ours, in the order they came in."""
+    conditions = "".join(f" AND {name} = ?" for name in fields)
+    sql = f"{SELECT}{conditions} AND number > ? ORDER BY number LIMIT {PAGE}"
+    rows = connection.rows(sql, tenant, *fields.values(), number)
+    return [(number, StoredMemory(id, decode_memory(body))) for number, id, body in rows]
+
+
+def newest(
+    connection: Connection, tenant: str, scope: str, fields: dict[str, Value], most: int
+) -> list[Memory]:
+    """The newest memories with these fields that are told in a chat, the oldest first."""
+    conditions = "".join(f" AND {name} = ?" for name in fields)
+    sql = f"{SELECT}{conditions} AND scope = ? ORDER BY number DESC LIMIT ?"
+    told = [
+        row
+        for one in ("", scope)
+        for row in connection.rows(sql, tenant, *fields.values(), one, most)
+    ]
+    told.sort()
+    return [decode_memory(body) for _, _, body in told[-most:]] if most > 0 else []
+
+
+def sound(memory: Memory) -> Memory:
+    """A memory as it is stored: with the time it was noted, and without a score.
+
+    Raises:
+        UsageError: it is none that can be remembered.
+    """
+    if type(memory) is not Memory:
+        raise UsageError(f"{shown(memory)} is no memory", hint="Memory(kind, text, about=…)")
+    if memory.kind == "passage":
+        hint = "memory, profile, fact or episode"
+        raise UsageError("passages are found in conversations, not remembered", hint=hint)
+    if not memory.text.strip():
+        raise UsageError("a memory without words")
+    if memory.about is not None:
+        require_name(memory.about, "person's id")
+    require_name(memory.scope, "conversation's id", empty=True)
+    at = memory.at or datetime.now(UTC).isoformat(timespec="seconds")
+    return msgspec.structs.replace(memory, at=at, score=None)
+
+
+def page_after(
+    tenant: str, number: int, fields: dict[str, Value]
+) -> Work[list[tuple[int, StoredMemory]]]:
+    """The work of reading the next page of memories."""
+    return lambda connection: after(connection, tenant, number, fields)

@@ -1,0 +1,110 @@
+"""What a chat of a store remembers: its tenant's memories, and its own past words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from contextwright.memories import Memory, Notes, Wanted
+from contextwright.store import notes, search
+from contextwright.store.engine import Connection, Value
+from contextwright.store.records import Hit
+
+if TYPE_CHECKING:
+    from contextwright.store.base import Chat
+
+__all__ = ["StoreRecollection"]
+
+MOST_SEARCHED = 1_000
+"""So many memories of a kind, the newest ones, are compared with a question."""
+
+
+class StoreRecollection:
+    """Memories told in one chat, and passages of it that the model does not see anyway.
+
+    Args:
+        chat: whose memories; what is told everywhere is among them.
+        last: messages behind this one are not recalled: the history has them.
+    """
+
+    def __init__(self, chat: Chat, *, last: int | None = None) -> None:
+        self.chat, self.last = chat, last
+        self.recalled: set[int] = set()
+        """The numbers of all messages that were recalled."""
+        self._without: set[int] = set()
+
+    def leave_out(self, seen: set[int]) -> bool:
+        """Recall none of these messages; gives whether any of them was recalled so far.
+
+        What is left out stays so: asking again and again comes to an end.
+        """
+        twice = self.recalled & seen
+        self.recalled.clear()
+        self._without |= seen
+        return bool(twice)
+
+    def recall(self, wanted: Wanted) -> Sequence[Memory]:
+        """The memories that fit, at most so many."""
+        if wanted.kind == "passage":
+            return [as_passage(hit) for hit in self._hits(wanted)]
+        fields: dict[str, Value] = {"kind": wanted.kind}
+        if wanted.about is not None:
+            fields["about"] = wanted.about
+        most = MOST_SEARCHED if wanted.query else wanted.most
+        tenant, scope = self.chat.store.tenant, self.chat.id
+        found = self.chat.store.engine.read(
+            lambda connection: notes.newest(connection, tenant, scope, fields, most)
+        )
+        return Notes(found).recall(wanted)
+
+    def _hits(self, wanted: Wanted) -> list[Hit]:
+        """Messages that hold words of the question, and are words of people or of the model."""
+
+        tenant, id = self.chat.store.tenant, self.chat.id
+
+        def work(connection: Connection) -> list[Hit]:
+            hits = search.in_conversation(
+                connection, tenant, id, wanted.query, last=self.last, without=self._without
+            )
+            fitting = (hit for hit in hits if is_said(hit) and speaks(hit, wanted.about))
+            return list(islice(fitting, max(wanted.most, 0)))
+
+        self.chat.store.index(id)
+        chosen = self.chat.store.engine.read(work)
+        self.recalled.update(hit.seq for hit in chosen)
+        return chosen
+
+
+def is_said(hit: Hit) -> bool:
+    """Whether a message is part of the talk: what was told to the model is not."""
+    message = hit.message
+    return (
+        message.role in ("user", "assistant") and message.kind == "message" and bool(message.text)
+    )
+
+
+def speaks(hit: Hit, id: str | None) -> bool:
+    """Whether it was said by this person; None: by anybody."""
+    return id is None or speaker_of(hit) == id
+
+
+def speaker_of(hit: Hit) -> str | None:
+    """The id of who said it."""
+    return hit.message.author.id if hit.message.author else None
+
+
+def as_passage(hit: Hit) -> Memory:
+    """A message as a memory of itself."""
+    message = hit.message
+    author = message.author.label if message.author else message.role
+    return Memory(
+        "passage",
+        message.text,
+        about=speaker_of(hit),
+        author=author,
+        at=message.sent_at,
+        scope=hit.conversation,
+        score=hit.score,
+        meta={"seq": hit.seq},
+    )
