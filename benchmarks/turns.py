@@ -69,6 +69,7 @@ def measured(folder: Path, size: int) -> tuple[float, float, int, float]:
             chat.context(RECIPE, model=MODEL)
 
         hand = by_hand(folder / "hand.db", messages)
+        del messages  # a hundred thousand values would slow down both
         best = alternating(hand, turn)
 
     def reopened() -> None:

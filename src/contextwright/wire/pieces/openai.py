@@ -53,10 +53,14 @@ def chat_message(message: Any, place: str) -> Found:
     content = said.get("content")
     if content and role == "assistant":
         yield Piece("answer", place)
-    if content is not None:
+    if type(content) is str:
+        yield Piece("text", place, content)
+    elif content is not None:
         yield from openai_content(content, place, chat_part)
     if isinstance(refusal := said.get("refusal"), str):
         yield Piece("text", place, refusal)
+    if "tool_calls" not in said and "function_call" not in said:
+        return
     calls = [*items(said.get("tool_calls"))]
     if said.get("function_call"):
         calls.append({"function": said["function_call"]})
