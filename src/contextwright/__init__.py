@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     )
     from contextwright.simulation import simulate
     from contextwright.store.asynchronous import AsyncChat, AsyncStore
-    from contextwright.store.base import Chat, Store
+    from contextwright.store.base import Store
+    from contextwright.store.chat import Chat
     from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
@@ -174,7 +175,7 @@ __all__ = [
 LATER = {
     "AsyncChat": "contextwright.store.asynchronous",
     "AsyncStore": "contextwright.store.asynchronous",
-    "Chat": "contextwright.store.base",
+    "Chat": "contextwright.store.chat",
     "Context": "contextwright.context",
     "ContextBuilder": "contextwright.builder",
     "ConversationMemory": "contextwright.memory",

@@ -20,7 +20,7 @@ from contextwright.sections import Text
 from contextwright.wire.openai_chat.types import LLMMessage
 
 if TYPE_CHECKING:
-    from contextwright.store.base import Chat
+    from contextwright.store.chat import Chat
 
 __all__ = ["ContextBuilder", "LLMMessage"]
 
@@ -74,7 +74,7 @@ class ContextBuilder:
             NotFound: the store has no such conversation.
             ParseError: the rows are no messages.
         """
-        from contextwright.store.base import Chat
+        from contextwright.store.chat import Chat
 
         if isinstance(conversation, Chat):
             return conversation.context(

@@ -17,7 +17,7 @@ from contextwright.display import remarks
 from contextwright.documents import read_bytes
 from contextwright.errors import ParseError, UsageError
 from contextwright.messages import Author, Message, Role, Text, ToolCall, ToolResult, json_text
-from contextwright.store.base import Chat
+from contextwright.store.chat import Chat
 from contextwright.store.hygiene import mended
 from contextwright.store.records import Details, Stored
 from contextwright.terminal import safe

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from contextwright.errors import NotFound, UsageError, shown
-from contextwright.store.base import Chat, Store
+from contextwright.store.base import Store
+from contextwright.store.chat import Chat
 from contextwright.store.engine import Sync, file_of, is_server
 
 __all__ = ["conversation", "existing", "opened", "place_of"]

@@ -21,7 +21,8 @@ from contextwright.errors import UsageError
 from contextwright.memories import Memory, MemoryKind, Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.models import Model
-from contextwright.store.base import Chat, Hits, Numbers, Said, Store
+from contextwright.store.base import Hits, Numbers, Store
+from contextwright.store.chat import Chat, Said
 from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
 from contextwright.store.reading import PAGE

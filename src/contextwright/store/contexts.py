@@ -28,7 +28,7 @@ from contextwright.store.tally import Tally
 from contextwright.windows import FirstAndRecent, KeepAll
 
 if TYPE_CHECKING:
-    from contextwright.store.base import Chat
+    from contextwright.store.chat import Chat
 
 __all__ = ["build"]
 

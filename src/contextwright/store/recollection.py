@@ -12,7 +12,7 @@ from contextwright.store.engine import Connection, Value
 from contextwright.store.records import Hit
 
 if TYPE_CHECKING:
-    from contextwright.store.base import Chat
+    from contextwright.store.chat import Chat
 
 __all__ = ["StoreRecollection"]
 

@@ -1,0 +1,240 @@
+"""One conversation of a store, to add to, to read and to build contexts of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from contextwright.errors import UsageError, shown
+from contextwright.formats.base import Conversation
+from contextwright.memories import Recollection
+from contextwright.messages import Message, Opaque, Tool, Visibility
+from contextwright.models import Model
+from contextwright.store import conversations, reading, turns
+from contextwright.store.engine import Connection, Value, Work
+from contextwright.store.hygiene import require_text, settings_text
+from contextwright.store.records import Details, Stored, Turn
+
+if TYPE_CHECKING:
+    from contextwright.context import Context
+    from contextwright.recipe import Recipe
+    from contextwright.store.base import Store
+
+__all__ = ["Chat", "Said"]
+
+Said: TypeAlias = Message | Conversation | Iterable[Message]
+"""What can be added to a conversation as one turn."""
+
+
+class Chat:
+    """One conversation of a store. Messages are numbered from 1, without holes."""
+
+    def __init__(self, store: Store, id: str) -> None:
+        self.store, self.id = store, id
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def add(self, turn: Said, key: str | None = None) -> list[int]:
+        """Store a message, or several as one turn, and give their numbers once they are durable.
+
+        The same key again stores nothing and gives the same numbers. What `parse_reply` gives can
+        be added as it is.
+
+        Raises:
+            Conflict: the key was used for other messages.
+        """
+        id, work = self.store.adding(Turn(self.id, messages_of(turn), key))
+        return self.store.engine.write(work, id)
+
+    def hide(self, seq: int) -> None:
+        """Keep a message out of every context; `show` brings it back."""
+        self._mark_visibility(seq, "hidden")
+
+    def show(self, seq: int) -> None:
+        """Let a message into contexts again, whether it was hidden or deleted."""
+        self._mark_visibility(seq, "public")
+
+    def delete(self, seq: int) -> None:
+        """Keep a message out of every context, for readers to see as deleted; it is not lost."""
+        self._mark_visibility(seq, "deleted")
+
+    def pin(self, seq: int) -> None:
+        """Let no window drop a message."""
+        self._mark(seq, {"pinned": 1})
+
+    def unpin(self, seq: int) -> None:
+        """Let windows drop a message again."""
+        self._mark(seq, {"pinned": 0})
+
+    def update(
+        self,
+        *,
+        title: str | None | UnsetType = UNSET,
+        agent: str | None | UnsetType = UNSET,
+        settings: dict[str, Any] | UnsetType = UNSET,
+    ) -> None:
+        """Set what is said about the conversation; what is left out stays."""
+        fields: dict[str, Value] = {}
+        if title is not UNSET:
+            fields["title"] = require_text(title, "title")
+        if agent is not UNSET:
+            fields["agent"] = require_text(agent, "agent")
+        if settings is not UNSET:
+            fields["settings"] = settings_text(settings)
+
+        def work(connection: Connection) -> None:
+            head = conversations.ensure(connection, self.store.tenant, self.id)
+            if fields:
+                conversations.change(connection, head, fields)
+
+        self.store.engine.write(work, self.id)
+
+    def fork(self, new_id: str, at: int | None = None) -> Chat:
+        """A new conversation that goes on after one of the messages; nothing is copied.
+
+        The numbers go on as well. The same fork again is the same conversation. At the end it costs
+        nothing; further back, what comes before is read once for calls without results.
+
+        Raises:
+            Conflict: the new name is taken.
+            NotFound: there is no such message.
+        """
+        child = self.store.conversation(new_id)
+        if at is not None:
+            require_number(at)
+        waiting = None if at is None else self.store.engine.read(self._open_calls(at))
+
+        def work(connection: Connection) -> None:
+            turns.fork(connection, self.store.tenant, self.id, new_id, at, waiting)
+
+        self.store.engine.write(work, min(self.id, new_id))
+        return child
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def read(self, start: int = 0, stop: int | None = None) -> Iterator[Stored]:
+        """Messages from one number up to, and without, another, in order, as they are asked for.
+
+        What is hidden or deleted is there too, and says so. What others add meanwhile is not.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        head, length = self.store.engine.read(self._head)
+        last = length if stop is None else min(stop - 1, length)
+        for first in range(max(start, 1), last + 1, reading.PAGE):
+            page = range(first, min(first + reading.PAGE, last + 1))
+            yield from self.store.engine.read(
+                lambda connection, page=page: reading.between(connection, head, page[0], page[-1])
+            )
+
+    def tail(self, count: int) -> list[Stored]:
+        """The last messages, in order."""
+
+        def work(connection: Connection) -> list[Stored]:
+            head, length = self._head(connection)
+            first = max(length - count + 1, 1)
+            return reading.between(connection, head, first, length) if first <= length else []
+
+        return self.store.engine.read(work)
+
+    def length(self) -> int:
+        """How many messages there are, hidden and deleted ones included."""
+        return self.store.engine.read(self._head)[1]
+
+    def __len__(self) -> int:
+        return self.length()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def details(self) -> Details:
+        """What is known about the conversation besides its messages."""
+        return self.store.engine.read(
+            lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
+        )
+
+    def context(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: Recollection | None = None,
+        at: int | None = None,
+    ) -> Context:
+        """The best valid request within the budget, with its receipt.
+
+        Reads the end of the conversation and what must stay, however long it is. Without `now`,
+        clocks tell the time of this call. With `at` it is the request after that message, with what
+        is hidden or pinned today. Sections recall from the store, or from `memories` instead.
+
+        Raises:
+            BudgetError: what has to be sent does not fit; it names the smallest budget that works.
+            NotFound: there is no such conversation, or no such message in it.
+        """
+        from contextwright.store.contexts import build
+
+        if at is not None:
+            require_number(at)
+        return build(
+            self,
+            recipe,
+            model=model,
+            format=format,
+            tools=tools,
+            now=now or datetime.now(UTC),
+            budget=budget,
+            memories=memories,
+            at=at,
+        )
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _head(self, connection: Connection) -> tuple[conversations.Head, int]:
+        """Where the conversation stands."""
+        head = conversations.require(connection, self.store.tenant, self.id)
+        return head, conversations.length_of(connection, head, self.id)
+
+    def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
+        self._mark(seq, {"visibility": visibility})
+
+    def _mark(self, seq: int, change: dict[str, Value]) -> None:
+        require_number(seq)
+        tenant, id = self.store.tenant, self.id
+        self.store.engine.write(
+            lambda connection: turns.mark(connection, tenant, id, seq, change), id
+        )
+
+    def _open_calls(self, at: int) -> Work[Any]:
+        """Look before the fork, so that nobody has to wait for it."""
+
+        def work(connection: Connection) -> Any:
+            head, length = self._head(connection)
+            return turns.open_calls_at(connection, head, at) if at < length else None
+
+        return work
+
+
+def require_number(seq: object) -> None:
+    """Refuse what is no message's number."""
+    if type(seq) is not int:
+        raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
+
+
+def messages_of(said: Said) -> tuple[Message, ...]:
+    """The messages of whatever holds some."""
+    if isinstance(said, Message):
+        return (said,)
+    messages = tuple(said.messages if isinstance(said, Conversation) else said)
+    for index, message in enumerate(messages):
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            hint = "user(), assistant() … make messages, parse() and parse_reply() read them"
+            raise UsageError(f"messages[{index}] is {shown(message)}, not a Message", hint=hint)
+    return messages
