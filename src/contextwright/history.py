@@ -349,16 +349,22 @@ class History:
         """
         points: set[int] = set()
         seen = self.seen()
-        has_faded = seen.results > 0 or seen.media > 0
+        line = max(seen.results, seen.media)
+        faded = self.fadeable[bisect_left(self.fadeable, start) : bisect_left(self.fadeable, line)]
         for places in (self.questions, self.asked):
             index = bisect_right(places, start)
-            points.update(places[index:] if has_faded else places[index : index + 1])
+            points.update(places[index : index + 1])
+            # A question fades only when the next one has come.
+            for place in faded:
+                following = bisect_right(places, place)
+                if following and places[following - 1] == place:
+                    points.update(places[following : following + 1])
         grouped = self.groups.places
         for place in grouped[bisect_left(grouped, start) :]:
             if self.groups.with_all(place)[0] < start:
                 following = bisect_right(self.questions, place)
                 points.update((place + 1, *self.questions[following : following + 1]))
-        if has_faded:
+        if line:
             points.update(map(self.place, self._fades.moves(self._numbers[start])))
         return sorted(point for point in points if start < point < len(self))
 
