@@ -210,17 +210,25 @@ def test_megabytes_keep_their_shape_too(data_folder: Path) -> None:
 AGENTS = parse_agents({"agents": {"engineer": {"name": "@ai-engineer", "prompt": "You build."}}})
 
 
-def test_names_of_agents_open_nothing() -> None:
-    def found(name: str) -> Any:
-        recipe, changes = port42(AGENTS, f"@ai-{name}")
-        context = recipe.build([cw.user("hi")], model="claude-sonnet-5-5")
-        [block] = context.payload["system"]
-        codes = [change.code for change in changes]
-        return shape(context.payload), text_shape(block["text"]), codes
+def asked_for_agent(name: str) -> Any:
+    """The shapes of a request by an agent that nobody knows, and what was said of that."""
+    recipe, changes = port42(AGENTS, f"@ai-{name}")
+    context = recipe.build([cw.user("hi")], model="claude-sonnet-5-5")
+    [block] = context.payload["system"]
+    codes = [change.code for change in changes]
+    return shape(context.payload), text_shape(block["text"]), codes
 
-    expected = found("nobody")
+
+def test_names_of_agents_open_nothing() -> None:
+    expected = asked_for_agent("nobody")
     for words in OWN:
-        assert found(words) == expected, words
+        assert asked_for_agent(words) == expected, words
+
+
+def test_recorded_names_of_agents_open_nothing(recorded: list[str]) -> None:
+    expected = asked_for_agent("nobody")
+    for words in recorded:
+        assert asked_for_agent(words) == expected, words
 
 
 def test_words_never_name_a_file_elsewhere(tmp_path: Path) -> None:
