@@ -44,8 +44,8 @@ def loaded() -> tuple[Any, NDArray[numpy.float32]]:
     from safetensors import numpy as files
     from tokenizers import Tokenizer
 
-    read: Any = files.load_file  # pyright: ignore[reportUnknownMemberType]
-    table = read(folder / TABLE)["embedding.weight"].astype("float32")
+    tables: dict[str, Any] = cast("Any", files).load_file(folder / TABLE)
+    table = tables["embedding.weight"].astype("float32")
     return Tokenizer.from_file(str(folder / VOCABULARY)), table
 
 
