@@ -21,10 +21,12 @@ from contextwright.errors import UsageError
 from contextwright.memories import Memory, MemoryKind, Recollection
 from contextwright.messages import Opaque, Tool
 from contextwright.models import Model
+from contextwright.recall.embedding import Given
 from contextwright.store.base import Hits, Numbers, Store
 from contextwright.store.chat import Chat, Said
 from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
+from contextwright.store.indexing import Indexed, Progress
 from contextwright.store.reading import PAGE
 from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
@@ -51,8 +53,17 @@ def page_of(items: Iterator[Item]) -> list[Item]:
 class AsyncStore:
     """A `Store` for an event loop; it opens at the first call, or with `async with`."""
 
-    def __init__(self, place: str | Path, *, tenant: str = "", sync: Sync = "full") -> None:
-        self._open: Opening = lambda: self.run(Store, place, tenant=tenant, sync=sync)
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        tenant: str = "",
+        sync: Sync = "full",
+        embedder: Given = "auto",
+    ) -> None:
+        self._open: Opening = lambda: self.run(
+            Store, place, tenant=tenant, sync=sync, embedder=embedder
+        )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="contextwright")
         self._opening = asyncio.Lock()
         self._store: Store | None = None
@@ -131,6 +142,23 @@ class AsyncStore:
     async def search(self, query: str, conversation: str | None = None, most: int = 20) -> Hits:
         """The messages that hold most of a query's words, the best first."""
         return await self.run((await self.store()).search, query, conversation, most)
+
+    async def index(
+        self,
+        conversation: str | None = None,
+        *,
+        few: int | None = None,
+        again: bool = False,
+        progress: Progress | None = None,
+    ) -> Indexed:
+        """Bring the index up to date, words and vectors; `progress` is called in a thread."""
+        return await self.run(
+            (await self.store()).index, conversation, few=few, again=again, progress=progress
+        )
+
+    async def drop_unused_vectors(self) -> int:
+        """Remove the vectors of all embedders but the store's own."""
+        return await self.run((await self.store()).drop_unused_vectors)
 
     async def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
         """Store turns with one sync; each is whole or not at all, and fails on its own."""

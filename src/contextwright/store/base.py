@@ -14,7 +14,8 @@ from contextwright.memories import Memory, MemoryKind
 from contextwright.messages import Message, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
-from contextwright.store import conversations, notes, search, turns
+from contextwright.recall.embedding import Given, embedder_of
+from contextwright.store import conversations, notes, search, turns, vectors
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
 from contextwright.store.hygiene import (
@@ -23,6 +24,8 @@ from contextwright.store.hygiene import (
     require_name,
     require_text,
 )
+from contextwright.store.indexing import Indexed, Indexing, Progress
+from contextwright.store.nearest import Space
 from contextwright.store.records import Details, Hit, StoredMemory, Turn
 from contextwright.store.totals import Counted
 
@@ -51,10 +54,22 @@ class Store:
         tenant: whose conversations these are; a name is looked up among this tenant's alone.
         sync: `full`: what is stored survives a loss of power. `fast`: it survives a crash of the
             process; a loss of power may take the last moments, and never half a turn.
+        embedder: what makes vectors of messages for recall: `auto` is wordllama if it is installed
+            and none else, None is none. It is loaded when the first vector is made.
     """
 
-    def __init__(self, place: str | Path, *, tenant: str = "", sync: Sync = "full") -> None:
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        tenant: str = "",
+        sync: Sync = "full",
+        embedder: Given = "auto",
+    ) -> None:
         self.tenant = require_name(tenant, "tenant", empty=True)
+        chosen = embedder_of(embedder)
+        self.space = None if chosen is None else Space(chosen)
+        """The vectors; None: texts alone."""
         self.engine: Engine = open_engine(place, sync)
         self.remembered: dict[tuple[str, str], Remembered] = {}
         """Conversations as their last builds read them."""
@@ -68,7 +83,7 @@ class Store:
         other.tenant = require_name(tenant, "tenant", empty=True)
         other.engine = self.engine
         other._meters, other._used = self._meters, self._used
-        other.remembered = self.remembered
+        other.remembered, other.space = self.remembered, self.space
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -100,7 +115,13 @@ class Store:
             Conflict: others were forked from it.
         """
         require_name(id, "conversation's id")
-        self.engine.write(lambda connection: turns.forget(connection, self.tenant, id), id)
+
+        def work(connection: Connection) -> int | None:
+            return turns.forget(connection, self.tenant, id)
+
+        number = self.engine.write(work, id)
+        if number is not None:
+            self._let_go(number)
 
     # --- memories ----------------------------------------------------------------------------
 
@@ -171,26 +192,50 @@ class Store:
                 hits = search.in_conversation(connection, self.tenant, id, query)
             return [*islice(hits, max(most, 0))]
 
-        self.index(id)
+        self.index_words(id)
         return self.engine.read(work)
 
-    def index(self, conversation: str | None = None) -> None:
-        """Bring the index of words up to date, for one conversation or for all; a search does so.
+    def index(
+        self,
+        conversation: str | None = None,
+        *,
+        few: int | None = None,
+        again: bool = False,
+        progress: Progress | None = None,
+    ) -> Indexed:
+        """Bring the index up to date, words and vectors, for one conversation or for all.
 
-        For one, only when it lacks more messages than a search reads as they are.
+        One conversation, with those it was forked from, is left as it is while only a `few` of its
+        messages are missing: a search reads those as they are, and a window shows them. Nobody has
+        to call this; who searches or recalls does. `again` throws the index away first.
         """
+        id = None if conversation is None else require_name(conversation, "conversation's id")
+        allowed = 0 if again else search.FEW if few is None else few
+        indexing = Indexing(self.engine, self.tenant, id, allowed)
+        embedder = self.space and self.space.embedder
+        if again:
+            for number in indexing.clear(embedder):
+                self._let_go(number)
+        return indexing.run(embedder, progress)
 
-        def lacking(connection: Connection) -> Numbers:
-            if conversation is None:
-                return [gap.conversation for gap in search.gaps_of(connection, self.tenant)]
-            head = conversations.find(connection, self.tenant, conversation)
-            gaps = search.gaps_of(connection, self.tenant, head) if head else []
-            missing = sum(gap.last - gap.indexed for gap in gaps)
-            return [gap.conversation for gap in gaps] if missing > search.FEW else []
+    def index_words(self, conversation: str | None = None) -> None:
+        """Bring the index of words alone up to date: all that a search for words needs."""
+        Indexing(self.engine, self.tenant, conversation, search.FEW).run(None)
 
-        for number in self.engine.read(lacking):
-            while self.engine.write(search.catch_up(self.tenant, number)):
-                pass
+    def drop_unused_vectors(self) -> int:
+        """Remove the vectors of all embedders but the store's own; gives how many messages' it was.
+
+        They were made before the embedder was another, and nobody asks for them.
+        """
+        name = self.space.embedder.name if self.space else ""
+        return self.engine.write_alone(
+            lambda connection: vectors.remove_others(connection, self.tenant, name)
+        )
+
+    def _let_go(self, number: int) -> None:
+        """Have the vectors of a conversation in memory no more."""
+        if self.space is not None:
+            self.space.forget(number)
 
     # --- turns -------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ __all__ = [
     "open_engine",
 ]
 
-Value: TypeAlias = str | int | None
+Value: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Any, ...]
 Sync: TypeAlias = Literal["full", "fast"]
 Result = TypeVar("Result")

@@ -1,4 +1,4 @@
-"""One conversation, looked at row by row: numbers, turns, joins, marks, open calls and totals.
+"""One conversation, looked at row by row: numbers, turns, joins, marks, open calls, vectors.
 
 Everything is seen in one transaction. What can be told from the rest comes with a cure; messages
 and turns are never among that: a message that is lost is reported and stays lost.
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from contextwright.errors import shown
 from contextwright.messages import Message, ToolCall
-from contextwright.store import calls, conversations, reading
+from contextwright.store import calls, conversations, reading, vectors
 from contextwright.store.engine import Connection
 from contextwright.store.hygiene import decode_message
 from contextwright.store.reach import kind_of
@@ -110,6 +110,7 @@ class Examination:
         yield from self._marks()
         yield from self._bodies()
         yield from self._open_calls()
+        yield from self._vectors()
 
     def found(self, code: str, problem: str, cure: Cure | None = None) -> Finding:
         """A finding about this conversation."""
@@ -272,6 +273,16 @@ class Examination:
                 message = decode_message(body)
                 if message.calls or message.results:
                     yield seq, message
+
+    # --- vectors -------------------------------------------------------------------------------
+
+    def _vectors(self) -> Iterator[Finding]:
+        """Pages that can be read, and follow each other from the first message on."""
+        number = self.patient.number
+        for fault in vectors.faults(self.connection, number, self.patient.before, self.end):
+            rows = ((number, fault.embedder, fault.first),)
+            cure = Cure(vectors.REMOVE, rows, "they are gone, and made anew when they are needed")
+            yield self.found("vectors", fault.problem, cure)
 
 
 def decoded(body: str) -> Message | None:

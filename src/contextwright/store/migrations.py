@@ -231,4 +231,42 @@ CREATE TABLE indexed (
 );
 """
 
-STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1), Step(SQLITE_2, POSTGRES_2))
+# A body of vectors holds nothing that could be pressed together: Postgres need not try.
+SQLITE_3 = """
+CREATE TABLE embedders (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    width INTEGER NOT NULL
+) STRICT;
+CREATE TABLE vectors (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    embedder INTEGER NOT NULL REFERENCES embedders,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (conversation, embedder, first)
+) STRICT;
+"""
+
+POSTGRES_3 = """
+CREATE TABLE embedders (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    width bigint NOT NULL
+);
+CREATE TABLE vectors (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    embedder bigint NOT NULL REFERENCES embedders,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (conversation, embedder, first)
+);
+ALTER TABLE vectors ALTER COLUMN body SET STORAGE EXTERNAL;
+"""
+
+STEPS: tuple[Step, ...] = (
+    Step(SQLITE_1, POSTGRES_1),
+    Step(SQLITE_2, POSTGRES_2),
+    Step(SQLITE_3, POSTGRES_3),
+)

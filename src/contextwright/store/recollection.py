@@ -70,7 +70,7 @@ class StoreRecollection:
             fitting = (hit for hit in hits if is_said(hit) and speaks(hit, wanted.about))
             return list(islice(fitting, max(wanted.most, 0)))
 
-        self.chat.store.index(id)
+        self.chat.store.index_words(id)
         chosen = self.chat.store.engine.read(work)
         self.recalled.update(hit.seq for hit in chosen)
         return chosen

@@ -100,12 +100,16 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
 
 
-def forget(connection: Connection, tenant: str, id: str) -> None:
-    """Remove a conversation with everything in it, and the memories that were told in it alone."""
+def forget(connection: Connection, tenant: str, id: str) -> int | None:
+    """Remove a conversation with everything in it, and the memories that were told in it alone.
+
+    Gives the number it had.
+    """
     number = conversations.forget(connection, tenant, id)
     if number is not None:
         search.remove(connection, number)
     notes.remove_scope(connection, tenant, id)
+    return number
 
 
 def fork(

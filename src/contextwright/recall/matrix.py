@@ -1,0 +1,132 @@
+"""Vectors of messages as rows of one matrix, and which of them are nearest to another vector.
+
+The only file that computes with vectors; everything of it needs numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from threading import Lock
+from typing import TypeAlias, TypeVar
+
+import numpy
+from numpy.typing import NDArray
+
+__all__ = [
+    "Matrix",
+    "Numbers",
+    "Scores",
+    "Vectors",
+    "best_of",
+    "joined",
+    "packed",
+    "scored",
+    "unpacked",
+]
+
+Vectors: TypeAlias = NDArray[numpy.float32]
+Numbers: TypeAlias = NDArray[numpy.int32]
+Scores: TypeAlias = tuple[Numbers, Vectors]
+"""Numbers of messages, and the cosine of each."""
+
+Kind = TypeVar("Kind", bound=numpy.generic)
+
+NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
+"""How a page keeps numbers and vectors: half of the digits are enough for a cosine."""
+
+DIGITS = 6
+"""What differs behind these is the same: sums of floats depend on who adds them up."""
+
+
+def packed(seqs: Sequence[int], vectors: Vectors) -> bytes:
+    """The numbers of messages, and behind them the vector of each."""
+    return numpy.array(seqs, NUMBER).tobytes() + vectors.astype(HALF).tobytes()
+
+
+def unpacked(body: memoryview, width: int) -> tuple[Numbers, Vectors]:
+    """What `packed` made of vectors with so many numbers each."""
+    count = len(body) // (NUMBER.itemsize + width * HALF.itemsize)
+    seqs = numpy.frombuffer(body, NUMBER, count)
+    vectors = numpy.frombuffer(body, HALF, offset=count * NUMBER.itemsize).reshape(count, width)
+    return seqs.astype(numpy.int32), vectors.astype(numpy.float32)
+
+
+class Matrix:
+    """The vectors of a conversation's own messages, in their order; it only grows.
+
+    Whoever reads it while it grows sees it as it was before.
+    """
+
+    def __init__(self, width: int, room: int = 0) -> None:
+        self.last = 0
+        """The message up to which all vectors are here."""
+        self.lock = Lock()
+        """Whoever appends holds it."""
+        self._seqs: Numbers = numpy.empty(room, numpy.int32)
+        self._rows: Vectors = numpy.empty((room, width), numpy.float32)
+        self._filled = (self._seqs[:0], self._rows[:0])
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._seqs.nbytes + self._rows.nbytes
+
+    def append(self, last: int, seqs: Numbers, vectors: Vectors) -> None:
+        """Add the vectors of the messages up to one; those that are here already are left out."""
+        start, behind = len(self._filled[0]), seqs > self.last
+        stop = start + int(behind.sum())
+        if stop > len(self._seqs):  # a little more than needed: so growing costs the same each time
+            room = stop + stop // 8
+            self._seqs = grown(self._seqs, room)
+            self._rows = grown(self._rows, room)
+        self._seqs[start:stop], self._rows[start:stop] = seqs[behind], vectors[behind]
+        self._filled = (self._seqs[:stop], self._rows[:stop])
+        self.last = last
+
+    def scores(self, query: Vectors, first: int, last: int) -> Scores:
+        """The cosine of each message between two numbers: that of its nearest vector."""
+        seqs, rows = self._filled
+        start, stop = numpy.searchsorted(seqs, (first, last + 1))
+        return scored(seqs[start:stop], rows[start:stop], query)
+
+
+def joined(pages: Iterable[Scores]) -> Scores:
+    """The scores of several pages as one."""
+    all_pages = [*pages]
+    if not all_pages:
+        return numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.float32)
+    seqs, cosines = zip(*all_pages, strict=True)
+    return numpy.concatenate(seqs), numpy.concatenate(cosines)
+
+
+def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
+    """The same rows in an array with room for more."""
+    larger: NDArray[Kind] = numpy.empty((room, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def scored(seqs: Numbers, rows: Vectors, query: Vectors) -> Scores:
+    """Numbers of messages in their order, each once, with the best cosine of its rows."""
+    cosines = rows @ query
+    starts = numpy.flatnonzero(numpy.diff(seqs, prepend=-1))
+    if len(starts) == len(seqs):
+        return seqs, cosines
+    return seqs[starts], numpy.maximum.reduceat(cosines, starts)
+
+
+def best_of(scores: Scores, most: int, without: Collection[int] = ()) -> list[tuple[int, float]]:
+    """The messages with the highest cosines, the best first, of two alike the newer one."""
+    seqs, cosines = scores
+    if without:
+        kept = ~numpy.isin(seqs, numpy.fromiter(without, numpy.int64, len(without)))
+        seqs, cosines = seqs[kept], cosines[kept]
+    if most < 1 or not len(seqs):
+        return []
+    cosines = numpy.round(cosines, DIGITS)
+    if len(seqs) > most:
+        least = numpy.partition(cosines, -most)[-most]
+        kept = cosines >= least  # all that are alike: which of them are newer is seen below
+        seqs, cosines = seqs[kept], cosines[kept]
+    order = numpy.lexsort((-seqs, -cosines))[:most]
+    return [(int(seqs[one]), float(cosines[one])) for one in order]
