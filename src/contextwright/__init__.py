@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from contextwright.history import History
     from contextwright.memories import Memory, Notes, Recollection, Wanted
     from contextwright.memory import ConversationMemory
+    from contextwright.recall.embedding import Embedder
+    from contextwright.recall.providers import gemini_embedder, openai_embedder
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import (
         CurrentTime,
@@ -98,6 +100,7 @@ __all__ = [
     "CurrentUser",
     "Decision",
     "Details",
+    "Embedder",
     "Episodes",
     "Fading",
     "File",
@@ -162,6 +165,8 @@ __all__ = [
     "check",
     "convert",
     "count",
+    "gemini_embedder",
+    "openai_embedder",
     "parse",
     "parse_reply",
     "parse_stream",
@@ -183,6 +188,7 @@ LATER = {
     "CurrentUser": "contextwright.sections",
     "Decision": "contextwright.decisions",
     "Details": "contextwright.store.records",
+    "Embedder": "contextwright.recall.embedding",
     "Episodes": "contextwright.sections",
     "Fading": "contextwright.fading",
     "File": "contextwright.sections",
@@ -214,6 +220,8 @@ LATER = {
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",
     "Wanted": "contextwright.memories",
+    "gemini_embedder": "contextwright.recall.providers",
+    "openai_embedder": "contextwright.recall.providers",
     "simulate": "contextwright.simulation",
 }
 """Names loaded when they are first asked for: whoever only converts does not wait for recipes."""

@@ -1,4 +1,4 @@
-"""`cw doctor`, `cw backup` and `cw copy`: looking after whole stores."""
+"""`cw doctor`, `cw reindex`, `cw backup` and `cw copy`: looking after whole stores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from contextwright.cli.output import note, numbered, progress, say, say_json
 from contextwright.cli.store import existing, place_of
 from contextwright.errors import NotFound, StoreError, UnknownSchema, UsageError
+from contextwright.recall.embedding import Given
 from contextwright.store.backup import back_up, free_name, require_free
 from contextwright.store.base import Store
 from contextwright.store.copying import copy
@@ -15,7 +16,7 @@ from contextwright.store.doctor import Report, examine, mend
 from contextwright.store.engine import Engine, file_of, is_server
 from contextwright.store.records import Finding
 
-__all__ = ["back_up_store", "copy_store", "doctor"]
+__all__ = ["back_up_store", "copy_store", "doctor", "reindex"]
 
 
 # --- doctor --------------------------------------------------------------------------------------
@@ -87,6 +88,40 @@ def as_fields(finding: Finding) -> dict[str, Any]:
     """A finding without its statements."""
     fields = {"code": finding.code, "where": finding.where, "problem": finding.problem}
     return {**fields, "cure": finding.cure.effect if finding.cure else None}
+
+
+# --- reindex -------------------------------------------------------------------------------------
+
+
+def reindex(
+    place: str | None,
+    tenant: str,
+    *,
+    conversation: str | None,
+    embedder: Given,
+    again: bool,
+    drop: bool,
+    as_json: bool,
+) -> int:
+    """Bring the index of words and vectors up to date, and print what was done."""
+    with existing(place, tenant=tenant, embedder=embedder) as store:
+        if conversation is not None:
+            store.conversation(conversation).length()  # there is one of that name
+        with progress(f"indexing {place_of(place)}") as moved:
+            indexed = store.index(conversation, few=0, again=again, progress=moved)
+        dropped = store.drop_unused_vectors() if drop else 0
+        name = None if store.space is None else store.space.embedder.name
+    if as_json:
+        fields = {"words": indexed.words, "vectors": indexed.vectors}
+        say_json({**fields, "embedder": name, "dropped": dropped})
+        return 0
+    say(f"words:   {numbered(indexed.words, 'message')}")
+    say(f"vectors: {numbered(indexed.vectors, 'message')} by {name}" if name else "vectors: none")
+    if drop:
+        say(f"dropped: vectors of {numbered(dropped, 'message')}")
+    if name is None and embedder == "auto":
+        note("cw: vectors need pip install 'contextwright[vectors]'")
+    return 0
 
 
 # --- backup and copy -----------------------------------------------------------------------------

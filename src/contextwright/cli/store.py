@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from contextwright.errors import NotFound, UsageError, shown
+from contextwright.recall.embedding import Given
 from contextwright.store.base import Store
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Sync, file_of, is_server
@@ -21,7 +22,7 @@ def opened(place: str | None, *, sync: Sync = "full", tenant: str = "") -> Store
     return Store(place_of(place), sync=sync, tenant=tenant)
 
 
-def existing(place: str | None, *, tenant: str = "") -> Store:
+def existing(place: str | None, *, tenant: str = "", embedder: Given = "auto") -> Store:
     """A store that is there: whoever only looks makes none.
 
     Raises:
@@ -30,7 +31,7 @@ def existing(place: str | None, *, tenant: str = "") -> Store:
     address = place_of(place)
     if not is_server(address) and not os.path.exists(file_of(address)):
         raise NotFound(f"there is no store at {shown(address)}", hint="cw add makes one")
-    return Store(address, tenant=tenant)
+    return Store(address, tenant=tenant, embedder=embedder)
 
 
 def place_of(place: str | None) -> str:

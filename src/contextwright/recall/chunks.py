@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 __all__ = ["chunks_of"]
 
@@ -18,19 +19,14 @@ ENDS = ("\n\n", "\n", ". ", "? ", "! ", "。", "？", "！", "… ", "; ", ", ",
 
 
 def chunks_of(text: str) -> list[str]:
-    """The pieces of a text, in order, which together are the text; none if it holds no word."""
+    """The pieces of a text, in order: all of it but for pieces without a single word."""
     if not WORD.search(text):
         return []
     count = min(-(-len(text) // CHUNK), MOST)
-    chunks: list[str] = []
-    start = 0
-    for left in range(count, 1, -1):
-        end = start + -(-(len(text) - start) // left)  # what is left, evenly
-        end = cut_near(text, end, (end - start) // 4)
-        chunks.append(text[start:end])
-        start = end
-    chunks.append(text[start:])
-    return [chunk for chunk in chunks if WORD.search(chunk)]
+    step = len(text) / count
+    ends = [cut_near(text, int(step * place), int(step / 4)) for place in range(1, count)]
+    cuts = pairwise([0, *ends, len(text)])
+    return [text[start:end] for start, end in cuts if WORD.search(text, start, end)]
 
 
 def cut_near(text: str, end: int, reach: int) -> int:

@@ -100,6 +100,8 @@ def embedder_of(given: Given) -> Embedder | None:
         MissingExtra: it is not installed.
         UsageError: there is none of that name.
     """
+    if isinstance(given, Embedder) and find_spec("numpy") is None:
+        raise MissingExtra("an embedder", "vectors")
     if given is None or isinstance(given, Embedder):
         return given
     is_installed = all(find_spec(name) is not None for name in EXTRA)

@@ -226,8 +226,13 @@ class Store:
         """Remove the vectors of all embedders but the store's own; gives how many messages' it was.
 
         They were made before the embedder was another, and nobody asks for them.
+
+        Raises:
+            UsageError: the store has no embedder, so nothing says which ones are in use.
         """
-        name = self.space.embedder.name if self.space else ""
+        if self.space is None:
+            raise UsageError("a store without an embedder knows no vectors", hint="name the one")
+        name = self.space.embedder.name
         return self.engine.write_alone(
             lambda connection: vectors.remove_others(connection, self.tenant, name)
         )

@@ -39,7 +39,7 @@ WHERE c.tenant = ? AND k.visibility <> 'public'"""
 SIZE = """
 SELECT coalesce(sum(length(body)), 0) FROM vectors WHERE conversation = ? AND embedder = ?"""
 OF_TENANT = """
-SELECT v.conversation, v.first, v.body FROM conversations c
+SELECT v.conversation, v.first, v.last, v.body FROM conversations c
 JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
 WHERE c.tenant = ? AND c.number >= ? AND (v.conversation > ? OR v.first > ?)
 ORDER BY v.conversation, v.first LIMIT 32"""
@@ -190,9 +190,8 @@ def pages_of_tenant(
 
     number, first = 0, 0
     while rows := connection.rows(OF_TENANT, kind.number, tenant, number, number, first):
-        for one, _, body in rows:
-            yield one, scored(*vectors.vectors_in(body, kind.width), query)
-        number, first, _ = rows[-1]
+        for number, first, last, body in rows:
+            yield number, scored(*vectors.vectors_in(first, last, body, kind.width), query)
 
 
 def order_of(found: tuple[Place, float]) -> tuple[float, int, int]:

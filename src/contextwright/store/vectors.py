@@ -21,7 +21,7 @@ from zlib import crc32
 from msgspec import Struct
 
 from contextwright.errors import StoreError, UsageError, shown
-from contextwright.messages import Message, Text
+from contextwright.messages import Message
 from contextwright.recall.chunks import chunks_of
 from contextwright.store import conversations
 from contextwright.store.conversations import Head
@@ -60,7 +60,7 @@ PAGE = 256
 """Messages of a page."""
 
 SEAL = Layout("<I")
-"""What a page begins with: a checksum of the rest."""
+"""What a page begins with: a checksum of the rest, and of which messages it is."""
 
 NUMBER, HALF = 4, 2
 """Bytes of a message's number, and of a number of a vector."""
@@ -165,15 +165,14 @@ def made(number: int, messages: Messages, embedder: Embedder) -> Page:
     chunks = [(seq, chunk) for seq, message in messages for chunk in texts_in(message)]
     vectors = embedder([chunk for _, chunk in chunks])
     body = packed([seq for seq, _ in chunks], vectors)
-    width = vectors.shape[1]
-    seal = SEAL.pack(crc32(body))
-    return Page(number, embedder.name, width, messages[0][0], messages[-1][0], seal + body)
+    first, last = messages[0][0], messages[-1][0]
+    seal = SEAL.pack(checksum(first, last, body))
+    return Page(number, embedder.name, vectors.shape[1], first, last, seal + body)
 
 
 def texts_in(message: Message) -> list[str]:
     """What is embedded of a message: its words in pieces, without results and names."""
-    texts = [part.text[:LONGEST_TEXT] for part in message.parts if type(part) is Text]
-    return chunks_of("\n".join(texts))
+    return chunks_of(message.text[:LONGEST_TEXT])
 
 
 def keep(page: Page) -> Work[bool]:
@@ -239,11 +238,11 @@ def pages_after(
 ) -> Iterator[tuple[int, Numbers, Vectors]]:
     """The vectors behind a message, page by page, with the last message of each."""
     while rows := connection.rows(AFTER, number, kind.number, last):
-        for _, last, body in rows:
-            yield last, *vectors_in(body, kind.width)
+        for first, last, body in rows:
+            yield last, *vectors_in(first, last, body, kind.width)
 
 
-def vectors_in(body: bytes, width: int) -> tuple[Numbers, Vectors]:
+def vectors_in(first: int, last: int, body: bytes, width: int) -> tuple[Numbers, Vectors]:
     """The numbers and the vectors of a page.
 
     Raises:
@@ -251,17 +250,23 @@ def vectors_in(body: bytes, width: int) -> tuple[Numbers, Vectors]:
     """
     from contextwright.recall.matrix import unpacked
 
-    rest = content_of(body)
-    if rest is None:
+    rest = content_of(first, last, body)
+    if rest is None or len(rest) % row_size(width):
         raise StoreError("a page of vectors is damaged", hint="cw doctor --repair removes it")
     return unpacked(rest, width)
 
 
-def content_of(body: bytes) -> memoryview | None:
+def content_of(first: int, last: int, body: bytes) -> memoryview | None:
     """A page without its seal; None if it is broken."""
     rest = memoryview(body)[SEAL.size :]
-    is_whole = len(body) >= SEAL.size and SEAL.unpack_from(body) == (crc32(rest),)
-    return rest if is_whole else None
+    if len(body) < SEAL.size or SEAL.unpack_from(body)[0] != checksum(first, last, rest):
+        return None
+    return rest
+
+
+def checksum(first: int, last: int, content: bytes | memoryview) -> int:
+    """What a page of these messages is sealed with."""
+    return crc32(content, crc32(f"{first} {last}".encode()))
 
 
 def row_size(width: int) -> int:
@@ -306,7 +311,7 @@ def problem_of(first: int, last: int, body: bytes, width: int, done: int, end: i
     """What is wrong with a page that follows a message; nothing, if it is in order."""
     if first != done + 1 or not first <= last <= end:
         return "are not those of the messages that follow"
-    rest = content_of(body)
+    rest = content_of(first, last, body)
     if rest is None:
         return "are damaged"
     count, odd = divmod(len(rest), row_size(width))

@@ -1,4 +1,4 @@
-"""A store and its conversations: add, list, read, doctor, backup, copy."""
+"""A store and its conversations: add, list, read, doctor, reindex, backup, copy."""
 
 from __future__ import annotations
 
@@ -119,6 +119,48 @@ def doctor(
     from contextwright.cli import care as command
 
     return command.doctor(store, repair=repair, backup=backup, thorough=thorough, as_json=as_json)
+
+
+@app.command()
+def reindex(
+    conversation: Annotated[
+        str | None,
+        typer.Option("--conversation", "-c", metavar="ID", help="Only this. Default: all."),
+    ] = None,
+    embedder: Annotated[
+        Literal["auto", "wordllama", "none"],
+        typer.Option("--embedder", help="What makes vectors; auto: wordllama if installed."),
+    ] = "auto",
+    again: Annotated[
+        bool, typer.Option("--again", help="Throw the index away first, and make it anew.")
+    ] = False,
+    drop: Annotated[
+        bool, typer.Option("--drop", help="Remove the vectors of all other embedders.")
+    ] = False,
+    store: StorePlace = None,
+    tenant: Tenant = "",
+    as_json: AsJson = False,
+) -> int:
+    """Bring the index of words and vectors up to date, by which messages are found.
+
+    Nobody has to: what a search or a recall lacks is made when it asks. Interrupted, it goes on
+    where it was.
+
+    \b
+    cw reindex --store chat.db
+    cw reindex --conversation lunch --again
+    """
+    from contextwright.cli import care as command
+
+    return command.reindex(
+        store,
+        tenant,
+        conversation=conversation,
+        embedder=None if embedder == "none" else embedder,
+        again=again,
+        drop=drop,
+        as_json=as_json,
+    )
 
 
 @app.command()
