@@ -75,10 +75,9 @@ class Matrix:
         """Add the vectors of the messages up to one; those that are here already are left out."""
         start, behind = len(self._filled[0]), seqs > self.last
         stop = start + int(behind.sum())
-        if stop > len(self._seqs):  # a little more than needed: so growing costs the same each time
-            room = stop + stop // 8
-            self._seqs = grown(self._seqs, room)
-            self._rows = grown(self._rows, room)
+        if stop > len(self._seqs):
+            self._seqs = grown(self._seqs, with_room(stop))
+            self._rows = grown(self._rows, with_room(stop))
         self._seqs[start:stop], self._rows[start:stop] = seqs[behind], vectors[behind]
         self._filled = (self._seqs[:stop], self._rows[:stop])
         self.last = last
@@ -97,6 +96,11 @@ def joined(pages: Iterable[Scores]) -> Scores:
         return numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.float32)
     seqs, cosines = zip(*all_pages, strict=True)
     return numpy.concatenate(seqs), numpy.concatenate(cosines)
+
+
+def with_room(rows: int) -> int:
+    """A few rows more than are needed, so that not every new one has all of them copied."""
+    return rows + rows // 8
 
 
 def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:

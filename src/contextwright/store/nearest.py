@@ -141,14 +141,14 @@ class Space:
 
     def _matrix(self, connection: Connection, number: int, kind: Kind) -> Matrix | None:
         """The vectors of a conversation, up to date; None if there is no room for them."""
-        from contextwright.recall.matrix import Matrix
+        from contextwright.recall.matrix import Matrix, with_room
 
         with self._lock:
             matrix = self._kept.get((number, kind.number))
         if matrix is None:
             ((size,),) = connection.rows(SIZE, number, kind.number)
             rows = size // vectors.row_size(kind.width)
-            matrix = Matrix(kind.width, rows)
+            matrix = Matrix(kind.width, with_room(rows))
             if matrix.size > self.room:
                 return None
         with matrix.lock:
