@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import contextwright as cw
 from contextwright.cli.commands import app
+from contextwright.recall.matrix import packed
 from contextwright.store import conversations, vectors
 from contextwright.store.copying import copy
 from contextwright.store.doctor import examine, mend
@@ -526,6 +527,19 @@ def test_the_doctor_removes_what_is_wrong(place: str, damage: str, problem: str)
         store.index()
         assert pages(store) == whole
         assert len(nearest(store, "tea", "a")) == 700
+
+
+def test_the_doctor_finds_vectors_of_other_messages(tmp_path: Path) -> None:
+    """A page that is whole, but speaks of messages that it does not cover."""
+    with opened(tmp_path / "store.db") as store:
+        filled(store)
+        store.index()
+        body = packed([300, 299], numpy.zeros((2, WIDTH), numpy.float32))
+        sealed = vectors.SEAL.pack(vectors.checksum(257, 512, body)) + body
+        sql = "UPDATE vectors SET body = ? WHERE first = 257"
+        store.engine.write_alone(lambda connection: connection.run(sql, sealed))
+        (finding,) = examine(store.engine).findings
+        assert finding.problem == "its vectors from 257 on are not those of their messages"
 
 
 def test_a_copy_makes_its_own(place: str, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Rows go over as they are, so that messages stay the same byte for byte. What is there already is
 compared and not written again: an interrupted copy goes on where it was, and a later one brings
-what is new. Memories go over too; the index of words is made anew by the first search.
+what is new. Memories go over too; the index of words and vectors is made anew by the first search.
 """
 
 from __future__ import annotations

@@ -109,8 +109,9 @@ def doctor(
     """Look whether a store is in order; the exit code is 1 if it is not.
 
     The database, its settings and versions; of every conversation of every tenant the numbers,
-    turns, messages, marks, waiting calls and token totals. --repair puts right the last number,
-    marks, waiting calls and totals, and says so; it never touches a message.
+    turns, messages, marks, waiting calls, token totals and vectors. --repair puts right the last
+    number, marks, waiting calls and totals, removes vectors to be made anew, and says so; it never
+    touches a message.
 
     \b
     cw doctor
