@@ -13,6 +13,7 @@ LAYERS = (
     ("errors", "graphemes", "terminal", "terms"),
     ("changes", "messages", "faults", "quoting", "shortening"),
     ("memories", "metadata"),
+    ("recall",),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("prices",),
     ("history",),

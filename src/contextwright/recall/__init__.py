@@ -1,0 +1,1 @@
+"""Recall: which old messages and memories a question needs. Pure; a store feeds it."""
