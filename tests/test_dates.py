@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.recall.dates import Period, overlaps, periods
+from contextwright.recall.dates import Period, days_from, overlaps, periods
 from contextwright.recall.timewords import lexicon
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
@@ -72,6 +72,7 @@ this March? = 2023-03-01..2023-03-31 ~
 the July trip = 2023-07-01..2023-07-31 ?
 in April and May = 2023-04-01..2023-04-30 ~, 2023-05-01..2023-05-31 ~
 5 June = 2023-06-05 ~
+Was it 5 May? = 2023-05-05 ~
 on may 5 = 2023-05-05 ~
 December 24 = 2022-12-24 ~
 29 February = 2020-02-29 ~
@@ -369,6 +370,32 @@ def test_overlaps(phrase: str, sent_at: str | datetime | None, expected: bool) -
     assert overlaps(period, sent_at) is expected
 
 
+@pytest.mark.parametrize(
+    ("phrase", "sent_at", "expected"),
+    [
+        ("7 May 2023", "2023-05-07T12:00:00", 0),
+        ("7 May 2023", "2023-05-08T12:00:00", 0.5),
+        ("7 May 2023", "2023-05-06T12:00:00+00:00", -0.5),
+        ("7 May 2023", "2024-05-07", 365),
+        ("7 May 2023", "some day", None),
+        ("7 May 2023", None, None),
+        ("since 7 May 2023", "2030-01-01", 0),
+        ("since 7 May 2023", "2023-05-06", -1),
+        ("before 7 May 2023", "2023-05-09", 2),
+        ("7 May", "1999-05-10", 2),
+        ("7 May", "1999-05-05", -2),
+        ("in December", "2020-01-03", 2),
+        ("in winter", "2020-11-29", -2),
+    ],
+)
+def test_days_from(phrase: str, sent_at: str | None, expected: float | None) -> None:
+    [period] = periods(phrase, None)
+    days = days_from(period, sent_at)
+    assert days == (
+        None if expected is None else pytest.approx(expected, abs=1 if period.yearly else 0)
+    )
+
+
 WORDS = (
     sorted(lexicon().words) + "7 31 99 2023 1900 007 0 99999 , . / - th : \u200f ٣ 年 月".split()
 )
@@ -391,4 +418,4 @@ def test_any_text_is_read(question: str, now: datetime | None, sent_at: datetime
         assert 0 < period.certainty <= 1
         assert len(period.said) <= 200
         assert not (period.yearly and now)
-        assert isinstance(overlaps(period, sent_at), bool)
+        assert days_from(period, sent_at) == 0 or not overlaps(period, sent_at)

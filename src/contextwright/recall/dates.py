@@ -18,15 +18,16 @@ from msgspec.structs import replace
 
 from contextwright.messages import read_time
 from contextwright.recall.readers import Sentence, read
-from contextwright.recall.spans import INFERRED, Said, Span
+from contextwright.recall.spans import DAY, INFERRED, Said, Span
 from contextwright.recall.timewords import JOINTS
 
-__all__ = ["Period", "overlaps", "periods"]
+__all__ = ["Period", "days_from", "overlaps", "periods"]
 
 MOST = 16
 """Of a question that names more periods, the first so many count."""
 ANY_YEAR = 4
 """Stands for every year; it has a 29 February."""
+YEAR_LENGTH = 365.25
 LEADING = ("the", "in", "last", "this")
 """Small words that lead to a date and belong to it."""
 EDGES = ("since", "after", "before", "upto", "until")
@@ -64,6 +65,29 @@ def overlaps(period: Period, sent_at: str | datetime | None) -> bool:
         return first <= day < last if first < last else day >= first or day < last
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def days_from(period: Period, sent_at: str | datetime | None) -> float | None:
+    """How many days after a period something was said, less than 0: before it, 0: in it.
+
+    People tell of a day when it is over, so what comes soon after is near. None without a readable
+    time.
+    """
+    moment = read_time(sent_at) if isinstance(sent_at, str) else sent_at
+    if moment is None:
+        return None
+    if overlaps(period, moment):
+        return 0.0
+    start, end = period.start, period.end
+    if period.yearly and start and end:
+        moment = moment.replace(year=ANY_YEAR, tzinfo=start.tzinfo)
+        after = (moment - end) / DAY % YEAR_LENGTH
+        before = (start - moment) / DAY % YEAR_LENGTH
+        return after if after <= before else -before
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if start is not None and moment < start:
+        return (moment - start) / DAY
+    return (moment - end) / DAY if end is not None else 0.0
 
 
 def periods(question: str, now: datetime | None) -> tuple[Period, ...]:

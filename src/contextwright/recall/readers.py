@@ -140,8 +140,9 @@ def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
         return not verb or sentence.closed(after)
     if sentence.company(first) or {"of", "year", "years", "unit"} & set(kinds):
         return True
-    # "5 June" and "May 7th" are days, "may 5 people" and "the 5th may be" are not.
-    return kinds[-1] == "suffix" or (not verb and len(words) > 1)
+    # "5 June", "May 7th" and "5 May?" are days, "may 5 people" and "the 5th may be" are not.
+    ended = not sentence.words[after : after + 1] or not sentence.words[after].text.isalnum()
+    return kinds[-1] == "suffix" or (len(words) > 1 and (ended or not verb))
 
 
 def year_of(sentence: Sentence, words: list[Word]) -> int | None:
