@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Callable
+from datetime import UTC, datetime
 from resource import RUSAGE_SELF, getrusage
 
 import contextwright as cw
@@ -24,8 +25,10 @@ from contextwright.formats.gryag.meta import clean_reply, read_metadata
 from contextwright.messages import encode_json
 from contextwright.metadata import format_metadata
 from contextwright.quoting import quoted
+from contextwright.recall.dates import periods
 from contextwright.sections import Moment
 
+ASKED = datetime(2023, 11, 15, tzinfo=UTC)
 SHAPES = {
     "tags": ("", "<tool>", ""),
     "open objects": ("", "<tool>{", ""),
@@ -52,6 +55,8 @@ SHAPES = {
     "hashes": ("", "#", ""),
     "dashes": ("", "- ", ""),
     "words": ("", "word ", ""),
+    "dates": ("", "7 may 2023 to ", ""),
+    "almost dates": ("", "in the last this may 5th ", ""),
     "accents": ("a", "\u0301", ""),
     "emoji": ("", "👩\u200d", ""),
     "escapes": ("", "\x1b[2J", ""),
@@ -101,6 +106,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "chatml: parse": parsed("chatml", assistant),
     "sections: quote": quoted,
     "sections: write all": recalled,
+    "recall: read dates": lambda text: periods(text, ASKED),
     "display: make safe": safe,
     "documents: decode": lambda text: decode(encode_json(text)),
 }

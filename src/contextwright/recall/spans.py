@@ -1,0 +1,82 @@
+"""Dates by their parts, and the spans of time they come to on a calendar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+__all__ = ["DAY", "INFERRED", "SAID", "VAGUE", "Said", "Span", "unit_start"]
+
+SAID, INFERRED, VAGUE = 1.0, 0.8, 0.4
+"""The words say it; the year or the direction is our reading; it may mean something else."""
+DAY = timedelta(days=1)
+
+
+class Span(Struct, frozen=True):
+    """From when to when, on the calendar of whoever asks."""
+
+    start: datetime
+    end: datetime
+    certainty: float = SAID
+    yearly: bool = False
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """A date as the words give it: some of its parts, or what they come to."""
+
+    first: int = 0
+    after: int = 0
+    """Where its words begin, and where the next one stands."""
+    year: int | None = None
+    month: int = 1
+    months: int = 1
+    days: tuple[int, int] | None = None
+    span: Span | None = None
+    over: bool = False
+    """It has ended: "last May", asked in May, is a year ago."""
+    certainty: float = SAID
+    other: Said | None = None
+    """What else it may be: 5/7/2023 is two days."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the words alone say in which year."""
+        return self.year is not None or self.span is not None
+
+    def in_year(self, year: int) -> Span | None:
+        """When that is in a year; None for days which that year has not."""
+        try:
+            if self.days is not None:
+                first, last = (datetime(year, self.month, day) for day in self.days)
+                return Span(first, last + DAY, self.certainty) if first <= last else None
+            start, end = month_start(year, self.month), month_start(year, self.month + self.months)
+            return Span(start, end, self.certainty)
+        except (ValueError, OverflowError):
+            return None
+
+    def latest(self, today: datetime) -> Span | None:
+        """The latest that has begun, or has ended where that is said."""
+        for year in range(today.year, today.year - 9, -1):  # a 29 February may be 8 years ago
+            span = self.in_year(year)
+            if span and (span.end if self.over else span.start) <= today:
+                return span
+        return None
+
+
+def month_start(year: int, month: int) -> datetime:
+    """The first moment of a month; months before the first and after the twelfth count on."""
+    years, place = divmod(month - 1, 12)
+    return datetime(year + years, place + 1, 1)
+
+
+def unit_start(unit: int, today: datetime, back: int) -> datetime:
+    """The first moment of the day, week, month or year so many before the present one."""
+    starts: tuple[Callable[[], datetime], ...] = (
+        lambda: today - back * DAY,
+        lambda: today - (today.weekday() + 7 * back) * DAY,
+        lambda: month_start(today.year, today.month - back),
+        lambda: datetime(today.year - back, 1, 1),
+    )
+    return starts[unit]()
