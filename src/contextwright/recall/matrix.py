@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Matrix",
     "Numbers",
+    "Query",
     "Scores",
     "Vectors",
     "best_of",
@@ -33,6 +34,9 @@ Kind = TypeVar("Kind", bound=numpy.generic)
 
 NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 """How a page keeps numbers and vectors: half of the digits are enough for a cosine."""
+
+FEW = 20
+"""Vectors that the middle of others is drawn towards nothing by."""
 
 DIGITS = 6
 """What differs behind these is the same: sums of floats depend on who adds them up."""
@@ -65,6 +69,11 @@ class Matrix:
         self._seqs: Numbers = numpy.empty(room, numpy.int32)
         self._rows: Vectors = numpy.empty((room, width), numpy.float32)
         self._filled = (self._seqs[:0], self._rows[:0])
+        self.sum: Vectors = numpy.zeros(width, numpy.float32)
+        """All vectors added up."""
+
+    def __len__(self) -> int:
+        return len(self._filled[0])
 
     @property
     def size(self) -> int:
@@ -80,13 +89,38 @@ class Matrix:
             self._rows = grown(self._rows, with_room(stop))
         self._seqs[start:stop], self._rows[start:stop] = seqs[behind], vectors[behind]
         self._filled = (self._seqs[:stop], self._rows[:stop])
+        self.sum = self.sum + self._rows[start:stop].sum(0)
         self.last = last
 
-    def scores(self, query: Vectors, first: int, last: int) -> Scores:
+    def scores(self, query: Query, first: int, last: int) -> Scores:
         """The cosine of each message between two numbers: that of its nearest vector."""
         seqs, rows = self._filled
         start, stop = numpy.searchsorted(seqs, (first, last + 1))
         return scored(seqs[start:stop], rows[start:stop], query)
+
+
+class Query:
+    """A question's vector, seen from the middle of those it is compared with.
+
+    Messages of one conversation have much in common: its subject, its tone. What they have in
+    common tells nothing about which of them is meant, so it is taken out of all of them, and of the
+    question.
+    """
+
+    def __init__(self, vector: Vectors, sum: Vectors | None = None, count: int = 0) -> None:
+        # A handful of messages has no middle yet: the fewer there are, the less is taken out.
+        middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
+        away = vector - middle
+        length = float(numpy.sqrt(away @ away)) or 1.0
+        self.columns: Vectors = numpy.stack([away / length, middle], 1).astype(numpy.float32)
+        self.offset, self.square = float(away @ middle) / length, float(middle @ middle)
+
+    def cosines(self, rows: Vectors) -> Vectors:
+        """The cosine of each row of length 1, both seen from the middle."""
+        product = rows @ self.columns
+        squares = 1 - 2 * product[:, 1] + self.square
+        cosines = (product[:, 0] - self.offset) / numpy.sqrt(numpy.maximum(squares, 1e-6))
+        return cosines.astype(numpy.float32)
 
 
 def joined(pages: Iterable[Scores]) -> Scores:
@@ -110,9 +144,9 @@ def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
     return larger
 
 
-def scored(seqs: Numbers, rows: Vectors, query: Vectors) -> Scores:
+def scored(seqs: Numbers, rows: Vectors, query: Query) -> Scores:
     """Numbers of messages in their order, each once, with the best cosine of its rows."""
-    cosines = rows @ query
+    cosines = query.cosines(rows)
     starts = numpy.flatnonzero(numpy.diff(seqs, prepend=-1))
     if len(starts) == len(seqs):
         return seqs, cosines

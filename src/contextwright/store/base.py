@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,8 @@ from contextwright.messages import Message, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
 from contextwright.recall.embedding import Given, embedder_of
+from contextwright.recall.packing import Recall
+from contextwright.recall.ranking import Ranking
 from contextwright.store import conversations, notes, search, turns, vectors
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
@@ -26,6 +28,7 @@ from contextwright.store.hygiene import (
 )
 from contextwright.store.indexing import Indexed, Indexing, Progress
 from contextwright.store.nearest import Space
+from contextwright.store.outlines import Outlines
 from contextwright.store.records import Details, Hit, StoredMemory, Turn
 from contextwright.store.totals import Counted
 
@@ -70,6 +73,7 @@ class Store:
         chosen = embedder_of(embedder)
         self.space = None if chosen is None else Space(chosen)
         """The vectors; None: texts alone."""
+        self.outlines = Outlines()
         self.engine: Engine = open_engine(place, sync)
         self.remembered: dict[tuple[str, str], Remembered] = {}
         """Conversations as their last builds read them."""
@@ -84,6 +88,7 @@ class Store:
         other.engine = self.engine
         other._meters, other._used = self._meters, self._used
         other.remembered, other.space = self.remembered, self.space
+        other.outlines = self.outlines
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -195,6 +200,37 @@ class Store:
         self.index_words(id)
         return self.engine.read(work)
 
+    def recall(
+        self,
+        query: str,
+        *,
+        budget: int = 2_000,
+        about: str | None = None,
+        now: datetime | None = None,
+        most: int | None = None,
+        least: float = 0.0,
+        model: str | Model | None = None,
+        price: Callable[[Message], int] | None = None,
+        ranking: Ranking = Ranking(),
+    ) -> Recall:
+        """The messages of all conversations that a question needs, within a budget of tokens.
+
+        The conversations that fit best are searched as `Chat.recall` does.
+        """
+        from contextwright.store.recalling import Wish, price_of, recall_everywhere
+
+        wish = Wish(
+            query=query,
+            budget=budget,
+            price=price_of(model, price),
+            about=about,
+            now=now,
+            most=most,
+            least=least,
+            ranking=ranking,
+        )
+        return recall_everywhere(self, wish)
+
     def index(
         self,
         conversation: str | None = None,
@@ -238,7 +274,8 @@ class Store:
         )
 
     def _let_go(self, number: int) -> None:
-        """Have the vectors of a conversation in memory no more."""
+        """Have nothing of a conversation in memory any more."""
+        self.outlines.forget(number)
         if self.space is not None:
             self.space.forget(number)
 

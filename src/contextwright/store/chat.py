@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +13,8 @@ from contextwright.formats.base import Conversation
 from contextwright.memories import Recollection
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
+from contextwright.recall.packing import Recall
+from contextwright.recall.ranking import Ranking
 from contextwright.store import conversations, reading, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text
@@ -156,6 +158,52 @@ class Chat:
         return self.store.engine.read(
             lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
         )
+
+    def recall(
+        self,
+        query: str,
+        *,
+        budget: int = 2_000,
+        about: str | None = None,
+        now: datetime | None = None,
+        most: int | None = None,
+        least: float = 0.0,
+        model: str | Model | None = None,
+        price: Callable[[Message], int] | None = None,
+        ranking: Ranking = Ranking(),
+    ) -> Recall:
+        """The messages that a question needs, within a budget of tokens, in their order.
+
+        Looks through all of the conversation, whatever a window would show: by words, by meaning
+        where the store has an embedder, by who spoke and when. What is hidden is not recalled.
+
+        Args:
+            query: a question, or just words; it has no syntax.
+            budget: tokens of all lines of `text`.
+            about: only what this person said, by id or name.
+            now: what "last summer" is told from.
+            most: at most so many messages.
+            least: only what is at least so likely to be needed, from 0 to 1.
+            model: whose tokens are counted; without it, a count that holds for most.
+            price: what a message costs, instead of the tokens of its line.
+            ranking: what else counts, such as recency.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        from contextwright.store.recalling import Wish, price_of, recall_in
+
+        wish = Wish(
+            query=query,
+            budget=budget,
+            price=price_of(model, price),
+            about=about,
+            now=now,
+            most=most,
+            least=least,
+            ranking=ranking,
+        )
+        return recall_in(self.store, self.id, wish)
 
     def context(
         self,

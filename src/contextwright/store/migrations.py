@@ -231,8 +231,17 @@ CREATE TABLE indexed (
 );
 """
 
+# Words are other words now: what was indexed is indexed anew. `outlines` go along with them.
 # A body of vectors holds nothing that could be pressed together: Postgres need not try.
 SQLITE_3 = """
+INSERT INTO words (words) VALUES ('delete-all');
+DELETE FROM indexed;
+CREATE TABLE outlines (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, first)
+) STRICT;
 CREATE TABLE embedders (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -249,6 +258,14 @@ CREATE TABLE vectors (
 """
 
 POSTGRES_3 = """
+DELETE FROM words;
+DELETE FROM indexed;
+CREATE TABLE outlines (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first bigint NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, first)
+);
 CREATE TABLE embedders (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,

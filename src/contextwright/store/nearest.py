@@ -22,7 +22,7 @@ from contextwright.store.search import Place
 from contextwright.store.vectors import Kind
 
 if TYPE_CHECKING:
-    from contextwright.recall.matrix import Matrix, Scores, Vectors
+    from contextwright.recall.matrix import Matrix, Query, Scores, Vectors
 
 __all__ = ["Nearest", "Space"]
 
@@ -84,10 +84,11 @@ class Space:
         stop = conversations.length_of(connection, head, "") if last is None else last
         hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
         left_out = hidden.union(without)
+        asked = self._asked(connection, head, kind, query)
         found: Nearest = []
         for number, own in head.line:
             if own <= stop:
-                scores = self._scores(connection, number, kind, query, own, stop)
+                scores = self._scores(connection, number, kind, asked, own, stop)
                 best = best_of(scores, most, left_out)
                 found += [((number, seq), cosine) for seq, cosine in best]
             stop = min(stop, own - 1)
@@ -100,14 +101,15 @@ class Space:
         kind = self._kind(connection, query)
         if kind is None:
             return []
-        from contextwright.recall.matrix import best_of
+        from contextwright.recall.matrix import Query, best_of
 
+        asked = Query(query)
         hidden: dict[int, set[int]] = {}
         for number, seq in connection.rows(ALL_HIDDEN, tenant):
             hidden.setdefault(number, set()).add(seq)
         found = (
             ((number, seq), cosine)
-            for number, scores in pages_of_tenant(connection, tenant, kind, query)
+            for number, scores in pages_of_tenant(connection, tenant, kind, asked)
             for seq, cosine in best_of(scores, most, hidden.get(number, ()))
         )
         return nsmallest(most, found, key=order_of)
@@ -128,8 +130,22 @@ class Space:
         vectors.require_width(self.embedder.name, len(query), kind.width)
         return kind
 
+    def _asked(self, connection: Connection, head: Head, kind: Kind, query: Vectors) -> Query:
+        """The question, seen from the middle of the conversation and those it was forked from."""
+        from contextwright.recall.matrix import Query
+
+        sum, count = query * 0, 0
+        for number, _ in head.line:
+            matrix = self._matrix(connection, number, kind)
+            if matrix is not None:
+                sum, count = sum + matrix.sum, count + len(matrix)
+                continue
+            for _, _, rows in vectors.pages_after(connection, number, kind, 0):
+                sum, count = sum + rows.sum(0), count + len(rows)
+        return Query(query, sum, count)
+
     def _scores(
-        self, connection: Connection, number: int, kind: Kind, query: Vectors, first: int, last: int
+        self, connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
     ) -> Scores:
         """The cosines of a conversation's own messages between two numbers."""
         matrix = self._matrix(connection, number, kind)
@@ -169,7 +185,7 @@ class Space:
 
 
 def pages_scored(
-    connection: Connection, number: int, kind: Kind, query: Vectors, first: int, last: int
+    connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
 ) -> Iterator[Scores]:
     """The cosines of messages between two numbers, as pages are read and let go again."""
     from contextwright.recall.matrix import Matrix
@@ -183,7 +199,7 @@ def pages_scored(
 
 
 def pages_of_tenant(
-    connection: Connection, tenant: str, kind: Kind, query: Vectors
+    connection: Connection, tenant: str, kind: Kind, query: Query
 ) -> Iterator[tuple[int, Scores]]:
     """The cosines of all messages, page by page, with the conversation of each."""
     from contextwright.recall.matrix import scored

@@ -11,7 +11,7 @@ many at once, when they are no longer few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from math import log, sqrt
 from typing import TypeAlias
@@ -19,14 +19,30 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.messages import Message, Text, ToolResult
-from contextwright.store import conversations, reading
+from contextwright.store import conversations, outlines, reading
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection, Work
 from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Hit
 from contextwright.terms import terms_of
 
-__all__ = ["Gap", "catch_up", "gaps_of", "in_conversation", "in_tenant", "remove"]
+__all__ = [
+    "Gap",
+    "Place",
+    "Term",
+    "catch_up",
+    "gaps_of",
+    "in_conversation",
+    "in_tenant",
+    "places_in",
+    "places_of_tenant",
+    "ranked",
+    "read",
+    "remove",
+    "size_of_tenant",
+    "unindexed",
+    "weighed",
+]
 
 LONGEST_TEXT, LONGEST_RESULT = 50_000, 2_000
 """Characters of a text and of a tool's result that are indexed: files and pages are no talk."""
@@ -99,12 +115,14 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
         for gap in gaps_of(connection, tenant, head):
             last = min(gap.indexed + PAGE, gap.last)
             owner = owner_of(tenant)
+            messages = list(read(connection, number, gap.indexed + 1, last))
             rows = [
                 (number, seq, f"{owner} {' '.join(sorted(terms))}")
-                for seq, message in read(connection, number, gap.indexed + 1, last)
+                for seq, message in messages
                 if (terms := terms_in(message))
             ]
             connection.run_many(connection.texts.insert, rows)
+            outlines.add(connection, number, messages)
             connection.run(INDEXED, number, last)
             return True
         return False
@@ -115,6 +133,7 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
 def remove(connection: Connection, number: int) -> None:
     """Let a conversation be found no more."""
     connection.run(connection.texts.remove, number)
+    outlines.remove(connection, number)
 
 
 def read(
@@ -169,6 +188,32 @@ def in_conversation(
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
     behind = unindexed(connection, gaps_of(connection, tenant, head))
+    places = places_in(connection, head, end, behind)
+    for place, score in ranked(weighed(terms_in_query(query), length, places)):
+        if place[1] not in without:
+            message = visible(connection, head.number, place)
+            if message is not None:
+                yield Hit(id, place[1], message, score)
+
+
+def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Message]:
+    """The messages that the index lacks."""
+    return {
+        (gap.conversation, seq): message
+        for gap in gaps
+        for seq, message in read(connection, gap.conversation, gap.indexed + 1, gap.last)
+    }
+
+
+def places_in(
+    connection: Connection, head: Head, end: int, behind: Mapping[Place, Message]
+) -> Places:
+    """Where terms are found in a conversation up to a message, its parents' words among them.
+
+    Args:
+        behind: the messages that the index lacks.
+    """
+    terms_behind = {place: terms_in(message) for place, message in behind.items()}
 
     def places(term: str) -> Iterator[Place]:
         stop = end
@@ -177,46 +222,48 @@ def in_conversation(
                 limits = (number, own, stop, term, MOST_PLACES)
                 for (seq,) in connection.rows(connection.texts.find, *limits):
                     yield number, seq
-                for place, terms in behind.items():
+                for place, terms in terms_behind.items():
                     if place[0] == number and own <= place[1] <= stop and term in terms:
                         yield place
             stop = min(stop, own - 1)
 
-    for place, score in ranked(weighed(query, length, places)):
-        if place[1] not in without:
-            message = visible(connection, head.number, place)
-            if message is not None:
-                yield Hit(id, place[1], message, score)
+    return places
 
 
-def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, set[str]]:
-    """The terms of messages that the index lacks."""
-    return {
-        (gap.conversation, seq): terms_in(message)
-        for gap in gaps
-        for seq, message in read(connection, gap.conversation, gap.indexed + 1, gap.last)
-    }
-
-
-def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[Hit]:
-    """The messages of all conversations that fit, each where it was written."""
+def places_of_tenant(connection: Connection, tenant: str) -> Places:
+    """Where terms are found in all conversations of a tenant."""
     owner = owner_of(tenant)
-    ((total,),) = connection.rows(LENGTHS, tenant)
 
     def places(term: str) -> Iterator[Place]:
         rows = connection.rows(connection.texts.find_all, owner, term, MOST_PLACES)
         yield from ((number, seq) for number, seq in rows)
 
-    for place, score in ranked(weighed(query, int(total), places)):
+    return places
+
+
+def size_of_tenant(connection: Connection, tenant: str) -> int:
+    """How many messages a tenant has."""
+    ((total,),) = connection.rows(LENGTHS, tenant)
+    return int(total)
+
+
+def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[Hit]:
+    """The messages of all conversations that fit, each where it was written."""
+    total = size_of_tenant(connection, tenant)
+    for place, score in ranked(weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))):
         for (id,) in connection.rows(NAME, place[0], tenant):
             message = visible(connection, place[0], place)
             if message is not None:
                 yield Hit(id, place[1], message, score)
 
 
-def weighed(query: str, total: int, places: Places) -> list[Term]:
-    """The terms of a query with where they are; the fewer messages have one, the more it tells."""
-    terms = sorted(terms_of(query), key=lambda term: (-len(term), term))[:MOST_TERMS]
+def terms_in_query(query: str) -> list[str]:
+    """What is looked for: the longest terms of a query."""
+    return sorted(terms_of(query), key=lambda term: (-len(term), term))[:MOST_TERMS]
+
+
+def weighed(terms: Iterable[str], total: int, places: Places) -> list[Term]:
+    """Terms with where they are; the fewer messages have one, the more it tells."""
     found = [(term, frozenset(places(term))) for term in terms]
     return [Term(term, rarity(len(where), total), where) for term, where in found]
 

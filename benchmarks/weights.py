@@ -1,0 +1,160 @@
+"""Fits the weights of recall to conversations with known answers, and says how far to trust them.
+
+    uv run python benchmarks/weights.py --data FOLDER [--embedder none]
+
+FOLDER has the sets (`*.jsonl`). For each question, the weights are those under which the messages
+that answer it are the most likely ones; every set counts as much as SHARES says, whatever its size.
+Each weight set is also fitted without one set, and without one half of the conversations, and tried
+there: what it reaches on people it has not seen. Prints a `Signals(…)` to put into `ranking.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
+
+import numpy as np
+from contextwright import Store
+from contextwright.recall.embedding import embedder_of
+from contextwright.recall.packing import CHEAPEST, PRICE
+from contextwright.recall.questions import question_of
+from contextwright.recall.ranking import Signals, signals_of
+from contextwright.store.recalling import found_in, look
+from recall import BUDGETS, Set, fill, now_of, read_sets
+
+SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
+"""How much a set counts. The last is made of remarks that are planted in another set's talks."""
+RIDGE = 1e-3
+NAMES = Signals.__struct_fields__
+
+
+class Case:
+    """A question, the signals of all messages that may answer it, and which ones do."""
+
+    def __init__(self, talk, rows, numbers, costs, gold) -> None:
+        self.talk, self.rows, self.costs = talk, rows, costs
+        self.is_gold = np.isin(numbers, list(gold))
+        self.whole = len(gold)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--embedder", default="wordllama")
+    options = parser.parse_args()
+    embedder = None if options.embedder == "none" else options.embedder
+    cases = {one.name: list(cases_of(one, embedder)) for one in read_sets(options.data)}
+    used = [place for place in range(len(NAMES)) if embedder or "meaning" not in NAMES[place]]
+    weights = fitted(cases, used)
+    show("fitted on all", cases, weights)
+    for half in (0, 1):
+        seen = {name: [one for one in some if one.talk % 2 == half] for name, some in cases.items()}
+        rest = {name: [one for one in some if one.talk % 2 != half] for name, some in cases.items()}
+        show(f"other half {half}", rest, fitted(seen, used))
+    for left in cases:
+        others = {name: some for name, some in cases.items() if name != left}
+        show(f"without {left}", {left: cases[left]}, fitted(others, used))
+    scale, bias = calibrated(cases, weights)
+    numbers = ", ".join(
+        f"{name}={weight * scale:.2f}" for name, weight in zip(NAMES, weights, strict=True) if weight
+    )
+    print(f"Signals({numbers})\nBIAS {bias:.2f}, scale {scale:.2f}")
+    return 0
+
+
+def cases_of(one: Set, embedder) -> Iterator[Case]:
+    with tempfile.TemporaryDirectory() as folder:
+        with Store(Path(folder) / "talks.db", embedder=embedder, sync="fast") as store:
+            for talk, (chat, conversation) in enumerate(fill(store, one)):
+                store.index()
+                looked = store.engine.read(lambda c, id=chat.id: look(c, store, id, None))
+                names = {name for name, _ in looked.outline.people() if name}
+                places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
+                for asked in conversation["questions"]:
+                    if asked["adversarial"] or not asked["evidence"]:
+                        continue
+                    question = question_of(asked["q"], names, now_of(conversation))
+                    vector = store.space and store.space.vector_of(question.meaning)
+                    found, meanings = store.engine.read(
+                        lambda c, q=question, v=vector: found_in(c, store, looked, q, v, 2_000)
+                    )
+                    rows = signals_of(question, found, meanings or {}, looked.outline, 2_000)
+                    signals = np.array([[getattr(s, n) for n in NAMES] for _, _, s in rows])
+                    costs = [entry.size / 4 + 7 for _, entry, _ in rows]
+                    gold = {places[id] for id in asked["evidence"]}
+                    yield Case(talk, signals, [n for n, _, _ in rows], np.array(costs), gold)
+
+
+def fitted(cases: dict[str, list[Case]], used: list[int]) -> np.ndarray:
+    """The weights under which the answers are most likely, by Newton's method."""
+    weights = np.zeros(len(NAMES))
+    some = [
+        (one.rows[:, used], one.is_gold / one.is_gold.sum(), SHARES.get(name, 0.5) / len(group))
+        for name, group in cases.items()
+        for one in group
+        if one.is_gold.any()
+    ]
+    best = np.zeros(len(used))
+    for _ in range(30):
+        gradient, curve = -2 * RIDGE * best, 2 * RIDGE * np.eye(len(used))
+        for rows, gold, share in some:
+            odds = rows @ best
+            chance = np.exp(odds - odds.max())
+            chance /= chance.sum()
+            mean = chance @ rows
+            gradient += share * (gold @ rows - mean)
+            curve += share * ((rows * chance[:, None]).T @ rows - np.outer(mean, mean))
+        step = np.linalg.solve(curve, gradient)
+        best += step
+        if np.abs(step).max() < 1e-4:
+            break
+    weights[used] = best
+    return weights
+
+
+def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray) -> None:
+    rows = []
+    for group in cases.values():
+        hits = np.zeros(len(BUDGETS))
+        for one in group:
+            price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
+            order = np.argsort(-(one.rows @ weights - price), kind="stable")
+            for place, budget in enumerate(BUDGETS):
+                left, held = budget, 0
+                for at in order:
+                    if one.costs[at] <= left:
+                        left -= one.costs[at]
+                        held += one.is_gold[at]
+                hits[place] += held == one.whole
+        rows.append(" / ".join(f"{hit / len(group) * 100:4.1f}" for hit in hits))
+    print(f"{name:22}", " | ".join(rows), flush=True)
+
+
+def calibrated(cases: dict[str, list[Case]], weights: np.ndarray) -> tuple[float, float]:
+    """How to stretch and shift the odds so that they are those of being needed."""
+    odds = np.concatenate([one.rows @ weights for some in cases.values() for one in some])
+    gold = np.concatenate([one.is_gold for some in cases.values() for one in some]).astype(float)
+    share = np.concatenate(
+        [
+            np.full(len(one.rows), SHARES.get(name, 0.5) / len(some))
+            for name, some in cases.items()
+            for one in some
+        ]
+    )
+    scale, bias = 1.0, -log(100) - odds.mean()
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-np.clip(scale * odds + bias, -40, 40)))
+        x = np.stack([odds, np.ones_like(odds)], 1)
+        gradient = x.T @ (share * (gold - chance))
+        curve = (x * (share * chance * (1 - chance))[:, None]).T @ x + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curve, gradient)
+        scale, bias = scale + step[0], bias + step[1]
+    return scale, bias
+
+
+if __name__ == "__main__":
+    sys.exit(main())

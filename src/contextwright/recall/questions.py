@@ -1,0 +1,74 @@
+"""What a question asks for: its words, whose words it wants, and of which time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec import Struct
+
+from contextwright.recall.dates import Period, periods
+from contextwright.terms import COMMON, keywords, plain, terms_of
+
+__all__ = ["Question", "question_of"]
+
+MOST_TERMS = 32
+"""Terms of a question that are looked for, the longest ones: those say most."""
+
+LONGEST = 2_000
+"""Characters of a question that count: who asks more has pasted something."""
+
+WORD = re.compile(r"\w+")
+UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Scripts in which a name is not apart from the words beside it."""
+
+# How people speak of themselves.
+MYSELF = frozenset(
+    "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш наша".split()
+)
+HAN_MYSELF = "我"
+
+
+class Question(Struct, frozen=True):
+    """A question, taken apart."""
+
+    text: str
+    terms: tuple[str, ...]
+    """What is looked for in the index."""
+    meaning: str
+    """Its words without the names of those who speak: every message has a speaker, few are named,
+    and a name would draw those that are."""
+    speakers: frozenset[str]
+    """Who of those who speak is named in it."""
+    is_own: bool
+    """Whether it speaks of the person who asks."""
+    periods: tuple[Period, ...]
+
+
+def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = None) -> Question:
+    """What a question asks for, among people of these names."""
+    text = text[:LONGEST]
+    words = WORD.findall(text)
+    known = {plain(word) for word in words}
+    named = frozenset(name for name in speakers if is_named(name, words, known))
+    names = {plain(word) for name in named for word in WORD.findall(name)}
+    rest = [word for word in words if plain(word) not in names]
+    terms = sorted(keywords(text), key=lambda term: (-len(term), term))[:MOST_TERMS]
+    own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
+    return Question(text, tuple(terms), " ".join(rest) or text, named, own, periods(text, now))
+
+
+def is_named(name: str, words: list[str], known: set[str]) -> bool:
+    """Whether a question names somebody, by a word of the name.
+
+    A name that is a common word too, such as Will, has to be written as a name.
+    """
+    for word in WORD.findall(name):
+        simple = plain(word)
+        if UNSPACED.search(simple):
+            return any(simple in one for one in known)
+        is_common = len(simple) < 2 or not terms_of(simple).isdisjoint(COMMON)
+        if (simple in known) if not is_common else (word in words and word[:1].isupper()):
+            return True
+    return False

@@ -1,0 +1,304 @@
+"""Which messages answer a question: how likely it is of each, and why.
+
+A message is judged by a few signals, each between about -1 and 1: the words it shares with the
+question, those of its neighbours and of its sitting, how near its meaning is, who says it, when, and
+how long it is. A signal times its weight moves the log-odds that the question needs this message;
+so the parts of a score add up, and the score is a probability. The weights were fitted on
+conversations with known answers (`benchmarks/weights.py`), one set for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from heapq import nlargest
+from math import exp, log
+
+from msgspec import Struct
+
+from contextwright.recall.dates import Period, days_from
+from contextwright.recall.outline import AROUND, Entry, Outline
+from contextwright.recall.questions import Question
+
+__all__ = ["Found", "Part", "Ranked", "Ranking", "Signals", "probability", "rank", "signals_of"]
+
+LONG, LONGER = 240, 400
+"""Characters from which on a message holds words by chance, and from which on it is long."""
+SHORT = 80
+"""Characters up to which a message says little."""
+NEAR = ((1, 0.36), (2, 0.22))
+"""What a word of a neighbour counts, by its distance, where one's own counts 0.53."""
+OWN = 0.53
+FADING = 7.0
+"""Days after a time that was asked for until what is said counts half as much for it."""
+
+
+class Found(Struct, frozen=True):
+    """A term of a question, how much it tells, and the messages that have it."""
+
+    weight: float
+    numbers: frozenset[int]
+
+
+class Signals(Struct, frozen=True):
+    """What speaks for a message and against it."""
+
+    words: float = 0.0
+    """The share of the question's words it has, where rare ones count for more."""
+    beside: float = 0.0
+    """The same with the words of its neighbours."""
+    around: float = 0.0
+    """The mean share of those around it."""
+    sitting: float = 0.0
+    """The best share of its sitting."""
+    meaning: float = 0.0
+    """How near its meaning is: the cosine to the question, less what all messages have in common."""
+    meaning_beside: float = 0.0
+    """The same, with its neighbours."""
+    meaning_sitting: float = 0.0
+    """The nearest meaning of its sitting."""
+    speaker: float = 0.0
+    """Whether somebody says it whom the question names."""
+    own: float = 0.0
+    """Whether a user says it, and the question speaks of the person who asks."""
+    date: float = 0.0
+    """Whether it was said at the time, or soon after, that the question speaks of."""
+    asks: float = 0.0
+    """Whether it is itself a question."""
+    size: float = 0.0
+    long: float = 0.0
+    short: float = 0.0
+
+
+WORDS_ALONE = Signals(
+    words=4.0, beside=8.0, around=4.0, sitting=5.0, speaker=2.5, own=2.0, date=1.0, asks=-0.6
+)
+WITH_MEANING = Signals(
+    words=2.0, beside=8.0, around=3.0, sitting=4.0, meaning=3.0, meaning_beside=5.0,
+    meaning_sitting=2.5, speaker=2.5, own=2.0, date=1.0, asks=-0.4, size=0.3, long=-0.7, short=2.0,
+)  # fmt: skip
+BIAS = -12.0
+
+
+class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What else counts, beside the question; by default, nothing does."""
+
+    recency: float = 0.0
+    """How much newer is better: the power to which what the half-life leaves is raised."""
+    half_life: float = 7.0
+    """Days after which a message counts half as recent."""
+    senders: float = 0.0
+    """How much those count for more who speak often: the power of 1 to 2, by their share."""
+
+
+class Part(Struct, frozen=True):
+    """What one reason adds to the log-odds of a message."""
+
+    name: str
+    adds: float
+
+
+class Ranked(Struct, frozen=True):
+    """A message with the probability that the question needs it."""
+
+    number: int
+    score: float
+    odds: float
+    """The same as log-odds: the sum of the parts."""
+    parts: tuple[Part, ...]
+    entry: Entry
+
+
+def rank(
+    question: Question,
+    found: Sequence[Found],
+    meanings: Mapping[int, float] | None,
+    outline: Outline,
+    *,
+    most: int,
+    now: datetime | None = None,
+    ranking: Ranking = Ranking(),
+) -> list[Ranked]:
+    """About so many messages that may be needed, the most likely first.
+
+    Args:
+        meanings: the cosines of the nearest messages; None: words alone.
+        most: how many of each side are looked at closely.
+    """
+    weights = WORDS_ALONE if meanings is None else WITH_MEANING
+    people = outline.people() if ranking.senders else {}
+    loudest = max(people.values(), default=1)
+    ranked: list[Ranked] = []
+    for number, entry, signals in signals_of(question, found, meanings or {}, outline, most):
+        parts = parts_of(signals, weights)
+        if ranking.recency and now is not None and entry.time is not None:
+            days = max(0.0, (now.timestamp() - entry.time) / 86_400)
+            parts.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
+        if ranking.senders:
+            share = people.get((entry.speaker, entry.id), 0) / loudest
+            parts.append(Part("sender", ranking.senders * log(1 + share)))
+        odds = BIAS + sum(part.adds for part in parts)
+        ranked.append(Ranked(number, probability(odds), odds, tuple(parts), entry))
+    ranked.sort(key=lambda one: (-one.odds, -one.number))
+    return ranked
+
+
+def parts_of(signals: Signals, weights: Signals) -> list[Part]:
+    """What each signal adds, without those that add nothing."""
+    parts: list[Part] = []
+    for name in Signals.__struct_fields__:
+        adds = getattr(signals, name) * getattr(weights, name)
+        if adds:
+            parts.append(Part(name, adds))
+    return parts
+
+
+def probability(odds: float) -> float:
+    """What log-odds are as a probability."""
+    return 1 / (1 + exp(-max(min(odds, 50.0), -50.0)))
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+
+def signals_of(
+    question: Question,
+    found: Sequence[Found],
+    meanings: Mapping[int, float],
+    outline: Outline,
+    most: int,
+) -> list[tuple[int, Entry, Signals]]:
+    """The messages worth a closer look, with what speaks for them."""
+    words = Words(found)
+    best = words.best(most)
+    nearest = nlargest(most, meanings, key=lambda number: (meanings[number], number))
+    seeds = {*best, *nearest}
+    # An answer often shares no word with the question: it stands beside one that does.
+    looked_at = {number + step for number in seeds for step in (-1, 0, 1)}
+    entries = {number: outline.entry(number) for number in sorted(looked_at)}
+    said = {number: entry for number, entry in entries.items() if entry and entry.is_said}
+    sittings = Sittings(said, words, meanings)
+    result: list[tuple[int, Entry, Signals]] = []
+    for number, entry in said.items():
+        lexical = words.share(number) / (1 + 0.3 * log(max(entry.size / LONG, 1)))
+        signals = Signals(
+            words=lexical,
+            beside=words.beside(number),
+            around=words.around(number, entry),
+            sitting=sittings.words.get(entry.sitting, 0.0),
+            meaning=meanings.get(number, 0.0),
+            meaning_beside=meaning_beside(meanings, number, entry),
+            meaning_sitting=sittings.meanings.get(entry.sitting, 0.0),
+            speaker=float(entry.speaker in question.speakers),
+            own=float(question.is_own and entry.is_user),
+            date=date_signal(question.periods, entry.time),
+            asks=float(entry.asks),
+            size=log(max(entry.size, 1) / 120),
+            long=max(log(max(entry.size, 1) / LONGER), 0.0),
+            short=min(log(max(entry.size, 1) / SHORT), 0.0),
+        )
+        result.append((number, entry, signals))
+    return result
+
+
+class Words:
+    """Which messages have which words of a question, as one bit for each word."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        self.weights = [one.weight for one in found]
+        self.whole = sum(self.weights) or 1.0
+        self.masks: dict[int, int] = {}
+        for place, one in enumerate(found):
+            bit = 1 << place
+            for number in one.numbers:
+                self.masks[number] = self.masks.get(number, 0) | bit
+        self.weigh = cache(self._weigh)
+
+    def _weigh(self, mask: int) -> float:
+        """The share of the question that a set of words is."""
+        return (
+            sum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
+            / self.whole
+        )
+
+    def share(self, number: int) -> float:
+        """The share of the question that a message has."""
+        return self.weigh(self.masks.get(number, 0))
+
+    def best(self, most: int) -> list[int]:
+        """The messages with the largest shares, of two alike the newer ones."""
+        weigh = self.weigh
+        shares = [(weigh(mask), number) for number, mask in self.masks.items()]
+        return [number for _, number in nlargest(most, shares)]
+
+    def beside(self, number: int) -> float:
+        """The share that a message and its neighbours have together; the further, the less."""
+        masks = self.masks
+        have = masks.get(number, 0)
+        total = OWN * self.weigh(have)
+        for distance, counts in NEAR:
+            near = masks.get(number - distance, 0) | masks.get(number + distance, 0)
+            total += counts * self.weigh(near & ~have)
+            have |= near
+        return total
+
+    def around(self, number: int, entry: Entry) -> float:
+        """The mean share of the messages around one in its sitting, the further, the less."""
+        total, whole = self.share(number), 1.0
+        for distance in range(1, AROUND + 1):
+            weight = 1 - distance / (AROUND + 1)
+            if distance <= entry.ahead:
+                total += weight * self.share(number + distance)
+                whole += weight
+            if number - distance >= entry.sitting:
+                total += weight * self.share(number - distance)
+                whole += weight
+        return total / whole
+
+
+class Sittings:
+    """The best of each sitting."""
+
+    def __init__(
+        self, said: Mapping[int, Entry], words: Words, meanings: Mapping[int, float]
+    ) -> None:
+        self.words: dict[int, float] = {}
+        self.meanings: dict[int, float] = {}
+        for number, entry in said.items():
+            share = words.share(number) / (1 + 0.3 * log(max(entry.size / LONG, 1)))
+            self.words[entry.sitting] = max(self.words.get(entry.sitting, 0.0), share)
+            nearest = max(self.meanings.get(entry.sitting, 0.0), meanings.get(number, 0.0))
+            self.meanings[entry.sitting] = nearest
+
+
+def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> float:
+    """How near the meaning of a message is together with its neighbours'."""
+    if not meanings:
+        return 0.0
+    total, whole = meanings.get(number, 0.0), 1.0
+    for distance in (1, 2):
+        weight = 1 - distance / 3
+        if distance <= entry.ahead:
+            total += weight * meanings.get(number + distance, 0.0)
+            whole += weight
+        if number - distance >= entry.sitting:
+            total += weight * meanings.get(number - distance, 0.0)
+            whole += weight
+    return total / whole
+
+
+def date_signal(periods: Iterable[Period], time: int | None) -> float:
+    """How well a time fits those that are asked for."""
+    if time is None:
+        return 0.0
+    moment = datetime.fromtimestamp(time, UTC)
+    return max((fit(period, moment) for period in periods), default=0.0)
+
+
+def fit(period: Period, moment: datetime) -> float:
+    """1 in a period, less and less behind it: people tell of a day when it is over."""
+    days = days_from(period, moment)
+    if days is None or days < 0:
+        return 0.0
+    return period.certainty * 0.5 ** (days / FADING)

@@ -1,0 +1,272 @@
+"""Recall from a store: what the index finds, ranked and packed within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from contextwright.api import as_model
+from contextwright.counters import vocabulary
+from contextwright.messages import Message
+from contextwright.models import Model
+from contextwright.recall.outline import Entry, Outline
+from contextwright.recall.packing import Packing, Price, Recall, by_worth, line_price, usual_price, worth
+from contextwright.recall.questions import Question, question_of
+from contextwright.recall.ranking import Found, Ranked, Ranking, rank
+from contextwright.store import conversations, reading, search
+from contextwright.store.conversations import Head
+from contextwright.store.engine import Connection
+from contextwright.store.hygiene import decode_message
+from contextwright.store.search import Place
+from contextwright.terms import plain
+from contextwright.tokens import count_text
+
+if TYPE_CHECKING:
+    from contextwright.recall.matrix import Vectors
+    from contextwright.store.base import Store
+
+__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in"]
+
+FEWEST, MOST = 100, 1_000
+"""How many messages of each side are looked at closely, by what there is room for."""
+SHORTEST = 10
+"""Tokens that hardly any message is below."""
+WIDER = 4
+"""For each of those, so many nearest messages are known: neighbours and sittings have them too."""
+CHATS = 8
+"""Conversations that are searched closely, of all: those that fit best."""
+HITS = 200
+"""The nearest messages of all conversations that say which ones may fit."""
+USUAL = "o200k"
+"""The vocabulary that tokens are counted by for nobody in particular."""
+AT_ONCE = 64
+"""Messages that are read together."""
+
+BODIES = f"""
+SELECT m.seq, m.body, k.visibility, k.pinned FROM messages m
+LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
+WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
+NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What somebody wants to recall."""
+
+    query: str
+    budget: int
+    price: Price
+    about: str | None = None
+    """Only what this person said, by id or name."""
+    now: datetime | None = None
+    most: int | None = None
+    least: float = 0.0
+    """Only what is at least so likely to be needed."""
+    last: int | None = None
+    """Nothing behind this message."""
+    without: Collection[int] = ()
+    ranking: Ranking = Ranking()
+
+    @property
+    def width(self) -> int:
+        """How many messages of each side are looked at."""
+        room = self.budget // SHORTEST
+        return max(FEWEST, min(room, MOST))
+
+    def allows(self, number: int, entry: Entry) -> bool:
+        """Whether a message may be recalled at all."""
+        if number in self.without:
+            return False
+        if self.about is None or self.about == entry.id:
+            return True
+        return plain(self.about) == plain(entry.speaker)
+
+
+def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
+    """What a message costs: as somebody says, as a model counts its line, or as most models do."""
+    if price is not None:
+        return lambda item, on_new_day: price(item.message)
+    if model is not None:
+        facts = as_model(model)
+        return line_price(lambda line: count_text(line, facts).most)
+    return usual_price(vocabulary(USUAL))
+
+
+class Looked(Struct, frozen=True):
+    """A conversation, looked at before the question is."""
+
+    id: str
+    head: Head
+    end: int
+    behind: dict[Place, Message]
+    outline: Outline
+
+
+def recall_in(store: Store, id: str, wish: Wish) -> Recall:
+    """What a conversation has, with those it was forked from.
+
+    Raises:
+        NotFound: there is no such conversation.
+    """
+    store.index(id)
+    looked = store.engine.read(lambda connection: look(connection, store, id, wish.last))
+    names = {name for name, _ in looked.outline.people() if name}
+    question = question_of(wish.query, names, wish.now)
+    # An embedder may be far away: nothing of the store is held while it thinks.
+    vector = store.space.vector_of(question.meaning) if store.space is not None else None
+
+    def work(connection: Connection) -> Recall:
+        ranked = ranked_in(connection, store, looked, question, vector, wish)
+        packing = Packing(wish.budget, wish.price, wish.most)
+        fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
+        return packing.recall(wish.query, wish.budget, vector is not None)
+
+    return store.engine.read(work)
+
+
+def recall_everywhere(store: Store, wish: Wish) -> Recall:
+    """What all conversations of a tenant have: those few are searched closely that fit best."""
+    store.index()
+    question = question_of(wish.query, (), wish.now)
+    vector = store.space.vector_of(question.meaning) if store.space is not None else None
+
+    def work(connection: Connection) -> Recall:
+        found: list[tuple[Looked, Ranked]] = []
+        seen: set[Place] = set()
+        for id in fitting(connection, store, question, vector):
+            looked = look(connection, store, id, None)
+            names = {name for name, _ in looked.outline.people() if name}
+            asked = question_of(wish.query, names, wish.now)
+            for one in ranked_in(connection, store, looked, asked, vector, wish):
+                place = (owner_of(looked.head, one.number), one.number)
+                if place not in seen:  # a fork and its parent have the same messages
+                    seen.add(place)
+                    found.append((looked, one))
+        packing = Packing(wish.budget, wish.price, wish.most)
+        found.sort(key=lambda pair: -worth(pair[1]))
+        fill(connection, packing, found)
+        return packing.recall(wish.query, wish.budget, vector is not None)
+
+    return store.engine.read(work)
+
+
+def look(connection: Connection, store: Store, id: str, last: int | None) -> Looked:
+    """A conversation as it stands."""
+    head = conversations.require(connection, store.tenant, id)
+    length = conversations.length_of(connection, head, id)
+    end = length if last is None else min(last, length)
+    behind = search.unindexed(connection, search.gaps_of(connection, store.tenant, head))
+    new: dict[int, list[tuple[int, Message]]] = {}
+    for (number, seq), message in behind.items():
+        new.setdefault(number, []).append((seq, message))
+    outline = store.outlines.outline(connection, head, end, new)
+    return Looked(id, head, end, behind, outline)
+
+
+def ranked_in(
+    connection: Connection,
+    store: Store,
+    looked: Looked,
+    question: Question,
+    vector: Vectors | None,
+    wish: Wish,
+) -> list[Ranked]:
+    """The messages of a conversation that may be needed."""
+    found, meanings = found_in(connection, store, looked, question, vector, wish.width)
+    ranked = rank(
+        question,
+        found,
+        meanings,
+        looked.outline,
+        most=wish.width,
+        now=wish.now,
+        ranking=wish.ranking,
+    )
+    return [one for one in ranked if one.score >= wish.least and wish.allows(one.number, one.entry)]
+
+
+def found_in(
+    connection: Connection,
+    store: Store,
+    looked: Looked,
+    question: Question,
+    vector: Vectors | None,
+    width: int,
+) -> tuple[list[Found], dict[int, float] | None]:
+    """The messages that have the words of a question, and those that are near its meaning."""
+    head, end = looked.head, looked.end
+    places = search.places_in(connection, head, end, looked.behind)
+    terms = search.weighed(question.terms, max(end, 1), places)
+    found = [Found(term.weight, frozenset(seq for _, seq in term.places)) for term in terms]
+    if vector is None or store.space is None:
+        return found, None
+    near = store.space.nearest(connection, head, vector, width * WIDER, last=end)
+    return found, {seq: cosine for (_, seq), cosine in near}
+
+
+def fitting(
+    connection: Connection, store: Store, question: Question, vector: Vectors | None
+) -> list[str]:
+    """The conversations in which a message fits best, by words or by meaning."""
+    total = search.size_of_tenant(connection, store.tenant)
+    places = search.places_of_tenant(connection, store.tenant)
+    by_words = search.ranked(search.weighed(question.terms, max(total, 1), places))
+    best: dict[int, None] = {}
+    near: list[Place] = []
+    if vector is not None and store.space is not None:
+        found = store.space.nearest_of_tenant(connection, store.tenant, vector, HITS)
+        near = [place for place, _ in found]
+    # One of each side in turn: neither words nor meaning alone decide.
+    for number in alternately([place[0] for place, _ in by_words[:HITS]], [one[0] for one in near]):
+        best.setdefault(number)
+        if len(best) >= CHATS:
+            break
+    rows = (connection.rows(NAMES, store.tenant, number) for number in best)
+    return [id for found in rows for (id,) in found]
+
+
+def alternately(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
+    """One of each in turn."""
+    for place in range(max(len(first), len(second))):
+        yield from (some[place] for some in (first, second) if place < len(some))
+
+
+def fill(
+    connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]
+) -> None:
+    """Offer what was found until nothing more fits; what is hidden is not there."""
+    for start in range(0, len(found), AT_ONCE):
+        some = found[start : start + AT_ONCE]
+        messages = read_visible(connection, some)
+        for looked, one in some:
+            if packing.is_full:
+                return
+            message = messages.get((looked.id, one.number))
+            if message is not None:
+                packing.offer(looked.id, one, message)
+
+
+def read_visible(
+    connection: Connection, some: Iterable[tuple[Looked, Ranked]]
+) -> dict[tuple[str, int], Message]:
+    """Messages as the conversation that has them sees them, without those that are hidden."""
+    wanted: dict[tuple[str, int, int], list[int]] = {}
+    for looked, one in some:
+        head = looked.head
+        key = (looked.id, head.number, owner_of(head, one.number))
+        wanted.setdefault(key, []).append(one.number)
+    messages: dict[tuple[str, int], Message] = {}
+    for (id, asking, number), seqs in wanted.items():
+        padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
+        for seq, body, visibility, pinned in connection.rows(BODIES, asking, number, *padded):
+            message = reading.marked(decode_message(body), visibility, pinned)
+            if message.visibility == "public":
+                messages[id, seq] = message
+    return messages
+
+
+def owner_of(head: Head, seq: int) -> int:
+    """The conversation in which a message of a line was written."""
+    return next(number for number, own in head.line if own <= seq)
