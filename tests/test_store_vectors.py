@@ -441,7 +441,7 @@ def test_there_is_room_for_so_much_and_no_more(tmp_path: Path) -> None:
         for id in "abcd":
             store.conversation(id).add([cw.user("tea")] * 100)
         store.index()
-        one = 100 * (WIDTH + 1) * 4
+        one = (100 + 100 // 8) * (WIDTH + 1) * 4
         space = store.space = Space(bag(), 2 * one)
         kept: list[list[int]] = []
         for id in "abacdd":
