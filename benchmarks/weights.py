@@ -50,7 +50,7 @@ def main() -> int:
     cases = {one.name: list(cases_of(one, embedder)) for one in read_sets(options.data)}
     used = [place for place in range(len(NAMES)) if embedder or "meaning" not in NAMES[place]]
     weights = fitted(cases, used)
-    show("fitted on all", cases, weights)
+    for price in (0.2,0.35,.5,.65,.8,1.0): show(f"fitted on all {price}", cases, weights*calibrated(cases, weights)[0], price)
     for half in (0, 1):
         seen = {name: [one for one in some if one.talk % 2 == half] for name, some in cases.items()}
         rest = {name: [one for one in some if one.talk % 2 != half] for name, some in cases.items()}
@@ -84,6 +84,7 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
                     )
                     rows = signals_of(question, found, meanings or {}, looked.outline, 2_000)
                     signals = np.array([[getattr(s, n) for n in NAMES] for _, _, s in rows])
+                    signals = signals.reshape(-1, len(NAMES))
                     costs = [entry.size / 4 + 7 for _, entry, _ in rows]
                     gold = {places[id] for id in asked["evidence"]}
                     yield Case(talk, signals, [n for n, _, _ in rows], np.array(costs), gold)
@@ -99,29 +100,40 @@ def fitted(cases: dict[str, list[Case]], used: list[int]) -> np.ndarray:
         if one.is_gold.any()
     ]
     best = np.zeros(len(used))
-    for _ in range(30):
+    for _ in range(40):
         gradient, curve = -2 * RIDGE * best, 2 * RIDGE * np.eye(len(used))
         for rows, gold, share in some:
-            odds = rows @ best
-            chance = np.exp(odds - odds.max())
-            chance /= chance.sum()
+            chance = chances(rows, best)
             mean = chance @ rows
             gradient += share * (gold @ rows - mean)
             curve += share * ((rows * chance[:, None]).T @ rows - np.outer(mean, mean))
-        step = np.linalg.solve(curve, gradient)
+        step, before = np.linalg.solve(curve, gradient), likelihood(some, best)
+        while likelihood(some, best + step) < before and np.abs(step).max() > 1e-6:
+            step /= 2
         best += step
-        if np.abs(step).max() < 1e-4:
+        if np.abs(step).max() < 1e-3:
             break
     weights[used] = best
     return weights
 
 
-def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray) -> None:
+def chances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    odds = rows @ weights
+    chance = np.exp(odds - odds.max())
+    return chance / chance.sum()
+
+
+def likelihood(some, weights: np.ndarray) -> float:
+    logs = (share * gold @ np.log(chances(rows, weights) + 1e-300) for rows, gold, share in some)
+    return sum(logs) - RIDGE * weights @ weights
+
+
+def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray, p=PRICE) -> None:
     rows = []
     for group in cases.values():
         hits = np.zeros(len(BUDGETS))
         for one in group:
-            price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
+            price = p * np.log(np.maximum(one.costs, CHEAPEST))
             order = np.argsort(-(one.rows @ weights - price), kind="stable")
             for place, budget in enumerate(BUDGETS):
                 left, held = budget, 0

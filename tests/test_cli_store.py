@@ -104,6 +104,36 @@ def test_add_list_read_show(cw: Run) -> None:
     )
 
 
+def test_every_command_works_for_a_tenant(cw: Run, tmp_path: Path) -> None:
+    """What one tenant brought in, however it came, no other is shown, however it asks."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(CHAT))
+    acme = ("--tenant", "acme")
+    assert cw("import", str(file), "--as", "lunch", *acme).code == 0
+    line = {"conversation": "dinner", "key": "k", "messages": [{"role": "user", "content": "Soup"}]}
+    stream = json.dumps(line).encode() + b"\n"
+    assert cw("append-stream", *acme, input=stream) == (0, '{"ack":"k"}\n', "")
+    memory = cw("remember", "alice", "Likes soup", *acme).out.strip()
+
+    assert cw("dump", "dinner", *acme).out == '{"seq":1,"key":"k","role":"user","text":"Soup"}\n'
+    assert len(cw("dump", "lunch", "--tenant=acme").out.splitlines()) == len(CHAT["messages"])
+    assert len(cw("export", *acme).out.splitlines()) == 2
+    assert json.loads(cw("export", "dinner", "-f", "openai-chat", *acme).out)["messages"]
+    assert cw("search", "soup", *acme).out == "1.00  dinner 1  user: Soup\n"
+    assert memory in cw("memories", *acme).out
+
+    for other in ((), ("--tenant", "acme ")):
+        for asked in (("dump", "dinner"), ("export", "dinner"), ("read", "dinner")):
+            assert cw(*asked, *other) == (1, "", "cw: there is no conversation 'dinner'\n")
+        assert cw("export", *other).out == cw("memories", *other).out == ""
+        assert cw("search", "soup", *other) == (1, "", "cw: nothing found\n")
+        assert cw("memories", "--forget", memory, *other).code == 0
+    assert memory in cw("memories", *acme).out
+    assert cw("memories", "--forget", memory, *acme).code == 0
+    assert cw("memories", *acme).out == ""
+    assert "1 to 256 bytes" in cw("dump", "dinner", "--tenant", "x" * 300).err
+
+
 def test_read_shows_calls_and_what_is_hidden(cw: Run, chat: str, tmp_path: Path) -> None:
     with Store(tmp_path / "chat.db") as store:
         store.conversation(chat).delete(1)

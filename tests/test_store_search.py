@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,46 +207,6 @@ def test_terms_hold_nothing_a_database_could_take_for_its_own(text: str) -> None
     for term in terms:
         assert 1 <= len(term) <= 40
         assert not set(term) & set(" \"'*^:(){}#\\-+\ue000\x00")
-
-
-def test_tenants_and_chats_find_nothing_foreign(place: str) -> None:
-    """200 random tenants and chats, every way to read: what says whose it is says the truth."""
-    chance = random.Random(6)
-    with cw.Store(place, sync="fast") as base:
-        owned: dict[str, set[str]] = {}
-        for number in range(200):
-            tenant, chat = f"t{chance.randrange(40)}", f"c{chance.randrange(5)}"
-            store = base.for_tenant(tenant)
-            owned.setdefault(tenant, set()).add(chat)
-            author = cw.Author(id="alice", name="Alice")
-            store.conversation(chat).add(cw.user(f"common {tenant} {chat}", author=author))
-            scope = chance.choice(("", chat))
-            kind = chance.choice(("memory", "profile", "fact", "episode"))
-            store.remember(
-                f"common {tenant} {scope}.", about="alice", kind=kind, scope=scope, key=str(number)
-            )
-        recipe = cw.Recipe(
-            system=(cw.Memories(), cw.UserProfile(), cw.KeyFacts(), cw.Relevant(), cw.Episodes())
-        )
-        others = {f"t{number} " for number in range(40)}
-        for tenant, chats in owned.items():
-            store = base.for_tenant(tenant)
-            foreign = others - {f"{tenant} "}
-            assert {details.id for details in store.list()} == chats
-            hits = store.search("common", most=1_000)
-            assert {hit.conversation for hit in hits} == chats
-            said = [hit.message.text for hit in hits]
-            said += [stored.memory.text for stored in store.memories()]
-            said += [stored.memory.text for stored in store.memories(about="alice", kind="fact")]
-            assert not any(name in f"{text} " for text in said for name in foreign)
-            for chat in chats:
-                own = [hit.message.text for hit in store.search("common", chat, most=1_000)]
-                assert set(own) == {f"common {tenant} {chat}"}
-                context = store.conversation(chat).context(recipe, model="gpt-4o")
-                sent = str(context.payload)
-                assert not any(name in sent for name in foreign)
-                elsewhere = {f"c{number}." for number in range(5)} - {f"{chat}."}
-                assert not any(name in sent for name in elsewhere)
 
 
 def test_async_searches_alike(place: str) -> None:

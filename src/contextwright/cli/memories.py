@@ -23,6 +23,7 @@ def remember(
     about: str,
     text: str,
     place: str | None,
+    tenant: str,
     *,
     kind: MemoryKind,
     key: str,
@@ -31,7 +32,7 @@ def remember(
 ) -> int:
     """Store a memory and print its id."""
     words = text if text != "-" else read_words()
-    with opened(place) as store:
+    with opened(place, tenant=tenant) as store:
         say(
             store.remember(words, about=about, kind=kind, key=key, scope=scope or "", author=author)
         )
@@ -46,9 +47,9 @@ def read_words() -> str:
         raise UsageError("standard input is not UTF-8") from None
 
 
-def forget(id: str, place: str | None) -> int:
+def forget(id: str, place: str | None, tenant: str) -> int:
     """Remove a memory."""
-    with opened(place) as store:
+    with opened(place, tenant=tenant) as store:
         store.forget_memory(id)
     return 0
 
@@ -56,13 +57,14 @@ def forget(id: str, place: str | None) -> int:
 def memories(
     about: str | None,
     place: str | None,
+    tenant: str,
     *,
     kind: MemoryKind | None,
     scope: str | None,
     as_json: bool,
 ) -> int:
     """List memories."""
-    with opened(place) as store:
+    with opened(place, tenant=tenant) as store:
         found = store.memories(about=about, kind=kind, scope=scope)
         if as_json:
             say_json([{"id": stored.id, "memory": stored.memory} for stored in found])
@@ -82,10 +84,16 @@ def memory_line(stored: StoredMemory) -> str:
 
 
 def search(
-    query: str, place: str | None, *, conversation: str | None, most: int, as_json: bool
+    query: str,
+    place: str | None,
+    tenant: str,
+    *,
+    conversation: str | None,
+    most: int,
+    as_json: bool,
 ) -> int:
     """Print the messages that fit."""
-    with opened(place) as store:
+    with opened(place, tenant=tenant) as store:
         hits = store.search(query, conversation, most)
     if as_json:
         say_json([hit_fields(hit) for hit in hits])

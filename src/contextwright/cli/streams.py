@@ -35,7 +35,7 @@ def run_plain(arguments: Sequence[str]) -> int | None:
     while rest:
         argument = rest.pop(0)
         option, equals, value = argument.partition("=")
-        if option in ("--store", "--sync") and (equals or rest):
+        if option in ("--store", "--sync", "--tenant") and (equals or rest):
             options[option] = value if equals else rest.pop(0)
         elif argument == "--replace":
             options[argument] = ""
@@ -43,11 +43,12 @@ def run_plain(arguments: Sequence[str]) -> int | None:
             return None
         else:
             words.append(argument)
-    if name == "dump" and len(words) == 1 and options.keys() <= {"--store"}:
-        return dump(words[0], options.get("--store"))
+    place, tenant = options.get("--store"), options.get("--tenant", "")
+    if name == "dump" and len(words) == 1 and options.keys() <= {"--store", "--tenant"}:
+        return dump(words[0], place, tenant)
     sync = options.get("--sync", "full")
     if name == "append-stream" and not words and (sync == "full" or sync == "fast"):
-        return append_stream(options.get("--store"), sync=sync, replace="--replace" in options)
+        return append_stream(place, tenant, sync=sync, replace="--replace" in options)
     return None
 
 
@@ -70,10 +71,10 @@ class Line(Struct):
         return msgspec.json.encode({"ack": self.key, **said}) + b"\n"
 
 
-def append_stream(place: str | None, *, sync: Sync, replace: bool) -> int:
+def append_stream(place: str | None, tenant: str, *, sync: Sync, replace: bool) -> int:
     """Store a turn for each line, and answer each once it is durable."""
     failed = 0
-    with opened(place, sync=sync) as store, written(None) as write:
+    with opened(place, sync=sync, tenant=tenant) as store, written(None) as write:
         for group in groups_of_lines(standard_input()):
             lines = [as_line(data, number, replace=replace) for number, data in group]
             sound = [line for line in lines if line.turn is not None]
@@ -152,9 +153,9 @@ def messages_of(data: Any, number: int) -> tuple[list[Message], tuple[Change, ..
 # --- dump ----------------------------------------------------------------------------------------
 
 
-def dump(conversation: str, place: str | None) -> int:
+def dump(conversation: str, place: str | None, tenant: str) -> int:
     """Print each message as a line of JSON."""
-    with opened(place) as store, written(None) as write:
+    with opened(place, tenant=tenant) as store, written(None) as write:
         for stored in store.conversation(conversation).read():
             write(msgspec.json.encode(as_fields(stored)) + b"\n")
     return 0

@@ -28,6 +28,7 @@ def import_files(
     sources: list[str],
     intake: Intake,
     place: str | None,
+    tenant: str,
     *,
     dry_run: bool,
     list_changes: bool,
@@ -38,7 +39,7 @@ def import_files(
         raise UsageError("one name for several files", hint="leave --as out, or name one file")
     if intake.format:
         importers.find(intake.format)
-    store = None if dry_run else opened(place)
+    store = None if dry_run else opened(place, tenant=tenant)
     try:
         for source in sources:
             with importers.open_files(source) as files:
@@ -86,6 +87,7 @@ def export(
     id: str | None,
     format: str,
     place: str | None,
+    tenant: str,
     output: str | None,
     *,
     model: Model | None,
@@ -93,7 +95,7 @@ def export(
 ) -> int:
     """Write one conversation as a document, or all as JSON Lines."""
     formats.find(format)
-    with opened(place) as store:
+    with opened(place, tenant=tenant) as store:
         if id is not None:
             rendered = api.render(
                 conversation_of(store, store.conversation(id).details()), format, model=model

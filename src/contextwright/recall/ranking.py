@@ -34,6 +34,12 @@ FADING = 7.0
 """Days after a time that was asked for until what is said counts half as much for it."""
 
 
+REACH = 20
+"""Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
+SURE = 0.5
+"""How sure it must be that a time is meant: "recently" is no time at which things are found."""
+
+
 class Found(Struct, frozen=True):
     """A term of a question, how much it tells, and the messages that have it."""
 
@@ -173,9 +179,8 @@ def signals_of(
     words = Words(found)
     best = words.best(most)
     nearest = nlargest(most, meanings, key=lambda number: (meanings[number], number))
-    seeds = {*best, *nearest}
     # An answer often shares no word with the question: it stands beside one that does.
-    looked_at = {number + step for number in seeds for step in (-1, 0, 1)}
+    looked_at = with_neighbours([*best, *nearest], most)
     entries = {number: outline.entry(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.is_said}
     sittings = Sittings(said, words, meanings)
@@ -200,6 +205,17 @@ def signals_of(
         )
         result.append((number, entry, signals))
     return result
+
+
+def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
+    """Numbers and their neighbours: the next ones, and more while there is room for them."""
+    looked_at = {*seeds}
+    for distance in range(1, REACH):
+        if distance > 1 and len(looked_at) >= most:
+            break
+        looked_at.update(number + distance for number in seeds)
+        looked_at.update(number - distance for number in seeds)
+    return looked_at
 
 
 class Words:
@@ -299,6 +315,6 @@ def date_signal(periods: Iterable[Period], time: int | None) -> float:
 def fit(period: Period, moment: datetime) -> float:
     """1 in a period, less and less behind it: people tell of a day when it is over."""
     days = days_from(period, moment)
-    if days is None or days < 0:
+    if days is None or days < 0 or period.certainty < SURE:
         return 0.0
     return period.certainty * 0.5 ** (days / FADING)

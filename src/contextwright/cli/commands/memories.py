@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from contextwright.cli.app import app
-from contextwright.cli.options import AsJson, StorePlace
+from contextwright.cli.options import AsJson, StorePlace, Tenant
 
 Scope = Annotated[
     str | None,
@@ -31,6 +31,7 @@ def remember(
         str | None, typer.Option("--author", metavar="WHO", help="Who says so.")
     ] = None,
     store: StorePlace = None,
+    tenant: Tenant = "",
 ) -> int:
     """Store what is known about somebody, and print the memory's id.
 
@@ -40,7 +41,9 @@ def remember(
     """
     from contextwright.cli import memories as command
 
-    return command.remember(about, text, store, kind=kind, key=key, scope=scope, author=author)
+    return command.remember(
+        about, text, store, tenant, kind=kind, key=key, scope=scope, author=author
+    )
 
 
 @app.command()
@@ -58,13 +61,14 @@ def memories(
     ] = None,
     as_json: AsJson = False,
     store: StorePlace = None,
+    tenant: Tenant = "",
 ) -> int:
     """List what is remembered, oldest first."""
     from contextwright.cli import memories as command
 
     if forget is not None:
-        return command.forget(forget, store)
-    return command.memories(about, store, kind=kind, scope=scope, as_json=as_json)
+        return command.forget(forget, store, tenant)
+    return command.memories(about, store, tenant, kind=kind, scope=scope, as_json=as_json)
 
 
 @app.command()
@@ -77,6 +81,7 @@ def search(
     most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="At most so many.")] = 20,
     as_json: AsJson = False,
     store: StorePlace = None,
+    tenant: Tenant = "",
 ) -> int:
     """Find messages by their words, the best first.
 
@@ -85,4 +90,6 @@ def search(
     """
     from contextwright.cli import memories as command
 
-    return command.search(query, store, conversation=conversation, most=most, as_json=as_json)
+    return command.search(
+        query, store, tenant, conversation=conversation, most=most, as_json=as_json
+    )

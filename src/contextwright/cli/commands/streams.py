@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import typer
 
 from contextwright.cli.app import app
-from contextwright.cli.options import StorePlace
+from contextwright.cli.options import StorePlace, Tenant
 
 
 @app.command(name="append-stream")
 def append_stream(
     store: StorePlace = None,
+    tenant: Tenant = "",
     sync: Annotated[
         Literal["full", "fast"],
         typer.Option("--sync", help="What a loss of power may take: nothing, or a moment."),
@@ -29,15 +30,16 @@ def append_stream(
     """
     from contextwright.cli import streams as command
 
-    return command.append_stream(store, sync=sync, replace=replace)
+    return command.append_stream(store, tenant, sync=sync, replace=replace)
 
 
 @app.command()
 def dump(
     conversation: Annotated[str, typer.Argument(metavar="CONVERSATION", help="Its id.")],
     store: StorePlace = None,
+    tenant: Tenant = "",
 ) -> int:
     """Print a conversation, one message a line: {"seq", "key", "role", "text", …}."""
     from contextwright.cli import streams as command
 
-    return command.dump(conversation, store)
+    return command.dump(conversation, store, tenant)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from contextwright.cli.app import app
-from contextwright.cli.options import AsJson, ModelName, ModelsFile, Output, StorePlace
+from contextwright.cli.options import AsJson, ModelName, ModelsFile, Output, StorePlace, Tenant
 
 ListChanges = Annotated[
     bool, typer.Option("--changes", help="List every repair, loss and invention on stderr.")
@@ -27,6 +27,7 @@ def import_command(
         ),
     ] = None,
     store: StorePlace = None,
+    tenant: Tenant = "",
     id: Annotated[
         str | None, typer.Option("--as", metavar="ID", help="A name for its one conversation.")
     ] = None,
@@ -59,7 +60,7 @@ def import_command(
 
     intake = Intake(format=format or "", id=id, branches=branches, replace=replace)
     return command.import_files(
-        files, intake, store, dry_run=dry_run, list_changes=changes, as_json=as_json
+        files, intake, store, tenant, dry_run=dry_run, list_changes=changes, as_json=as_json
     )
 
 
@@ -72,6 +73,7 @@ def export(
         str, typer.Option("--format", "-f", metavar="FORMAT", help="What it becomes.")
     ] = "contextwright",
     store: StorePlace = None,
+    tenant: Tenant = "",
     output: Output = None,
     model: ModelName = None,
     models: ModelsFile = None,
@@ -87,4 +89,6 @@ def export(
     from contextwright.cli.input import named_model
 
     facts = named_model(model, models)
-    return command.export(conversation, format, store, output, model=facts, list_changes=changes)
+    return command.export(
+        conversation, format, store, tenant, output, model=facts, list_changes=changes
+    )

@@ -1,0 +1,92 @@
+"""No way to read a store gives anybody what belongs to another: `benchmarks/scope.py`, held."""
+
+import asyncio
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import contextwright as cw
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "scope.py"
+MANY = 1_000 if os.environ.get("CI") else 120
+"""Tenants of an SQLite file; each call to Postgres is a trip to a server."""
+SOME = 60
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("scope", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["scope"] = module  # its records look up their own module
+    spec.loader.exec_module(module)
+    return module
+
+
+SCOPE = script()
+
+OTHER = {
+    "Store": "add_all add_each adding close conversation engine for_tenant forget forget_memory "
+    "index meter remember remembered tenant",
+    "Chat": "add delete fork hide id pin show store unpin update",
+    "AsyncStore": "add_all add_each close conversation each for_tenant forget forget_memory "
+    "remember run store",
+    "AsyncChat": "add delete fork hide id pin show store unpin update",
+}
+"""What else these have: they write, lead to others, or are how the store works inside."""
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_every_way_to_read_is_asked(name: str) -> None:
+    """Whoever adds a method that reads adds a line to the table, or says here that it is none."""
+    owner = "chat" if name.endswith("Chat") else "store"
+    methods = {method for method in dir(getattr(cw, name)) if not method.startswith("_")}
+    asked = {way.method.partition(".")[2] for way in SCOPE.WAYS if way.method.startswith(owner)}
+    assert methods - set(OTHER[name].split()) == asked
+
+
+def test_nobody_is_given_what_is_anothers(place: str) -> None:
+    tenants = SCOPE.names(SOME if place.startswith("postgresql") else MANY)
+    with cw.Store(place, sync="fast") as base:
+        SCOPE.fill(base, tenants)
+        tallies = SCOPE.ask_all(base, tenants)
+    tallies |= asyncio.run(SCOPE.ask_all_async(place, tenants))
+    assert {name: tally.example for name, tally in tallies.items() if tally.foreign} == {}
+    # Whoever is given nothing at all is given nothing foreign either.
+    assert {name for name, tally in tallies.items() if not tally.own} == {
+        name for name in tallies if name.endswith("chat.length")
+    }
+
+
+def test_what_is_foreign_is_found(tmp_path: Path) -> None:
+    """The measure itself notices tenants, chats and people that see too much."""
+    tenants = SCOPE.names(3)
+    with cw.Store(tmp_path / "store.db", sync="fast") as base:
+        SCOPE.fill(base, tenants)
+        swapped = SCOPE.ask_all(base, [*tenants[1:], tenants[0]])
+    assert all(tally.foreign for name, tally in swapped.items() if not name.endswith("length"))
+    mark, place = SCOPE.Mark, SCOPE.Place
+    assert SCOPE.told(mark(1, "a", "x"), place(1, "a"))
+    assert SCOPE.told(mark(1, "e", "x", SCOPE.NOTED), place(1, "a"))
+    for foreign in (
+        mark(2, "a", "x"),
+        mark(11, "a", "x"),
+        mark(1, "b", "x"),
+        mark(1, "a", "x", SCOPE.HIDDEN),
+        mark(1, "a", "x", SCOPE.GONE),
+        mark(1, "e", "y", SCOPE.NOTED),
+        mark(1, "b", "x", SCOPE.NOTED),
+        mark(1, "b", "x", SCOPE.EVENT),
+    ):
+        assert not SCOPE.told(foreign, place(1, "a"))
+        assert SCOPE.marks_in(f"common {foreign},") == {foreign}
+    assert not SCOPE.of_chat(mark(1, "a", "x", SCOPE.LATER), place(1, "c"))
+
+
+def test_names_are_different() -> None:
+    names = SCOPE.names(1_000)
+    assert len(names) == len(set(names)) == 1_000
