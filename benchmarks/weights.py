@@ -5,7 +5,7 @@
 FOLDER has the sets (`*.jsonl`). For each question, the weights are those under which the messages
 that answer it are the most likely ones; every set counts as much as SHARES says, whatever its size.
 Each weight set is also fitted without one set, and without one half of the conversations, and tried
-there: what it reaches on people it has not seen. Prints a `Signals(…)` to put into `ranking.py`.
+there: what it reaches on people it has not seen. Prints the `Weights(…)` to put into `ranking.py`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> int:
     cases = {one.name: list(cases_of(one, embedder)) for one in read_sets(options.data)}
     used = [place for place in range(len(NAMES)) if embedder or "meaning" not in NAMES[place]]
     weights = fitted(cases, used)
-    for price in (0.2,0.35,.5,.65,.8,1.0): show(f"fitted on all {price}", cases, weights*calibrated(cases, weights)[0], price)
+    show("fitted on all", cases, weights)
     for half in (0, 1):
         seen = {name: [one for one in some if one.talk % 2 == half] for name, some in cases.items()}
         rest = {name: [one for one in some if one.talk % 2 != half] for name, some in cases.items()}
@@ -60,9 +60,11 @@ def main() -> int:
         show(f"without {left}", {left: cases[left]}, fitted(others, used))
     scale, bias = calibrated(cases, weights)
     numbers = ", ".join(
-        f"{name}={weight * scale:.2f}" for name, weight in zip(NAMES, weights, strict=True) if weight
+        f"{name}={weight * scale:.2f}"
+        for name, weight in zip(NAMES, weights, strict=True)
+        if weight
     )
-    print(f"Signals({numbers})\nBIAS {bias:.2f}, scale {scale:.2f}")
+    print(f"Weights(Signals({numbers}), bias={bias:.2f})")
     return 0
 
 
@@ -128,13 +130,14 @@ def likelihood(some, weights: np.ndarray) -> float:
     return sum(logs) - RIDGE * weights @ weights
 
 
-def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray, p=PRICE) -> None:
+def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray) -> None:
+    scale, _ = calibrated(cases, weights)
     rows = []
     for group in cases.values():
         hits = np.zeros(len(BUDGETS))
         for one in group:
-            price = p * np.log(np.maximum(one.costs, CHEAPEST))
-            order = np.argsort(-(one.rows @ weights - price), kind="stable")
+            price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
+            order = np.argsort(-(one.rows @ weights * scale - price), kind="stable")
             for place, budget in enumerate(BUDGETS):
                 left, held = budget, 0
                 for at in order:

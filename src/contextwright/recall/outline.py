@@ -143,6 +143,13 @@ class Outline:
                 return page.entry(number)
         return None
 
+    def size(self, number: int) -> int:
+        """The characters of a message."""
+        for first, last, page in self.pages:
+            if first <= number <= last:
+                return page.lines.sizes[number - page.first]
+        return 0
+
     def people(self) -> dict[tuple[str, str], int]:
         """How often everybody spoke, by name and id."""
         people: dict[tuple[str, str], int] = {}

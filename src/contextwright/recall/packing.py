@@ -16,7 +16,7 @@ from contextwright.terms import terms_of
 
 __all__ = ["Item", "Packing", "Price", "Recall", "by_worth", "line_price", "usual_price", "worth"]
 
-PRICE = 0.8
+PRICE = 0.4
 """The power of its tokens that the odds of a message are divided by: two short messages that may
 help are better than one long one."""
 CHEAPEST = 20

@@ -16,6 +16,9 @@ __all__ = ["Question", "question_of"]
 MOST_TERMS = 32
 """Terms of a question that are looked for, the longest ones: those say most."""
 
+MOST_COMMON = 6
+"""Common words that are looked for."""
+
 LONGEST = 2_000
 """Characters of a question that count: who asks more has pasted something."""
 
@@ -36,6 +39,8 @@ class Question(Struct, frozen=True):
     text: str
     terms: tuple[str, ...]
     """What is looked for in the index."""
+    common: tuple[str, ...]
+    """Words that hold it together: they tell little, and more than nothing."""
     meaning: str
     """Its words without the names of those who speak: every message has a speaker, few are named,
     and a name would draw those that are."""
@@ -54,9 +59,13 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     named = frozenset(name for name in speakers if is_named(name, words, known))
     names = {plain(word) for name in named for word in WORD.findall(name)}
     rest = [word for word in words if plain(word) not in names]
-    terms = sorted(keywords(text), key=lambda term: (-len(term), term))[:MOST_TERMS]
+    telling = keywords(text)
+    terms = sorted(telling, key=longest_first)[:MOST_TERMS]
+    common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
     own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
-    return Question(text, tuple(terms), " ".join(rest) or text, named, own, periods(text, now))
+    return Question(
+        text, tuple(terms), tuple(common), " ".join(rest) or text, named, own, periods(text, now)
+    )
 
 
 def is_named(name: str, words: list[str], known: set[str]) -> bool:
@@ -72,3 +81,8 @@ def is_named(name: str, words: list[str], known: set[str]) -> bool:
         if (simple in known) if not is_common else (word in words and word[:1].isupper()):
             return True
     return False
+
+
+def longest_first(term: str) -> tuple[int, str]:
+    """The order of terms by how much they say."""
+    return -len(term), term

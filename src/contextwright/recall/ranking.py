@@ -25,6 +25,8 @@ __all__ = ["Found", "Part", "Ranked", "Ranking", "Signals", "probability", "rank
 
 LONG, LONGER = 240, 400
 """Characters from which on a message holds words by chance, and from which on it is long."""
+CHANCE = 0.3
+"""How much less words of a long message count."""
 SHORT = 80
 """Characters up to which a message says little."""
 NEAR = ((1, 0.36), (2, 0.22))
@@ -77,14 +79,28 @@ class Signals(Struct, frozen=True):
     short: float = 0.0
 
 
-WORDS_ALONE = Signals(
-    words=4.0, beside=8.0, around=4.0, sitting=5.0, speaker=2.5, own=2.0, date=1.0, asks=-0.6
-)
-WITH_MEANING = Signals(
-    words=2.0, beside=8.0, around=3.0, sitting=4.0, meaning=3.0, meaning_beside=5.0,
-    meaning_sitting=2.5, speaker=2.5, own=2.0, date=1.0, asks=-0.4, size=0.3, long=-0.7, short=2.0,
+class Weights(Struct, frozen=True):
+    """What each signal counts, and the log-odds of a message for which nothing speaks."""
+
+    signals: Signals
+    bias: float
+
+
+WORDS_ALONE = Weights(
+    Signals(
+        words=2.41, beside=4.85, around=2.79, sitting=2.84, speaker=1.87, own=1.17, date=2.32,
+        asks=-0.26, size=0.08, long=-0.26, short=0.63,
+    ),
+    bias=-8.03,
 )  # fmt: skip
-BIAS = -12.0
+WITH_MEANING = Weights(
+    Signals(
+        words=1.23, beside=4.36, around=0.97, sitting=2.29, meaning=2.19, meaning_beside=2.34,
+        meaning_sitting=1.48, speaker=1.95, own=1.37, date=2.60, asks=-0.27, size=0.25, long=-0.27,
+        short=0.77,
+    ),
+    bias=-8.53,
+)  # fmt: skip
 
 
 class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -137,14 +153,14 @@ def rank(
     loudest = max(people.values(), default=1)
     ranked: list[Ranked] = []
     for number, entry, signals in signals_of(question, found, meanings or {}, outline, most):
-        parts = parts_of(signals, weights)
+        parts = parts_of(signals, weights.signals)
         if ranking.recency and now is not None and entry.time is not None:
             days = max(0.0, (now.timestamp() - entry.time) / 86_400)
             parts.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest
             parts.append(Part("sender", ranking.senders * log(1 + share)))
-        odds = BIAS + sum(part.adds for part in parts)
+        odds = weights.bias + sum(part.adds for part in parts)
         ranked.append(Ranked(number, probability(odds), odds, tuple(parts), entry))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked
@@ -176,7 +192,7 @@ def signals_of(
     most: int,
 ) -> list[tuple[int, Entry, Signals]]:
     """The messages worth a closer look, with what speaks for them."""
-    words = Words(found)
+    words = Words(found, outline)
     best = words.best(most)
     nearest = nlargest(most, meanings, key=lambda number: (meanings[number], number))
     # An answer often shares no word with the question: it stands beside one that does.
@@ -186,9 +202,8 @@ def signals_of(
     sittings = Sittings(said, words, meanings)
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
-        lexical = words.share(number) / (1 + 0.3 * log(max(entry.size / LONG, 1)))
         signals = Signals(
-            words=lexical,
+            words=words.share(number),
             beside=words.beside(number),
             around=words.around(number, entry),
             sitting=sittings.words.get(entry.sitting, 0.0),
@@ -221,7 +236,8 @@ def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
 class Words:
     """Which messages have which words of a question, as one bit for each word."""
 
-    def __init__(self, found: Sequence[Found]) -> None:
+    def __init__(self, found: Sequence[Found], outline: Outline) -> None:
+        self.outline = outline
         self.weights = [one.weight for one in found]
         self.whole = sum(self.weights) or 1.0
         self.masks: dict[int, int] = {}
@@ -230,6 +246,7 @@ class Words:
             for number in one.numbers:
                 self.masks[number] = self.masks.get(number, 0) | bit
         self.weigh = cache(self._weigh)
+        self.discount = cache(self._discount)
 
     def _weigh(self, mask: int) -> float:
         """The share of the question that a set of words is."""
@@ -238,9 +255,15 @@ class Words:
             / self.whole
         )
 
+    def _discount(self, number: int) -> float:
+        """What words of a message count: a long one has many by chance."""
+        size = self.outline.size(number)
+        return 1.0 if size <= LONG else 1 / (1 + CHANCE * log(size / LONG))
+
     def share(self, number: int) -> float:
         """The share of the question that a message has."""
-        return self.weigh(self.masks.get(number, 0))
+        mask = self.masks.get(number)
+        return self.weigh(mask) * self.discount(number) if mask else 0.0
 
     def best(self, most: int) -> list[int]:
         """The messages with the largest shares, of two alike the newer ones."""
@@ -250,13 +273,14 @@ class Words:
 
     def beside(self, number: int) -> float:
         """The share that a message and its neighbours have together; the further, the less."""
-        masks = self.masks
-        have = masks.get(number, 0)
-        total = OWN * self.weigh(have)
+        have = self.masks.get(number, 0)
+        total = OWN * self.share(number)
         for distance, counts in NEAR:
-            near = masks.get(number - distance, 0) | masks.get(number + distance, 0)
-            total += counts * self.weigh(near & ~have)
-            have |= near
+            for other in (number - distance, number + distance):
+                new = self.masks.get(other, 0) & ~have
+                if new:
+                    total += counts * self.weigh(new) * self.discount(other)
+                    have |= new
         return total
 
     def around(self, number: int, entry: Entry) -> float:
@@ -282,8 +306,8 @@ class Sittings:
         self.words: dict[int, float] = {}
         self.meanings: dict[int, float] = {}
         for number, entry in said.items():
-            share = words.share(number) / (1 + 0.3 * log(max(entry.size / LONG, 1)))
-            self.words[entry.sitting] = max(self.words.get(entry.sitting, 0.0), share)
+            best = max(self.words.get(entry.sitting, 0.0), words.share(number))
+            self.words[entry.sitting] = best
             nearest = max(self.meanings.get(entry.sitting, 0.0), meanings.get(number, 0.0))
             self.meanings[entry.sitting] = nearest
 

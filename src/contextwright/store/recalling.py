@@ -13,7 +13,15 @@ from contextwright.counters import vocabulary
 from contextwright.messages import Message
 from contextwright.models import Model
 from contextwright.recall.outline import Entry, Outline
-from contextwright.recall.packing import Packing, Price, Recall, by_worth, line_price, usual_price, worth
+from contextwright.recall.packing import (
+    Packing,
+    Price,
+    Recall,
+    by_worth,
+    line_price,
+    usual_price,
+    worth,
+)
 from contextwright.recall.questions import Question, question_of
 from contextwright.recall.ranking import Found, Ranked, Ranking, rank
 from contextwright.store import conversations, reading, search
@@ -40,6 +48,8 @@ CHATS = 8
 """Conversations that are searched closely, of all: those that fit best."""
 HITS = 200
 """The nearest messages of all conversations that say which ones may fit."""
+COMMON = 0.2
+"""What a common word counts, where another counts 1."""
 USUAL = "o200k"
 """The vocabulary that tokens are counted by for nobody in particular."""
 AT_ONCE = 64
@@ -198,8 +208,11 @@ def found_in(
     """The messages that have the words of a question, and those that are near its meaning."""
     head, end = looked.head, looked.end
     places = search.places_in(connection, head, end, looked.behind)
-    terms = search.weighed(question.terms, max(end, 1), places)
-    found = [Found(term.weight, frozenset(seq for _, seq in term.places)) for term in terms]
+    found = [
+        Found(term.weight * counts, frozenset(seq for _, seq in term.places))
+        for terms, counts in ((question.terms, 1.0), (question.common, COMMON))
+        for term in search.weighed(terms, max(end, 1), places)
+    ]
     if vector is None or store.space is None:
         return found, None
     near = store.space.nearest(connection, head, vector, width * WIDER, last=end)
@@ -233,9 +246,7 @@ def alternately(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
         yield from (some[place] for some in (first, second) if place < len(some))
 
 
-def fill(
-    connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]
-) -> None:
+def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]) -> None:
     """Offer what was found until nothing more fits; what is hidden is not there."""
     for start in range(0, len(found), AT_ONCE):
         some = found[start : start + AT_ONCE]

@@ -250,7 +250,9 @@ def size_of_tenant(connection: Connection, tenant: str) -> int:
 def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[Hit]:
     """The messages of all conversations that fit, each where it was written."""
     total = size_of_tenant(connection, tenant)
-    for place, score in ranked(weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))):
+    for place, score in ranked(
+        weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))
+    ):
         for (id,) in connection.rows(NAME, place[0], tenant):
             message = visible(connection, place[0], place)
             if message is not None:
