@@ -51,7 +51,7 @@ def test_a_store_in_order(place: str) -> None:
     with filled(place) as store:
         report = examine(store.engine, thorough=True)
         assert (report.findings, report.conversations, report.messages) == ([], 3, 10)
-        assert report.facts["tables"] == "version 2"
+        assert report.facts["tables"] == "version 3"
         assert mend(store.engine, report) == []
 
 

@@ -30,7 +30,10 @@ from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
+    from contextwright.recall.boundaries import Embed, Rule
+    from contextwright.recall.episodes import Refiner
     from contextwright.recipe import Recipe
+    from contextwright.store.episodes import Made
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
@@ -266,6 +269,26 @@ class AsyncChat:
             memories=memories,
             at=at,
         )
+
+    async def episodes(
+        self, *, participant: str | None = None, least: float = 0.0
+    ) -> list[StoredMemory]:
+        """The events remembered of this conversation, in the order in which they were stored."""
+        return await self.store.run(
+            (await self._chat()).episodes, participant=participant, least=least
+        )
+
+    async def make_episodes(
+        self,
+        using: Refiner | None = None,
+        *,
+        rule: Rule | None = None,
+        now: datetime | None = None,
+        embed: Embed | None = None,
+    ) -> Made:
+        """Make memories of what was talked about since the last time; `using` runs in a thread."""
+        chat = await self._chat()
+        return await self.store.run(chat.make_episodes, using, rule=rule, now=now, embed=embed)
 
     async def _chat(self) -> Chat:
         return (await self.store.store()).conversation(self.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -58,6 +58,8 @@ class Store:
         self.engine: Engine = open_engine(place, sync)
         self.remembered: dict[tuple[str, str], Remembered] = {}
         """Conversations as their last builds read them."""
+        self._told: dict[tuple[str, str], list[str]] = {}
+        """The events that the last context of a conversation told: its next turn counts them."""
         self._meters: dict[str, Meter] = {}
         self._used: dict[tuple[str, str], Meter] = {}
         """The meter that last measured a conversation: what is added to it is priced at once."""
@@ -68,7 +70,7 @@ class Store:
         other.tenant = require_name(tenant, "tenant", empty=True)
         other.engine = self.engine
         other._meters, other._used = self._meters, self._used
-        other.remembered = self.remembered
+        other.remembered, other._told = self.remembered, self._told
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -81,6 +83,17 @@ class Store:
             self._used.clear()  # whoever is missed is counted by its next build
         self._used[self.tenant, id] = meter
         return meter
+
+    def note_told(self, id: str, events: Collection[str]) -> None:
+        """Remember which events a context told, until a turn shows that it was sent.
+
+        So nobody waits for the count, and looking at a context counts nothing.
+        """
+        self._told.pop((self.tenant, id), None)
+        if len(self._told) >= MOST_USED:
+            self._told.clear()
+        if events:
+            self._told[self.tenant, id] = sorted(events)
 
     def conversation(self, id: str) -> Chat:
         """A conversation by its name; it comes into being when something is written to it."""
@@ -231,7 +244,8 @@ class Store:
             key = turns.new_name()
         writing = (id, messages, bodies_of(messages), key)
         counted = self._counted(id, messages)
-        return id, lambda connection: turns.add(connection, self.tenant, writing, counted)
+        told = self._told.pop((self.tenant, id), ())
+        return id, lambda connection: turns.add(connection, self.tenant, writing, counted, told)
 
     def _counted(self, id: str, messages: Sequence[Message]) -> Counted | None:
         """The prices of new messages, where a build has asked for prices before."""

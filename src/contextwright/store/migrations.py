@@ -231,4 +231,30 @@ CREATE TABLE indexed (
 );
 """
 
-STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1), Step(SQLITE_2, POSTGRES_2))
+# `divided` says how far a conversation was made into episodes, and how often messages had been
+# marked by then: what was hidden since may be told in one of them.
+SQLITE_3 = """
+ALTER TABLE memories ADD COLUMN accesses INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed TEXT;
+CREATE TABLE divided (
+    conversation INTEGER PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last INTEGER NOT NULL,
+    marked INTEGER NOT NULL
+) STRICT;
+"""
+
+POSTGRES_3 = """
+ALTER TABLE memories ADD COLUMN accesses bigint NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed text;
+CREATE TABLE divided (
+    conversation bigint PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last bigint NOT NULL,
+    marked bigint NOT NULL
+);
+"""
+
+STEPS: tuple[Step, ...] = (
+    Step(SQLITE_1, POSTGRES_1),
+    Step(SQLITE_2, POSTGRES_2),
+    Step(SQLITE_3, POSTGRES_3),
+)
