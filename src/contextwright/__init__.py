@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from contextwright.history import History
     from contextwright.memories import Memory, Notes, Recollection, Wanted
     from contextwright.memory import ConversationMemory
+    from contextwright.recall.boundaries import Boundaries
+    from contextwright.recall.episodes import Episode, Refined, find_episodes
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import (
         CurrentTime,
@@ -83,6 +85,7 @@ __all__ = [
     "AsyncChat",
     "AsyncStore",
     "Author",
+    "Boundaries",
     "BudgetError",
     "Calibration",
     "Change",
@@ -98,6 +101,7 @@ __all__ = [
     "CurrentUser",
     "Decision",
     "Details",
+    "Episode",
     "Episodes",
     "Fading",
     "File",
@@ -130,6 +134,7 @@ __all__ = [
     "Problem",
     "Recipe",
     "Recollection",
+    "Refined",
     "Relevant",
     "Rendered",
     "Reply",
@@ -162,6 +167,7 @@ __all__ = [
     "check",
     "convert",
     "count",
+    "find_episodes",
     "parse",
     "parse_reply",
     "parse_stream",
@@ -175,6 +181,7 @@ __all__ = [
 LATER = {
     "AsyncChat": "contextwright.store.asynchronous",
     "AsyncStore": "contextwright.store.asynchronous",
+    "Boundaries": "contextwright.recall.boundaries",
     "Chat": "contextwright.store.chat",
     "Context": "contextwright.context",
     "ContextBuilder": "contextwright.builder",
@@ -183,6 +190,7 @@ LATER = {
     "CurrentUser": "contextwright.sections",
     "Decision": "contextwright.decisions",
     "Details": "contextwright.store.records",
+    "Episode": "contextwright.recall.episodes",
     "Episodes": "contextwright.sections",
     "Fading": "contextwright.fading",
     "File": "contextwright.sections",
@@ -203,6 +211,7 @@ LATER = {
     "Persona": "contextwright.sections",
     "Recipe": "contextwright.recipe",
     "Recollection": "contextwright.memories",
+    "Refined": "contextwright.recall.episodes",
     "Relevant": "contextwright.sections",
     "ReplyTo": "contextwright.sections",
     "Section": "contextwright.sections",
@@ -214,6 +223,7 @@ LATER = {
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",
     "Wanted": "contextwright.memories",
+    "find_episodes": "contextwright.recall.episodes",
     "simulate": "contextwright.simulation",
 }
 """Names loaded when they are first asked for: whoever only converts does not wait for recipes."""

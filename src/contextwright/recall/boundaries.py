@@ -20,7 +20,16 @@ from contextwright.messages import Message
 from contextwright.recall.phrases import turns_subject
 from contextwright.terms import terms_of
 
-__all__ = ["Embed", "Numbered", "Rule", "Signals", "Stretch", "divide", "is_talk", "stretch_of"]
+__all__ = [
+    "Embed",
+    "Numbered",
+    "Boundaries",
+    "Signals",
+    "Stretch",
+    "divide",
+    "is_talk",
+    "stretch_of",
+]
 
 Numbered: TypeAlias = tuple[int, Message]
 """A message with the number it has in its conversation."""
@@ -47,7 +56,7 @@ LONGEST = 2_000
 LOOK_BACK = 20
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class Boundaries(Struct, frozen=True, kw_only=True):
     """When a stretch of talk ends."""
 
     score: float = 0.6
@@ -63,7 +72,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         sound = isfinite(self.score) and self.score > 0 and self.silence > 0
         if not sound or not 1 <= self.least <= self.most:
             hint = "positive numbers, least not above most"
-            raise UsageError("no talk can be divided by this rule", hint=hint)
+            raise UsageError("no talk can be divided within these boundaries", hint=hint)
 
 
 class Signals(Struct, frozen=True):
@@ -130,7 +139,7 @@ def is_talk(message: Message) -> bool:
 
 def divide(
     messages: Iterable[Numbered],
-    rule: Rule | None = None,
+    boundaries: Boundaries | None = None,
     *,
     now: datetime | None = None,
     embed: Embed | None = None,
@@ -140,7 +149,7 @@ def divide(
     What is no talk, or hidden, is passed over. With `now`, a silence up to now ends the last one.
     Without times, only words and size end anything. `embed` compares subjects by vectors.
     """
-    divider = Divider(rule or Rule(), embed)
+    divider = Divider(boundaries or Boundaries(), embed)
     for number, message in messages:
         if is_talk(message):
             yield from divider.add(Spoken(number, message))
@@ -149,7 +158,7 @@ def divide(
 
 def stretch_of(messages: Iterable[Numbered]) -> Stretch:
     """Messages that are known to belong together."""
-    divider = Divider(Rule(), None)
+    divider = Divider(Boundaries(), None)
     divider.talk = [Spoken(number, message) for number, message in messages]
     return divider.stretch(len(divider.talk), closed=True)
 
@@ -157,8 +166,8 @@ def stretch_of(messages: Iterable[Numbered]) -> Stretch:
 class Divider:
     """A stretch that grows, with the few messages behind a place that is still to be decided."""
 
-    def __init__(self, rule: Rule, embed: Embed | None) -> None:
-        self.rule, self.embed = rule, embed
+    def __init__(self, boundaries: Boundaries, embed: Embed | None) -> None:
+        self.boundaries, self.embed = boundaries, embed
         self.talk: list[Spoken] = []
         self.place = 1
         """Whether it ends before this one is decided next."""
@@ -172,7 +181,7 @@ class Divider:
 
     def end(self, now: datetime | None) -> Iterator[Stretch]:
         """What is left."""
-        over = now is not None and self.silence_until(now) >= self.rule.silence
+        over = now is not None and self.silence_until(now) >= self.boundaries.silence
         yield from self.settle(over=over)
         if self.talk:
             yield self.stretch(len(self.talk), closed=over)
@@ -193,26 +202,26 @@ class Divider:
 
     def ends(self, over: bool) -> bool | None:
         """Whether the stretch ends at the place; None: more has to be said first."""
-        rule, place = self.rule, self.place
+        boundaries, place = self.boundaries, self.place
         silence = self.silence(place)
-        if silence >= rule.silence or place >= rule.most:
+        if silence >= boundaries.silence or place >= boundaries.most:
             return True
-        if place < rule.least:
+        if place < boundaries.least:
             return False
         marker = float(turns_subject(self.talk[place].text))
         gap = next((strength for seconds, strength in GAPS if silence >= seconds), 0.0)
-        if Signals(1.0, gap, marker).score < rule.score:
+        if Signals(1.0, gap, marker).score < boundaries.score:
             return False  # whatever the subjects are
         after = self.after()
         if len(after) < BLOCK and not over and place + len(after) == len(self.talk):
             return None
-        return Signals(self.topic(after), gap, marker).score >= rule.score
+        return Signals(self.topic(after), gap, marker).score >= boundaries.score
 
     def after(self) -> list[Spoken]:
         """What is said behind the place, up to the next long silence."""
         stop = self.place + 1
         while stop < min(self.place + BLOCK, len(self.talk)):
-            if self.silence(stop) >= self.rule.silence:
+            if self.silence(stop) >= self.boundaries.silence:
                 break
             stop += 1
         return self.talk[self.place : stop]

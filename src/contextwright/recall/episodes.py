@@ -20,7 +20,7 @@ from contextwright.errors import shown
 from contextwright.graphemes import cut
 from contextwright.memories import Memory
 from contextwright.messages import Author, Message
-from contextwright.recall.boundaries import Embed, Numbered, Rule, Stretch, divide
+from contextwright.recall.boundaries import Boundaries, Embed, Numbered, Stretch, divide
 from contextwright.recall.digest import Line, digest
 from contextwright.recall.phrases import COMMON
 from contextwright.terms import RUN, WORD, terms_of
@@ -122,7 +122,7 @@ Refiner: TypeAlias = Callable[[Episode, Sequence[Message]], Refined | Mapping[st
 
 def find_episodes(
     messages: Iterable[Numbered],
-    rule: Rule | None = None,
+    boundaries: Boundaries | None = None,
     *,
     now: datetime | None = None,
     embed: Embed | None = None,
@@ -133,12 +133,12 @@ def find_episodes(
     messages than an episode needs is part of none: it would join things that have nothing to do
     with each other.
     """
-    rule = rule or Rule()
-    stretches = divide(messages, rule, now=now, embed=embed)
+    boundaries = boundaries or Boundaries()
+    stretches = divide(messages, boundaries, now=now, embed=embed)
     return tuple(
         episode_of(stretch)
         for stretch in stretches
-        if stretch.closed and len(stretch.messages) >= rule.least
+        if stretch.closed and len(stretch.messages) >= boundaries.least
     )
 
 
@@ -221,7 +221,7 @@ def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
 def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str, ...]:
     """The words it was about as they were spelled, the best first; names of those present apart.
 
-    Best are words that come up in several messages, but not in all.
+    Best are words that come up in many messages, but not in all.
     """
     present = terms_of(" ".join(f"{one.label} {one.username or ''}"[:200] for one in people))
     uses = Counter(word for message in messages for word in spelled(message.text[:LONGEST_TEXT]))
@@ -260,9 +260,9 @@ def is_telling(word: str) -> bool:
 
 
 def weight(number: int, messages: int, term: str) -> float:
-    """How well a term stands for so many messages in which it comes up so often."""
+    """How well a term stands for so many messages: best if most of them have it, but not all."""
     number = min(number, messages)
-    return number * log((messages + 1) / number) * min(len(term), LONG_ENOUGH)
+    return number * log(2 * messages / number) * min(len(term), LONG_ENOUGH)
 
 
 # --- refining ------------------------------------------------------------------------------------

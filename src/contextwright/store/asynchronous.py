@@ -30,7 +30,7 @@ from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
-    from contextwright.recall.boundaries import Embed, Rule
+    from contextwright.recall.boundaries import Boundaries, Embed
     from contextwright.recall.episodes import Refiner
     from contextwright.recipe import Recipe
     from contextwright.store.episodes import Made
@@ -282,13 +282,15 @@ class AsyncChat:
         self,
         using: Refiner | None = None,
         *,
-        rule: Rule | None = None,
+        boundaries: Boundaries | None = None,
         now: datetime | None = None,
         embed: Embed | None = None,
     ) -> Made:
         """Make memories of what was talked about since the last time; `using` runs in a thread."""
         chat = await self._chat()
-        return await self.store.run(chat.make_episodes, using, rule=rule, now=now, embed=embed)
+        return await self.store.run(
+            chat.make_episodes, using, boundaries=boundaries, now=now, embed=embed
+        )
 
     async def _chat(self) -> Chat:
         return (await self.store.store()).conversation(self.id)

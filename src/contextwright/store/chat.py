@@ -20,7 +20,7 @@ from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
-    from contextwright.recall.boundaries import Embed, Rule
+    from contextwright.recall.boundaries import Boundaries, Embed
     from contextwright.recall.episodes import Refiner
     from contextwright.recipe import Recipe
     from contextwright.store.base import Store
@@ -217,7 +217,7 @@ class Chat:
         self,
         using: Refiner | None = None,
         *,
-        rule: Rule | None = None,
+        boundaries: Boundaries | None = None,
         now: datetime | None = None,
         embed: Embed | None = None,
     ) -> Made:
@@ -232,7 +232,7 @@ class Chat:
         """
         from contextwright.store.episodes import Maker
 
-        return Maker(self, using=using, rule=rule, now=now, embed=embed).make()
+        return Maker(self, using=using, boundaries=boundaries, now=now, embed=embed).make()
 
     # --- inside ------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from contextwright.changes import Change
 from contextwright.errors import UsageError
 from contextwright.memories import Memory, had_part
 from contextwright.messages import Message
-from contextwright.recall.boundaries import Embed, Rule, Stretch, divide, is_talk, stretch_of
+from contextwright.recall.boundaries import Boundaries, Embed, Stretch, divide, is_talk, stretch_of
 from contextwright.recall.episodes import Episode, Refiner, episode_of, refine, unrefined
 from contextwright.store import conversations, notes
 from contextwright.store.conversations import Head
@@ -130,12 +130,12 @@ class Maker:
         chat: Chat,
         *,
         using: Refiner | None,
-        rule: Rule | None,
+        boundaries: Boundaries | None,
         now: datetime | None,
         embed: Embed | None,
     ) -> None:
         self.chat, self.using, self.embed = chat, using, embed
-        self.rule, self.now = rule or Rule(), now or datetime.now(UTC)
+        self.boundaries, self.now = boundaries or Boundaries(), now or datetime.now(UTC)
         self.tenant, self.engine = chat.store.tenant, chat.store.engine
         self.made: list[StoredMemory] = []
         self.changes: list[Change] = []
@@ -152,13 +152,13 @@ class Maker:
         """Make what is missing; False: another was faster, and how far it got has to be seen."""
         state = self.engine.read(self.state)
         talk = ((stored.seq, stored.message) for stored in self.chat.read(state.last + 1))
-        stretches = divide(talk, self.rule, now=self.now, embed=self.embed)
+        stretches = divide(talk, self.boundaries, now=self.now, embed=self.embed)
         closed = (stretch for stretch in stretches if stretch.closed)
         while batch := list(islice(closed, BATCH if self.using is None else 1)):
             entries = [
                 self.entry(stretch, id_of(self.chat.id, stretch))
                 for stretch in batch
-                if len(stretch.messages) >= self.rule.least
+                if len(stretch.messages) >= self.boundaries.least
             ]
             if not self.store(state, batch[-1].last, entries):
                 return False
@@ -188,7 +188,7 @@ class Maker:
             stored = self.chat.read(episode.first, episode.last + 1)
             left = [(one.seq, one.message) for one in stored if is_talk(one.message)]
             entry = None
-            if len(left) >= self.rule.least:
+            if len(left) >= self.boundaries.least:
                 entry = self.entry(stretch_of(left), old.id)
                 self.made.append(msgspec.structs.replace(old, memory=entry[0].memory))
             self.removed += entry is None
