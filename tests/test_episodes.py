@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.quoting import one_line
 from contextwright.recall.boundaries import Numbered, Signals, divide, is_talk
-from contextwright.recall.episodes import importance_of, refine
+from contextwright.recall.episodes import importance_of
 from contextwright.recall.phrases import turns_subject
+from contextwright.recall.refining import refine
 from contextwright.sections import Moment
 from hostile import OWN
 
@@ -303,7 +304,7 @@ EPISODE = cw.Episode(first=1, last=9, messages=(1, 9), topic="a", summary="Excer
              "valence": "positive", "importance": 0.9, "digest": False},
         ),
         (cw.Refined(valence="mixed"), {"valence": "mixed", "digest": True}),
-        (cw.Refined(topic="x" * 500), {"topic": "x" * 80, "digest": False}),
+        (cw.Refined(topic="x" * 500), {"topic": "x" * 80, "digest": True}),
     ],
 )  # fmt: skip
 def test_better_words(answer: Any, expected: dict[str, Any]) -> None:

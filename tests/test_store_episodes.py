@@ -277,7 +277,7 @@ def test_better_words_are_stored(store: cw.Store) -> None:
         seen.append((episode.first, len(messages)))
         if episode.first > 1:
             raise ConnectionError("no answer\nat all")
-        return {"topic": "Harvest", "importance": 0.75, "valence": "positive"}
+        return {"topic": "Harvest", "summary": "They met.", "importance": 0.75, "valence": "mixed"}
 
     made = chat.make_episodes(using, now=LATER)
     assert seen == [(1, 6), (7, 6)]
@@ -286,7 +286,7 @@ def test_better_words_are_stored(store: cw.Store) -> None:
     ]
     first, second = (one.memory for one in chat.episodes())
     assert (first.key, first.weight, first.meta["digest"]) == ("Harvest", 0.75, False)
-    assert first.meta["valence"] == "positive"
+    assert (first.text, first.meta["valence"]) == ("They met.", "mixed")
     assert (second.key, second.meta["digest"]) == (BOTH[1][2], True)
 
 

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from contextwright.memories import Memory, Notes, Recollection, Wanted
     from contextwright.memory import ConversationMemory
     from contextwright.recall.boundaries import Boundaries
-    from contextwright.recall.episodes import Episode, Refined, find_episodes
+    from contextwright.recall.episodes import Episode, find_episodes
+    from contextwright.recall.refining import Refined
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import (
         CurrentTime,
@@ -211,7 +212,7 @@ LATER = {
     "Persona": "contextwright.sections",
     "Recipe": "contextwright.recipe",
     "Recollection": "contextwright.memories",
-    "Refined": "contextwright.recall.episodes",
+    "Refined": "contextwright.recall.refining",
     "Relevant": "contextwright.sections",
     "ReplyTo": "contextwright.sections",
     "Section": "contextwright.sections",

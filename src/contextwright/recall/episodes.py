@@ -7,16 +7,14 @@ so. Whoever has a model lets it find better words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from math import log
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.changes import Change
-from contextwright.errors import shown
 from contextwright.graphemes import cut
 from contextwright.memories import Memory
 from contextwright.messages import Author, Message
@@ -25,16 +23,7 @@ from contextwright.recall.digest import Line, digest
 from contextwright.recall.phrases import COMMON
 from contextwright.terms import RUN, WORD, terms_of
 
-__all__ = [
-    "Episode",
-    "Refined",
-    "Refiner",
-    "Valence",
-    "episode_of",
-    "find_episodes",
-    "refine",
-    "unrefined",
-]
+__all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
 
 Valence: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
@@ -71,7 +60,7 @@ class Episode(Struct, frozen=True, kw_only=True):
     valence: Valence | None = None
     """How it felt, if somebody said so: no program can tell from words alone."""
     digest: bool = True
-    """Topic and summary were picked from what was said; False: somebody put them into words."""
+    """The summary was picked from what was said; False: somebody put it into words."""
     topic: str = ""
     summary: str = ""
     importance: float = 0.0
@@ -101,20 +90,6 @@ class Episode(Struct, frozen=True, kw_only=True):
             return msgspec.convert({**memory.meta, **told}, cls)
         except msgspec.ValidationError:
             return None
-
-
-class Refined(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Better words for an episode; what is left out stays."""
-
-    topic: str | None = None
-    summary: str | None = None
-    tags: tuple[str, ...] | None = None
-    valence: Valence | None = None
-    importance: float | None = None
-
-
-Refiner: TypeAlias = Callable[[Episode, Sequence[Message]], Refined | Mapping[str, Any]]
-"""What asks a model: gets an episode with its messages, gives better words."""
 
 
 # --- making --------------------------------------------------------------------------------------
@@ -263,60 +238,3 @@ def weight(number: int, messages: int, term: str) -> float:
     """How well a term stands for so many messages: best if most of them have it, but not all."""
     number = min(number, messages)
     return number * log(2 * messages / number) * min(len(term), LONG_ENOUGH)
-
-
-# --- refining ------------------------------------------------------------------------------------
-
-
-def refine(
-    episode: Episode, messages: Sequence[Message], using: Refiner
-) -> tuple[Episode, Change | None]:
-    """An episode in better words; if none can be had, as it was, and why."""
-    try:
-        answer = using(episode, messages)
-        return applied(episode, msgspec.convert(plain(answer), Refined)), None
-    except Exception as error:  # whatever a model's client may raise, or its answer be
-        return episode, unrefined(episode, error)
-
-
-def unrefined(episode: Episode, error: Exception) -> Change:
-    """What is said of an episode for which there are no better words."""
-    first = str(error).strip().partition("\n")[0]
-    reason = f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
-    place = f"messages {episode.first} to {episode.last}"
-    return Change("loss.refinement", place, f"the digest stays: {reason}")
-
-
-def plain(answer: Refined | Mapping[str, Any]) -> object:
-    """An answer as data, to be checked whoever made it."""
-    return msgspec.to_builtins(answer)
-
-
-def applied(episode: Episode, refined: Refined) -> Episode:
-    """An episode with the words it was given.
-
-    Raises:
-        ValueError: they are blank, or no number from 0 to 1.
-    """
-    given = {
-        name: value for name, value in msgspec.structs.asdict(refined).items() if value is not None
-    }
-    if not given:
-        raise ValueError("nothing was said")
-    for name, longest in (("topic", LONGEST_TOPIC), ("summary", 4 * LONGEST_SUMMARY)):
-        if name in given:
-            given[name] = in_line(given[name], longest)
-    if "tags" in given:
-        given["tags"] = tuple(in_line(tag, LONGEST_NAME) for tag in given["tags"])[: 2 * MOST_TAGS]
-    if not 0 <= given.get("importance", 0) <= 1:  # NaN is not either
-        raise ValueError("an importance is a number from 0 to 1")
-    told = "topic" in given or "summary" in given
-    return msgspec.structs.replace(episode, **given, digest=episode.digest and not told)
-
-
-def in_line(text: str, longest: int) -> str:
-    """Words on one line, not too long."""
-    line = cut(" ".join(text[: 8 * longest].split()), longest)
-    if not line:
-        raise ValueError("blank words")
-    return line

@@ -31,7 +31,7 @@ from contextwright.store.records import Details, Stored, StoredMemory, Turn
 if TYPE_CHECKING:
     from contextwright.context import Context
     from contextwright.recall.boundaries import Boundaries, Embed
-    from contextwright.recall.episodes import Refiner
+    from contextwright.recall.refining import Refiner
     from contextwright.recipe import Recipe
     from contextwright.store.episodes import Made
 

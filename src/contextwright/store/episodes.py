@@ -21,7 +21,8 @@ from contextwright.errors import UsageError
 from contextwright.memories import Memory, had_part
 from contextwright.messages import Message
 from contextwright.recall.boundaries import Boundaries, Embed, Stretch, divide, is_talk, stretch_of
-from contextwright.recall.episodes import Episode, Refiner, episode_of, refine, unrefined
+from contextwright.recall.episodes import Episode, episode_of
+from contextwright.recall.refining import Refiner, refine, unrefined
 from contextwright.store import conversations, notes
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection, Engine, Row, Value

@@ -77,7 +77,11 @@ class StoreRecollection:
             fitting = Notes(with_id(stored) for stored in found).recall(everything)
             head = conversations.find(connection, self.chat.store.tenant, self.chat.id)
             ordered = fitting if wanted.query else reversed(fitting)
-            told = (event for event in ordered if episodes.is_visible(connection, head, event))
+            told = (
+                event
+                for event in ordered
+                if event.scope != self.chat.id or episodes.is_visible(connection, head, event)
+            )
             return list(islice(told, max(wanted.most, 0)))
 
         told = self.chat.store.engine.read(work)
