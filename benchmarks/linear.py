@@ -93,6 +93,15 @@ def recalled(text: str) -> object:
     return [section.write(moment) for section in sections]
 
 
+def event(text: str) -> object:
+    """A talk of one person whose name and words are all the same, and one in short messages."""
+    author = cw.Author(text, text, text)
+    long = [(place, cw.user(text, author=author)) for place in range(1, 7)]
+    pieces = [text[place : place + 100] for place in range(0, len(text), 100)]
+    short = [(place, cw.user(piece)) for place, piece in enumerate(pieces)]
+    return cw.find_episodes(long, cw.Boundaries(most=5)), cw.find_episodes(short)
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "forge: parse": parsed("forge", assistant),
     "forge: validate": validate_tool_call,
@@ -107,6 +116,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "sections: quote": quoted,
     "sections: write all": recalled,
     "recall: read dates": lambda text: periods(text, ASKED),
+    "episodes: find": event,
     "display: make safe": safe,
     "documents: decode": lambda text: decode(encode_json(text)),
 }

@@ -18,8 +18,8 @@ from math import log
 from pathlib import Path
 
 import numpy as np
+
 from contextwright import Store
-from contextwright.recall.embedding import embedder_of
 from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import Signals, signals_of

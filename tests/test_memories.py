@@ -68,3 +68,17 @@ def test_without_a_query_the_newest_come_oldest_first() -> None:
     memories = [passage(str(number)) for number in range(9)]
     assert found("", *memories, most=3) == ["6", "7", "8"]
     assert found("", *memories, most=0) == []
+
+
+@pytest.mark.parametrize(
+    ("participants", "told"),
+    [([], "1 12 None"), (["1"], "1"), (["12", 1], "12"), ("12", ""), (None, ""), ({"1": 1}, "")],
+)
+def test_gry_49_events_are_told_to_participants(participants: object, told: str) -> None:
+    event = cw.Memory("episode", "They drank tea.", meta={"participants": participants})
+    notes = cw.Notes([event, cw.Memory("episode", "Tea for all.", weight=0.5)])
+    for asker in ("1", "12", None):
+        for query in ("tea", ""):
+            wanted = cw.Wanted(kind="episode", query=query, asker=asker, least=0.6)
+            recalled = [memory.text for memory in notes.recall(wanted)]
+            assert recalled == [event.text] * (str(asker) in told.split())

@@ -52,8 +52,11 @@ if TYPE_CHECKING:
     from contextwright.history import History
     from contextwright.memories import Memory, Notes, Recollection, Wanted
     from contextwright.memory import ConversationMemory
+    from contextwright.recall.boundaries import Boundaries
     from contextwright.recall.embedding import Embedder
+    from contextwright.recall.episodes import Episode, find_episodes
     from contextwright.recall.providers import gemini_embedder, openai_embedder
+    from contextwright.recall.refining import Refined
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import (
         CurrentTime,
@@ -85,6 +88,7 @@ __all__ = [
     "AsyncChat",
     "AsyncStore",
     "Author",
+    "Boundaries",
     "BudgetError",
     "Calibration",
     "Change",
@@ -101,6 +105,7 @@ __all__ = [
     "Decision",
     "Details",
     "Embedder",
+    "Episode",
     "Episodes",
     "Fading",
     "File",
@@ -133,6 +138,7 @@ __all__ = [
     "Problem",
     "Recipe",
     "Recollection",
+    "Refined",
     "Relevant",
     "Rendered",
     "Reply",
@@ -167,6 +173,7 @@ __all__ = [
     "count",
     "gemini_embedder",
     "openai_embedder",
+    "find_episodes",
     "parse",
     "parse_reply",
     "parse_stream",
@@ -180,6 +187,7 @@ __all__ = [
 LATER = {
     "AsyncChat": "contextwright.store.asynchronous",
     "AsyncStore": "contextwright.store.asynchronous",
+    "Boundaries": "contextwright.recall.boundaries",
     "Chat": "contextwright.store.chat",
     "Context": "contextwright.context",
     "ContextBuilder": "contextwright.builder",
@@ -189,6 +197,7 @@ LATER = {
     "Decision": "contextwright.decisions",
     "Details": "contextwright.store.records",
     "Embedder": "contextwright.recall.embedding",
+    "Episode": "contextwright.recall.episodes",
     "Episodes": "contextwright.sections",
     "Fading": "contextwright.fading",
     "File": "contextwright.sections",
@@ -209,6 +218,7 @@ LATER = {
     "Persona": "contextwright.sections",
     "Recipe": "contextwright.recipe",
     "Recollection": "contextwright.memories",
+    "Refined": "contextwright.recall.refining",
     "Relevant": "contextwright.sections",
     "ReplyTo": "contextwright.sections",
     "Section": "contextwright.sections",
@@ -222,6 +232,7 @@ LATER = {
     "Wanted": "contextwright.memories",
     "gemini_embedder": "contextwright.recall.providers",
     "openai_embedder": "contextwright.recall.providers",
+    "find_episodes": "contextwright.recall.episodes",
     "simulate": "contextwright.simulation",
 }
 """Names loaded when they are first asked for: whoever only converts does not wait for recipes."""

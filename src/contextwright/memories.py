@@ -6,9 +6,11 @@ a section asks a `Recollection`, which is one method. `Notes` is one that holds 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeAlias
+from math import log
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -54,6 +56,10 @@ class Wanted(Struct, frozen=True, kw_only=True):
     """Only what fits these words, best first; without them the newest, oldest first."""
     most: int = 10
     now: datetime | None = None
+    asker: str | None = None
+    """The id of who asks: an event with participants is told to those alone."""
+    least: float = 0.0
+    """Only what weighs at least so much."""
 
 
 class Recollection(Protocol):
@@ -88,18 +94,24 @@ class Notes:
         if not wanted.query:
             return found[-wanted.most :] if wanted.most > 0 else []
         asked = terms_of(wanted.query)
+        if wanted.kind == "episode":
+            scores = event_scores(found, asked)
+        else:
+            scores = [self.score(memory, asked, wanted.now) for memory in found]
         scored = [
-            msgspec.structs.replace(memory, score=self.score(memory, asked, wanted.now))
-            for memory in found
+            msgspec.structs.replace(memory, score=score)
+            for memory, score in zip(found, scores, strict=True)
+            if score
         ]
         best = sorted(scored, key=lambda memory: -(memory.score or 0))
-        return [memory for memory in best[: wanted.most] if memory.score]
+        return best[: max(wanted.most, 0)]
 
     def fits(self, memory: Memory, wanted: Wanted) -> bool:
         """Whether a memory is of the kind, the person and the chat that are asked for."""
         seen = self.scope is None or memory.scope in ("", self.scope)
         about = wanted.about is None or memory.about == wanted.about
-        return seen and about and memory.kind == wanted.kind
+        fits = seen and about and memory.kind == wanted.kind and memory.weight >= wanted.least
+        return fits and (memory.kind != "episode" or had_part(memory, wanted.asker))
 
     def score(self, memory: Memory, asked: set[str], now: datetime | None) -> float:
         """The share of the question's words it holds; of two alike, the newer one is better."""
@@ -113,3 +125,45 @@ class Notes:
             return 1.0
         days = max(0.0, (now - at).total_seconds() / 86_400)
         return 0.5 ** (days / self.half_life)
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+def had_part(memory: Memory, asker: str | None) -> bool:
+    """Whether an event may be told to somebody: those who had part in it are named by their ids.
+
+    One that names nobody is told to everybody in its chat.
+    """
+    participants: object = memory.meta.get("participants", ())
+    if not isinstance(participants, list | tuple):
+        return False  # who knows whom it means
+    return not participants or asker in cast("Sequence[object]", participants)
+
+
+def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
+    """How well each event fits a question: its words, its tags, its weight, as 6 to 3 to 1.
+
+    Its words are the share of the question's that it holds, where those that fewer events have
+    count for more; its tags, the share of the fewer of the two that both have. An event that has
+    no word of the question does not fit, however much it weighs.
+    """
+    held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
+    counts = Counter(term for terms in held for term in terms)
+    weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
+    whole = sum(sorted(weights.values()))
+    scores: list[float] = []
+    for event, terms in zip(events, held, strict=True):
+        tags = terms_of(" ".join(tags_of(event)))
+        overlap = len(tags & asked) / max(min(len(tags), len(asked)), 1)
+        share = sum(sorted(weights[term] for term in terms)) / whole if terms else 0.0
+        weight = min(max(event.weight, 0.0), 1.0)
+        scores.append(0.6 * share + 0.3 * overlap + 0.1 * weight if share or overlap else 0.0)
+    return scores
+
+
+def tags_of(event: Memory) -> list[str]:
+    """The words an event is filed under."""
+    tags: object = event.meta.get("tags", ())
+    listed = cast("Sequence[object]", tags) if isinstance(tags, list | tuple) else ()
+    return [tag for tag in listed if isinstance(tag, str)]

@@ -1,22 +1,26 @@
-"""`cw remember`, `cw memories`, `cw search`."""
+"""`cw remember`, `cw memories`, `cw episodes`, `cw search`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contextwright.cli.output import note, say, say_json
-from contextwright.cli.store import opened
+from contextwright.cli.output import note, numbered, say, say_json, table
+from contextwright.cli.store import existing, opened
 from contextwright.cli.streams import as_fields
 from contextwright.documents import standard_input
 from contextwright.errors import UsageError
 from contextwright.memories import MemoryKind
+from contextwright.messages import read_time
 from contextwright.quoting import one_line
+from contextwright.recall.episodes import Episode
 from contextwright.store.records import Hit, Stored, StoredMemory
 
-__all__ = ["forget", "memories", "remember", "search"]
+__all__ = ["episodes", "forget", "memories", "remember", "search"]
 
 WIDEST = 100
 """Characters of a message on a line."""
+MOST_NAMES, WIDEST_NAME = 4, 20
+"""Names on a line, and the characters of one."""
 
 
 def remember(
@@ -81,6 +85,41 @@ def memory_line(stored: StoredMemory) -> str:
     label = f"{one_line(memory.key)}: " if memory.key else ""
     about = one_line(memory.about or "-")
     return f"{stored.id}  {memory.kind:<7}  {about}{told}  {label}{one_line(memory.text, WIDEST)}"
+
+
+def episodes(id: str, place: str | None, tenant: str, *, make: bool, as_json: bool) -> int:
+    """List the events of a conversation."""
+    with existing(place, tenant=tenant) as store:
+        chat = store.conversation(id)
+        if make:
+            made = chat.make_episodes()
+            gone = f", {made.removed:,} removed" if made.removed else ""
+            note(f"cw: {numbered(len(made.episodes), 'episode')} made{gone}")
+        found = chat.episodes()
+    if as_json:
+        say_json(found)
+    elif found:
+        heading = ("time", "messages", "people", "weight", "topic")
+        say(table([heading, *(episode_row(stored) for stored in found)]))
+    elif not make:
+        note("cw: no episodes yet; --make makes them")
+    return 0
+
+
+def episode_row(stored: StoredMemory) -> tuple[str, ...]:
+    """An event in a row; one noted by hand has no messages."""
+    memory, episode = stored.memory, Episode.of(stored.memory)
+    began = (episode and episode.began) or memory.at
+    time = read_time(began) if began else None
+    names = [one_line(name, WIDEST_NAME) for name in episode.names] if episode else []
+    more = f" +{len(names) - MOST_NAMES}" if len(names) > MOST_NAMES else ""
+    return (
+        f"{time:%Y-%m-%d %H:%M}" if time else "-",
+        f"{episode.first}-{episode.last}" if episode else "-",
+        (", ".join(names[:MOST_NAMES]) + more) or "-",
+        f"{memory.weight:.2f}",
+        one_line(memory.key or memory.text, WIDEST),
+    )
 
 
 def search(

@@ -27,7 +27,7 @@ AROUND = 5
 SAID, ASKS, USER = 1, 2, 4
 """Words of people or of the model; they end with a question mark; they are a user's."""
 
-QUESTION_MARKS = ("?", "？", "؟", ";")  # noqa: RUF001
+QUESTION_MARKS = ("?", "？", "؟", ";")
 
 
 class Lines(Struct, array_like=True):

@@ -21,7 +21,17 @@ from contextwright.recall.dates import Period, days_from
 from contextwright.recall.outline import AROUND, Entry, Outline
 from contextwright.recall.questions import Question
 
-__all__ = ["Found", "Part", "Ranked", "Ranking", "Signals", "probability", "rank", "signals_of"]
+__all__ = [
+    "PLAIN",
+    "Found",
+    "Part",
+    "Ranked",
+    "Ranking",
+    "Signals",
+    "probability",
+    "rank",
+    "signals_of",
+]
 
 LONG, LONGER = 240, 400
 """Characters from which on a message holds words by chance, and from which on it is long."""
@@ -114,6 +124,10 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """How much those count for more who speak often: the power of 1 to 2, by their share."""
 
 
+PLAIN = Ranking()
+"""The question alone counts."""
+
+
 class Part(Struct, frozen=True):
     """What one reason adds to the log-odds of a message."""
 
@@ -140,7 +154,7 @@ def rank(
     *,
     most: int,
     now: datetime | None = None,
-    ranking: Ranking = Ranking(),
+    ranking: Ranking = PLAIN,
 ) -> list[Ranked]:
     """About so many messages that may be needed, the most likely first.
 

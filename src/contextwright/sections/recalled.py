@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from contextwright.memories import Memory, MemoryKind, Wanted
+from contextwright.memories import Memory, MemoryKind, Wanted, had_part
 from contextwright.messages import Message
 from contextwright.quoting import filled, one_line, quoted
 from contextwright.sections.base import Moment, Section, Share, Volatility, last_entries
@@ -126,9 +126,11 @@ class Relevant(
 class Episodes(
     Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Events that fit the newest question."""
+    """Events that fit the newest question, told to who had part in them."""
 
     most: int = 3
+    least: float = 0.6
+    """Only events that weigh at least so much."""
     volatility: Volatility = "turn"
     priority: int = 25
     budget: Share = None
@@ -136,10 +138,12 @@ class Episodes(
 
     def write(self, moment: Moment) -> str | None:
         """Topic and summary of each."""
+        asker = asker_of(moment)
         entries = [
             f"- **Topic**: {one_line(episode.key or 'Unnamed')}\n"
             f"- **Summary**: {one_line(episode.text, LONGEST_MEMORY)}"
-            for episode in asked_for(moment, "episode", self.most)
+            for episode in asked_for(moment, "episode", self.most, least=self.least)
+            if had_part(episode, asker)  # wherever it comes from
         ]
         return "\n\n".join(entries) or None
 
@@ -156,13 +160,20 @@ def about_user(moment: Moment, kind: MemoryKind, most: int) -> list[Memory]:
     return list(moment.memories.recall(wanted))[:most]
 
 
-def asked_for(moment: Moment, kind: MemoryKind, most: int) -> list[Memory]:
+def asked_for(moment: Moment, kind: MemoryKind, most: int, *, least: float = 0.0) -> list[Memory]:
     """Memories that fit the words of the question."""
     query = moment.question.text if moment.question else ""
     if moment.memories is None or not query.strip():
         return []
-    wanted = Wanted(kind=kind, query=query, most=most, now=moment.now)
+    asker = asker_of(moment)
+    wanted = Wanted(kind=kind, query=query, most=most, now=moment.now, asker=asker, least=least)
     return list(moment.memories.recall(wanted))[:most]
+
+
+def asker_of(moment: Moment) -> str | None:
+    """The id of who asks."""
+    author = moment.question.author if moment.question else None
+    return author.id if author else None
 
 
 # --- saying it once --------------------------------------------------------------------------

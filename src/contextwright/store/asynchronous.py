@@ -32,7 +32,10 @@ from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
+    from contextwright.recall.boundaries import Boundaries, Embed
+    from contextwright.recall.refining import Refiner
     from contextwright.recipe import Recipe
+    from contextwright.store.episodes import Made
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
@@ -293,6 +296,28 @@ class AsyncChat:
             budget=budget,
             memories=memories,
             at=at,
+        )
+
+    async def episodes(
+        self, *, participant: str | None = None, least: float = 0.0
+    ) -> list[StoredMemory]:
+        """The events remembered of this conversation, in the order in which they were stored."""
+        return await self.store.run(
+            (await self._chat()).episodes, participant=participant, least=least
+        )
+
+    async def make_episodes(
+        self,
+        using: Refiner | None = None,
+        *,
+        boundaries: Boundaries | None = None,
+        now: datetime | None = None,
+        embed: Embed | None = None,
+    ) -> Made:
+        """Make memories of what was talked about since the last time; `using` runs in a thread."""
+        chat = await self._chat()
+        return await self.store.run(
+            chat.make_episodes, using, boundaries=boundaries, now=now, embed=embed
         )
 
     async def _chat(self) -> Chat:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from contextwright.models import Model
 from contextwright.prices import Priced
 from contextwright.recall.embedding import Given, embedder_of
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import Ranking
+from contextwright.recall.ranking import PLAIN, Ranking
 from contextwright.store import conversations, notes, search, turns, vectors
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
@@ -77,6 +77,8 @@ class Store:
         self.engine: Engine = open_engine(place, sync)
         self.remembered: dict[tuple[str, str], Remembered] = {}
         """Conversations as their last builds read them."""
+        self._told: dict[tuple[str, str], list[str]] = {}
+        """The events that the last context of a conversation told: its next turn counts them."""
         self._meters: dict[str, Meter] = {}
         self._used: dict[tuple[str, str], Meter] = {}
         """The meter that last measured a conversation: what is added to it is priced at once."""
@@ -87,8 +89,8 @@ class Store:
         other.tenant = require_name(tenant, "tenant", empty=True)
         other.engine = self.engine
         other._meters, other._used = self._meters, self._used
-        other.remembered, other.space = self.remembered, self.space
-        other.outlines = self.outlines
+        other.remembered, other._told = self.remembered, self._told
+        other.space, other.outlines = self.space, self.outlines
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -101,6 +103,17 @@ class Store:
             self._used.clear()  # whoever is missed is counted by its next build
         self._used[self.tenant, id] = meter
         return meter
+
+    def note_told(self, id: str, events: Collection[str]) -> None:
+        """Remember which events a context told, until a turn shows that it was sent.
+
+        So nobody waits for the count, and looking at a context counts nothing.
+        """
+        self._told.pop((self.tenant, id), None)
+        if len(self._told) >= MOST_USED:
+            self._told.clear()
+        if events:
+            self._told[self.tenant, id] = sorted(events)
 
     def conversation(self, id: str) -> Chat:
         """A conversation by its name; it comes into being when something is written to it."""
@@ -211,7 +224,7 @@ class Store:
         least: float = 0.0,
         model: str | Model | None = None,
         price: Callable[[Message], int] | None = None,
-        ranking: Ranking = Ranking(),
+        ranking: Ranking = PLAIN,
     ) -> Recall:
         """The messages of all conversations that a question needs, within a budget of tokens.
 
@@ -318,7 +331,8 @@ class Store:
             key = turns.new_name()
         writing = (id, messages, bodies_of(messages), key)
         counted = self._counted(id, messages)
-        return id, lambda connection: turns.add(connection, self.tenant, writing, counted)
+        told = self._told.pop((self.tenant, id), ())
+        return id, lambda connection: turns.add(connection, self.tenant, writing, counted, told)
 
     def _counted(self, id: str, messages: Sequence[Message]) -> Counted | None:
         """The prices of new messages, where a build has asked for prices before."""

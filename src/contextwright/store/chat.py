@@ -14,16 +14,19 @@ from contextwright.memories import Recollection
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import Ranking
+from contextwright.recall.ranking import PLAIN, Ranking
 from contextwright.store import conversations, reading, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text
-from contextwright.store.records import Details, Stored, Turn
+from contextwright.store.records import Details, Stored, StoredMemory, Turn
 
 if TYPE_CHECKING:
     from contextwright.context import Context
+    from contextwright.recall.boundaries import Boundaries, Embed
+    from contextwright.recall.refining import Refiner
     from contextwright.recipe import Recipe
     from contextwright.store.base import Store
+    from contextwright.store.episodes import Made
 
 __all__ = ["Chat", "Said"]
 
@@ -170,7 +173,7 @@ class Chat:
         least: float = 0.0,
         model: str | Model | None = None,
         price: Callable[[Message], int] | None = None,
-        ranking: Ranking = Ranking(),
+        ranking: Ranking = PLAIN,
     ) -> Recall:
         """The messages that a question needs, within a budget of tokens, in their order.
 
@@ -242,6 +245,42 @@ class Chat:
             memories=memories,
             at=at,
         )
+
+    # --- episodes ----------------------------------------------------------------------------
+
+    def episodes(self, *, participant: str | None = None, least: float = 0.0) -> list[StoredMemory]:
+        """The events remembered of this conversation, in the order in which they were stored.
+
+        Only those somebody had part in, or that weigh at least so much. Events that were made of a
+        message which is hidden by now are not among them.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        from contextwright.store.episodes import listed
+
+        return listed(self, participant=participant, least=least)
+
+    def make_episodes(
+        self,
+        using: Refiner | None = None,
+        *,
+        boundaries: Boundaries | None = None,
+        now: datetime | None = None,
+        embed: Embed | None = None,
+    ) -> Made:
+        """Make memories of what was talked about since the last time, each once.
+
+        A talk that may still go on is none yet; without `now`, it is over when it has been silent
+        for long enough by the time of this call. `using` is asked for better words (see `Refined`):
+        if it fails, the words of a program stay, and a change says so.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        from contextwright.store.episodes import Maker
+
+        return Maker(self, using=using, boundaries=boundaries, now=now, embed=embed).make()
 
     # --- inside ------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ def build(
                 continue
             if at is None:
                 memory[chat.store.tenant, chat.id] = known
+                chat.store.note_told(chat.id, own.told)
             while len(memory) > MOST_REMEMBERED:
                 memory.pop(next(iter(memory)), None)
             return context

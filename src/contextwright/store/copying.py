@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import Conflict, StoreError
-from contextwright.store import notes, totals
+from contextwright.store import episodes, notes, totals
 from contextwright.store.engine import Connection, Engine, Row, Work
 from contextwright.store.entries import (
     CALLS,
@@ -92,6 +92,7 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         if progress is not None:
             progress(min(moved, total), total)
     done.memories = notes.copy(source, target)
+    episodes.copy(source, target)
     done.digest = whole.hexdigest()
     return done
 

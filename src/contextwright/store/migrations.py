@@ -231,9 +231,13 @@ CREATE TABLE indexed (
 );
 """
 
+# `divided` says how far a conversation was made into episodes, and how often messages had been
+# marked by then: what was hidden since may be told in one of them.
 # Words are other words now: what was indexed is indexed anew. `outlines` go along with them.
 # A body of vectors holds nothing that could be pressed together: Postgres need not try.
 SQLITE_3 = """
+ALTER TABLE memories ADD COLUMN accesses INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed TEXT;
 INSERT INTO words (words) VALUES ('delete-all');
 DELETE FROM indexed;
 CREATE TABLE outlines (
@@ -255,9 +259,21 @@ CREATE TABLE vectors (
     body BLOB NOT NULL,
     PRIMARY KEY (conversation, embedder, first)
 ) STRICT;
+CREATE TABLE divided (
+    conversation INTEGER PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last INTEGER NOT NULL,
+    marked INTEGER NOT NULL
+) STRICT;
 """
 
 POSTGRES_3 = """
+ALTER TABLE memories ADD COLUMN accesses bigint NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed text;
+CREATE TABLE divided (
+    conversation bigint PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last bigint NOT NULL,
+    marked bigint NOT NULL
+);
 DELETE FROM words;
 DELETE FROM indexed;
 CREATE TABLE outlines (

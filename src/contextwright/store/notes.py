@@ -14,17 +14,35 @@ from contextwright.store.engine import Connection, Engine, Row, Value, Work
 from contextwright.store.hygiene import decode_memory, require_name
 from contextwright.store.records import StoredMemory
 
-__all__ = ["add", "copy", "new_id", "newest", "page_after", "remove", "remove_scope", "sound"]
+__all__ = [
+    "add",
+    "after",
+    "copy",
+    "count_accesses",
+    "new_id",
+    "newest",
+    "page_after",
+    "remove",
+    "remove_scope",
+    "replace",
+    "sound",
+]
 
 PAGE = 100
 
 INSERT = """
 INSERT INTO memories (tenant, id, kind, about, scope, body) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (tenant, id) DO NOTHING"""
+COPY = """
+INSERT INTO memories (tenant, id, kind, about, scope, body, accesses, accessed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 ROWS = """
-SELECT number, tenant, id, kind, about, scope, body FROM memories
+SELECT number, tenant, id, kind, about, scope, body, accesses, accessed FROM memories
 WHERE number > ? ORDER BY number LIMIT ?"""
-SELECT = "SELECT number, id, body FROM memories WHERE tenant = ?"
+SELECT = "SELECT number, id, body, accesses, accessed FROM memories WHERE tenant = ?"
+ACCESS = """
+UPDATE memories SET accesses = accesses + 1, accessed = ?
+WHERE tenant = ? AND id = ? AND scope = ?"""
 
 
 def new_id() -> str:
@@ -47,6 +65,20 @@ def remove_scope(connection: Connection, tenant: str, scope: str) -> None:
     connection.run("DELETE FROM memories WHERE tenant = ? AND scope = ?", tenant, scope)
 
 
+def replace(connection: Connection, tenant: str, id: str, body: str) -> None:
+    """Let a memory say something else; one that is not there stays forgotten."""
+    connection.run("UPDATE memories SET body = ? WHERE tenant = ? AND id = ?", body, tenant, id)
+
+
+def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequence[str]) -> None:
+    """Note that memories of a conversation were told in it now.
+
+    Only its own: whoever holds its head is the only one to write them.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    connection.run_many(ACCESS, [(now, tenant, id, scope) for id in ids])
+
+
 def copy(source: Engine, target: Engine) -> int:
     """Bring the memories of all tenants into another store, in their order; gives how many.
 
@@ -64,10 +96,10 @@ def copy(source: Engine, target: Engine) -> int:
 
 def bring(connection: Connection, rows: Sequence[Row]) -> None:
     """Write what is not there yet of some memories."""
-    for _, tenant, id, kind, about, scope, body in rows:
+    for _, tenant, id, kind, about, scope, body, *accesses in rows:
         there = connection.rows(f"{SELECT} AND id = ?", tenant, id)
         if not there:
-            connection.run(INSERT, tenant, id, kind, about, scope, body)
+            connection.run(COPY, tenant, id, kind, about, scope, body, *accesses)
         elif there[0][2] != body:
             hint = "copy into another store, or forget it there"
             raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
@@ -80,12 +112,18 @@ def after(
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND number > ? ORDER BY number LIMIT {PAGE}"
     rows = connection.rows(sql, tenant, *fields.values(), number)
-    return [(number, StoredMemory(id, decode_memory(body))) for number, id, body in rows]
+    return [(row[0], as_stored(row)) for row in rows]
+
+
+def as_stored(row: Row) -> StoredMemory:
+    """A row as a value."""
+    _, id, body, accesses, accessed = row
+    return StoredMemory(id, decode_memory(body), accesses, accessed)
 
 
 def newest(
     connection: Connection, tenant: str, scope: str, fields: dict[str, Value], most: int
-) -> list[Memory]:
+) -> list[StoredMemory]:
     """The newest memories with these fields that are told in a chat, the oldest first."""
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND scope = ? ORDER BY number DESC LIMIT ?"
@@ -94,8 +132,8 @@ def newest(
         for one in ("", scope)
         for row in connection.rows(sql, tenant, *fields.values(), one, most)
     ]
-    told.sort()
-    return [decode_memory(body) for _, _, body in told[-most:]] if most > 0 else []
+    told.sort(key=lambda row: row[0])
+    return [as_stored(row) for row in told[-most:]] if most > 0 else []
 
 
 def sound(memory: Memory) -> Memory:

@@ -23,7 +23,7 @@ from contextwright.recall.packing import (
     worth,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import Found, Ranked, Ranking, rank
+from contextwright.recall.ranking import PLAIN, Found, Ranked, Ranking, rank
 from contextwright.store import conversations, reading, search
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection
@@ -77,7 +77,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     last: int | None = None
     """Nothing behind this message."""
     without: Collection[int] = ()
-    ranking: Ranking = Ranking()
+    ranking: Ranking = PLAIN
 
     @property
     def width(self) -> int:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from contextwright.memories import Memory, Notes, Wanted
-from contextwright.store import notes, search
+from contextwright.store import conversations, episodes, notes, search
 from contextwright.store.engine import Connection, Value
-from contextwright.store.records import Hit
+from contextwright.store.records import Hit, StoredMemory
 
 if TYPE_CHECKING:
     from contextwright.store.chat import Chat
@@ -32,6 +34,8 @@ class StoreRecollection:
         self.chat, self.last = chat, last
         self.recalled: set[int] = set()
         """The numbers of all messages that were recalled."""
+        self.told: set[str] = set()
+        """The ids of all events that were recalled."""
         self._without: set[int] = set()
 
     def leave_out(self, seen: set[int]) -> bool:
@@ -41,6 +45,7 @@ class StoreRecollection:
         """
         twice = self.recalled & seen
         self.recalled.clear()
+        self.told.clear()
         self._without |= seen
         return bool(twice)
 
@@ -48,15 +53,40 @@ class StoreRecollection:
         """The memories that fit, at most so many."""
         if wanted.kind == "passage":
             return [as_passage(hit) for hit in self._hits(wanted)]
+        if wanted.kind == "episode":
+            return self._events(wanted)
+        most = MOST_SEARCHED if wanted.query else wanted.most
+        found = self.chat.store.engine.read(
+            lambda connection: self._newest(connection, wanted, most)
+        )
+        return Notes(stored.memory for stored in found).recall(wanted)
+
+    def _newest(self, connection: Connection, wanted: Wanted, most: int) -> list[StoredMemory]:
+        """The newest memories of a kind, perhaps about somebody."""
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
-        most = MOST_SEARCHED if wanted.query else wanted.most
-        tenant, scope = self.chat.store.tenant, self.chat.id
-        found = self.chat.store.engine.read(
-            lambda connection: notes.newest(connection, tenant, scope, fields, most)
-        )
-        return Notes(found).recall(wanted)
+        return notes.newest(connection, self.chat.store.tenant, self.chat.id, fields, most)
+
+    def _events(self, wanted: Wanted) -> list[Memory]:
+        """Events that fit, each with its id, and without those that tell of hidden messages."""
+
+        def work(connection: Connection) -> list[Memory]:
+            found = self._newest(connection, wanted, MOST_SEARCHED)
+            everything = msgspec.structs.replace(wanted, most=len(found))
+            fitting = Notes(with_id(stored) for stored in found).recall(everything)
+            head = conversations.find(connection, self.chat.store.tenant, self.chat.id)
+            ordered = fitting if wanted.query else reversed(fitting)
+            told = (
+                event
+                for event in ordered
+                if event.scope != self.chat.id or episodes.is_visible(connection, head, event)
+            )
+            return list(islice(told, max(wanted.most, 0)))
+
+        told = self.chat.store.engine.read(work)
+        self.told.update(event.meta["id"] for event in told)
+        return told if wanted.query else told[::-1]
 
     def _hits(self, wanted: Wanted) -> list[Hit]:
         """Messages that hold words of the question, and are words of people or of the model."""
@@ -74,6 +104,12 @@ class StoreRecollection:
         chosen = self.chat.store.engine.read(work)
         self.recalled.update(hit.seq for hit in chosen)
         return chosen
+
+
+def with_id(stored: StoredMemory) -> Memory:
+    """A memory that says which one it is."""
+    memory = stored.memory
+    return msgspec.structs.replace(memory, meta={**memory.meta, "id": stored.id})
 
 
 def is_said(hit: Hit) -> bool:

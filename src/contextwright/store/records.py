@@ -89,3 +89,7 @@ class StoredMemory(Struct, frozen=True):
 
     id: str
     memory: Memory
+    accesses: int = 0
+    """How many contexts told it that a turn followed."""
+    accessed: str | None = None
+    """When the last of them was, in ISO 8601."""

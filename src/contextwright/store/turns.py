@@ -29,9 +29,15 @@ def new_name() -> str:
 
 
 def add(
-    connection: Connection, tenant: str, writing: Writing, counted: totals.Counted | None = None
+    connection: Connection,
+    tenant: str,
+    writing: Writing,
+    counted: totals.Counted | None = None,
+    told: Sequence[str] = (),
 ) -> list[int]:
     """Store a turn and give the numbers of its messages; a turn that is there already, its numbers.
+
+    `told` are the events that the context before it told.
 
     Raises:
         Conflict: the key was used for other messages.
@@ -57,6 +63,8 @@ def add(
         totals.extend(connection, number, last, counted)
     turn = "INSERT INTO turns (conversation, first, count, key) VALUES (?, ?, ?, ?)"
     connection.run(turn, number, first, len(messages), key)
+    if told:
+        notes.count_accesses(connection, tenant, id, told)
     grow = "UPDATE heads SET last = ? WHERE conversation = ?"
     connection.run(grow, last + len(messages), number)
     return list(range(first, first + len(messages)))

@@ -1,4 +1,4 @@
-"""What is known beyond the talk, and what was said in it: remember, memories, search."""
+"""What is known beyond the talk, and what was said in it: remember, memories, episodes, search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from contextwright.cli.app import app
-from contextwright.cli.options import AsJson, StorePlace, Tenant
+from contextwright.cli.options import AsJson, Conversation, StorePlace, Tenant
 
 Scope = Annotated[
     str | None,
@@ -69,6 +69,26 @@ def memories(
     if forget is not None:
         return command.forget(forget, store, tenant)
     return command.memories(about, store, tenant, kind=kind, scope=scope, as_json=as_json)
+
+
+@app.command()
+def episodes(
+    conversation: Conversation,
+    make: Annotated[
+        bool, typer.Option("--make", help="Make those first that are missing, without a model.")
+    ] = False,
+    as_json: AsJson = False,
+    tenant: Tenant = "",
+    store: StorePlace = None,
+) -> int:
+    """List what a conversation was about, event by event.
+
+    Each line says when it was, which messages, who took part, how much it weighs (0 to 1), and
+    the topic. Events of which a message is hidden by now are not told; --make makes them anew.
+    """
+    from contextwright.cli import memories as command
+
+    return command.episodes(conversation, store, tenant, make=make, as_json=as_json)
 
 
 @app.command()

@@ -1,0 +1,87 @@
+"""Words that say something about a talk, and not what it is about: turns of subject, filler.
+
+English and Ukrainian. A language that is not here loses nothing but these hints.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+__all__ = ["COMMON", "turns_subject"]
+
+PIECE = re.compile(r"[.!?…;。！？\r\n]+")
+WORD = re.compile(r"\w+")
+LONGEST = 2_000
+"""Characters of a message that are looked through."""
+
+# `how about`, `what about`, `а зараз` are not here: people say them without leaving the subject.
+TURNS = frozenset(
+    tuple(WORD.findall(phrase))
+    for phrase in """
+    by the way; btw; anyway; anyways; speaking of; on another note; on a different note;
+    on a side note; changing the subject; change of subject; let s change the subject;
+    to change the subject; let s talk about; let us talk about; moving on; off topic;
+    new topic; different topic; another topic; before i forget; unrelated;
+    до речі; між іншим; кстаті; кстати; давай поговоримо про; давайте поговоримо про;
+    поговоримо про; давай про інше; змінімо тему; змінимо тему; давай змінимо тему;
+    давайте змінимо тему; інша тема; нова тема; на іншу тему; не по темі; офтоп;
+    тепер про; поки не забув; поки не забула
+    """.split(";")
+)
+OPENERS = frozenset("oh so and well but ok okay hey ах ой ну а але так і й о".split())
+"""What may stand before a turn without changing it: `Oh, by the way`."""
+MOST_WORDS = max(len(phrase) for phrase in TURNS) + 1
+
+COMMON = frozenset(
+    """
+    about above absolutely actually after again against ages almost already also although always
+    amazing another anyone anything anyway aren around asked away awesome back basically beautiful
+    because been before being below best better between both bring came cannot come comes coming
+    cool could couldn course currently definitely didn difference different does doesn doing done
+    down during each either else enough especially even ever every everyone everything exactly
+    example excited exciting fantastic favorite favourite feel feeling feels felt finally find first
+    forward found from full getting give given gives giving glad goes going gone gonna good gotta
+    great guess guys hadn haha happen happened happy hard hasn have haven having hear heard hello
+    help helped helps here hers herself himself hope hoping idea important interesting into isn
+    itself just keep keeps kept kind kinda knew know known knows last lately later least left less
+    like liked likes literally little long look looked looking looks lots love loved loves made
+    mainly make makes making many maybe mean means might mine more most much must myself need needed
+    needs never nice nope nothing often okay once ones only onto other others ours ourselves over
+    people perfect perhaps place please pretty probably quite rather really recently remember right
+    said same saying says seem seems seen shall she should shouldn show since some someone something
+    sometimes soon sorry sort sound sounds special start started still stuff such super sure take
+    taken takes taking talk talked talking tell than thank thanks that their theirs them themselves
+    then there these they thing things think thinking this those though thought through time times
+    today together told tomorrow tonight took totally tried true truly trying until upon used using
+    usually very wait wanna want wanted wants wasn well went were weren what when where whether
+    which while whoa whole whom whose will wish with within without woke won wonderful wondering
+    work would wouldn wow yeah year years yesterday your yours yourself yup
+
+    адже але ами багато без би була були було бути вам вами вас ваш ваша ваше весь вже вийшло вона
+    вони воно все всі вчора від він далі дати день дещо для добре довго дуже думаю ж завжди завтра
+    зараз зате звідки звідси знаю знаєш знов знову зі йде його йому каже кажу казав казала коли
+    краще крім куди лише майже маю мене мені ми мною мого може можна моя моє мої на навіть навіщо
+    надто нам нами нас наш наша наше не нема немає ним ними них ну ніколи нічого один одна однак
+    одне ось отже перед по поки потрібно потім про просто під після раз разом раптом сам сама саме
+    само самі своя своє свої свій себе собі справді сьогодні та так така таке такий такі там твоя
+    твоє твій те тебе теж тепер ти тим тих то тобою тобі того тоді той тому треба трохи туди тут
+    тільки хоч хоча хочеш хочу хто це цей цього цьому ця ці чи чим чого чому чудово що щоб щодо щось
+    як яка якби яке який якийсь якось якщо які
+    """.split()
+)
+"""Words too common to be a tag."""
+
+
+def turns_subject(text: str) -> bool:
+    """Whether a sentence begins with words that announce another subject.
+
+    Whole words, at the beginning: `I'd do it anyway` and `bypass` announce nothing.
+    """
+    for piece in PIECE.split(text[:LONGEST].casefold()):
+        words = [match[0] for match in islice(WORD.finditer(piece), MOST_WORDS)]
+        if words and words[0] in OPENERS:
+            words = words[1:]
+        if any(tuple(words[:length]) in TURNS for length in range(1, len(words) + 1)):
+            return True
+    return False
