@@ -12,7 +12,7 @@ SOURCE = Path(contextwright.__file__).parent
 LAYERS = (
     ("errors", "graphemes", "terminal", "terms"),
     ("changes", "messages", "faults", "quoting", "shortening"),
-    ("memories", "metadata"),
+    ("memories", "metadata", "recall"),
     ("agents", "documents", "models", "exchanges", "counters", "images", "fading", "groups"),
     ("prices",),
     ("history",),
