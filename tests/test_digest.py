@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hostile import OWN
 
 from contextwright.recall.digest import Line, digest, sentences_of
+from hostile import OWN
 
 WORDS = st.sampled_from(
     [
