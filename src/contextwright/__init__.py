@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from contextwright.store.base import Store
     from contextwright.store.chat import Chat
     from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
+    from contextwright.summaries import Summarise, Summary
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
@@ -144,6 +145,8 @@ __all__ = [
     "StoreLost",
     "Stored",
     "StoredMemory",
+    "Summarise",
+    "Summary",
     "Text",
     "Thinking",
     "Tool",
@@ -210,6 +213,8 @@ LATER = {
     "Store": "contextwright.store.base",
     "Stored": "contextwright.store.records",
     "StoredMemory": "contextwright.store.records",
+    "Summarise": "contextwright.summaries",
+    "Summary": "contextwright.summaries",
     "Transcript": "contextwright.sections",
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",
