@@ -37,7 +37,7 @@ def test_a_store_is_brought_up_to_date(place: str) -> None:
         engine = engine_of(place, LATER)
         assert engine.read(lambda connection: connection.rows(COLOUR)) == [(None,)]
         engine.close()
-    with pytest.raises(cw.UnknownSchema, match="has tables of version 3, this release knows 2"):
+    with pytest.raises(cw.UnknownSchema, match="has tables of version 4, this release knows 3"):
         cw.Store(place)
 
 
@@ -47,7 +47,7 @@ def test_sqlite_makes_a_backup_first(tmp_path: Path) -> None:
         store.conversation("a").add(cw.user("old"))
         # Others have it open, and not all of it is in the file yet.
         engine_of(str(file), LATER).close()
-    backup = tmp_path / "store.db.version-2.backup"
+    backup = tmp_path / "store.db.version-3.backup"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", backup.name]
     with cw.Store(backup) as store:
         assert [one.message.text for one in store.conversation("a").read()] == ["old"]

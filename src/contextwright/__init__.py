@@ -17,6 +17,7 @@ from contextwright.errors import (
     StoreError,
     StoreFull,
     StoreLost,
+    SummaryError,
     UnknownFormat,
     UnknownModel,
     UnknownSchema,
@@ -73,7 +74,14 @@ if TYPE_CHECKING:
     from contextwright.store.asynchronous import AsyncChat, AsyncStore
     from contextwright.store.base import Store
     from contextwright.store.chat import Chat
-    from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
+    from contextwright.store.records import (
+        Details,
+        Hit,
+        Stored,
+        StoredMemory,
+        StoredSummary,
+        Turn,
+    )
     from contextwright.summaries import Summarise, Summary
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
@@ -145,8 +153,10 @@ __all__ = [
     "StoreLost",
     "Stored",
     "StoredMemory",
+    "StoredSummary",
     "Summarise",
     "Summary",
+    "SummaryError",
     "Text",
     "Thinking",
     "Tool",
@@ -213,6 +223,7 @@ LATER = {
     "Store": "contextwright.store.base",
     "Stored": "contextwright.store.records",
     "StoredMemory": "contextwright.store.records",
+    "StoredSummary": "contextwright.store.records",
     "Summarise": "contextwright.summaries",
     "Summary": "contextwright.summaries",
     "Transcript": "contextwright.sections",

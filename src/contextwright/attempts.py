@@ -220,7 +220,8 @@ class Attempt:
         omission = Omission(decisions, {}, [])
         if decisions.gap is not None:
             last, summaries = self.history.number(decisions.start), self.build.summaries
-            if self.summed and summaries is not None and last:
+            # Where more has to be read first, the cut is not what it will be.
+            if self.summed and summaries is not None and last and not decisions.wanted:
                 omission.summarise(summaries.upto(last), self.allowance(), self.meter.cost)
             omission.note(self.recipe.note, has_room=self.noted)
         return omission

@@ -11,10 +11,10 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import in_one_line
 from contextwright.messages import Message, Text
 from contextwright.quoting import NOTHING, one_line
 from contextwright.recall.digest import Line, digest, sentences_of
-from contextwright.shares import in_one_line
 
 __all__ = [
     "Digest",

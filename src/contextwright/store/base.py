@@ -15,6 +15,7 @@ from contextwright.messages import Message, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
 from contextwright.store import conversations, notes, search, turns
+from contextwright.store.background import Background
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
 from contextwright.store.hygiene import (
@@ -58,6 +59,8 @@ class Store:
         self.engine: Engine = open_engine(place, sync)
         self.remembered: dict[tuple[str, str], Remembered] = {}
         """Conversations as their last builds read them."""
+        self.background = Background()
+        """Summaries that are being written."""
         self._meters: dict[str, Meter] = {}
         self._used: dict[tuple[str, str], Meter] = {}
         """The meter that last measured a conversation: what is added to it is priced at once."""
@@ -68,7 +71,7 @@ class Store:
         other.tenant = require_name(tenant, "tenant", empty=True)
         other.engine = self.engine
         other._meters, other._used = self._meters, self._used
-        other.remembered = self.remembered
+        other.remembered, other.background = self.remembered, self.background
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -213,7 +216,8 @@ class Store:
         return self.engine.write_alone(work)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once what is being written in the background is there."""
+        self.background.close()
         self.engine.close()
 
     def adding(self, turn: Turn) -> tuple[str, Work[Numbers]]:

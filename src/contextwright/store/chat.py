@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
@@ -13,10 +14,11 @@ from contextwright.formats.base import Conversation
 from contextwright.memories import Recollection
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
-from contextwright.store import conversations, reading, turns
+from contextwright.store import conversations, reading, summaries, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text
-from contextwright.store.records import Details, Stored, Turn
+from contextwright.store.records import Details, Stored, StoredSummary, Turn
+from contextwright.summaries import Summarise, Summary, Using
 
 if TYPE_CHECKING:
     from contextwright.context import Context
@@ -194,6 +196,69 @@ class Chat:
             memories=memories,
             at=at,
         )
+
+    # --- summaries ---------------------------------------------------------------------------
+
+    def summarise(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        using: Using | None = None,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: Recollection | None = None,
+    ) -> Summary | None:
+        """Write the summary that the next context of this recipe would lack, and store it.
+
+        `model` is the one contexts are made for; the one that writes summaries is named in the
+        recipe, and asked by `using`. None: nothing is left out. Only what came since the last
+        summary is told to it, in as many steps as it takes, each stored when it is there.
+
+        Raises:
+            SummaryError: whoever was asked did not write one.
+        """
+        from contextwright.store.contexts import build
+
+        summarise = recipe.summary or Summarise()
+        if using is not None:
+            summarise = msgspec.structs.replace(summarise, using=using)
+        looking = summaries.Looking()
+        build(
+            self,
+            msgspec.structs.replace(recipe, summary=summarise),
+            model=model,
+            format=format,
+            tools=tools,
+            now=now or datetime.now(UTC),
+            budget=budget,
+            memories=memories,
+            summaries=looking,
+        )
+        if not looking.last:
+            return None
+        return summaries.StoreSummaries(self, summarise).whole(looking.last)
+
+    def summaries(self) -> list[StoredSummary]:
+        """The summaries that are stored, those made one way together, in order."""
+        return self.store.engine.read(
+            lambda connection: summaries.every(connection, self._head(connection)[0].number)
+        )
+
+    def undo_summary(self, recipe: Recipe) -> Summary | None:
+        """Remove the newest summary that this recipe tells; the one before it stands again.
+
+        Gives what it removed. A recipe that makes its summaries by itself makes it anew: leave
+        `summary` out of it instead.
+        """
+        name = (recipe.summary or Summarise()).name
+
+        def work(connection: Connection) -> Summary | None:
+            return summaries.undo(connection, self._head(connection)[0].number, name)
+
+        return self.store.engine.write(work, self.id)
 
     # --- inside ------------------------------------------------------------------------------
 

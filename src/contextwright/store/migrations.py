@@ -231,4 +231,30 @@ CREATE TABLE indexed (
 );
 """
 
-STEPS: tuple[Step, ...] = (Step(SQLITE_1, POSTGRES_1), Step(SQLITE_2, POSTGRES_2))
+SQLITE_3 = """
+CREATE TABLE summaries (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    made TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+) STRICT, WITHOUT ROWID;
+"""
+
+POSTGRES_3 = """
+CREATE TABLE summaries (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    last bigint NOT NULL,
+    made text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+);
+"""
+
+STEPS: tuple[Step, ...] = (
+    Step(SQLITE_1, POSTGRES_1),
+    Step(SQLITE_2, POSTGRES_2),
+    Step(SQLITE_3, POSTGRES_3),
+)
