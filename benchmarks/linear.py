@@ -24,6 +24,7 @@ from contextwright.formats.gryag.meta import clean_reply, read_metadata
 from contextwright.messages import encode_json
 from contextwright.metadata import format_metadata
 from contextwright.quoting import quoted
+from contextwright.recall.digest import Line, digest
 from contextwright.sections import Moment
 
 SHAPES = {
@@ -54,6 +55,9 @@ SHAPES = {
     "words": ("", "word ", ""),
     "accents": ("a", "\u0301", ""),
     "emoji": ("", "👩\u200d", ""),
+    "dots": ("", ".", "x"),
+    "closed sentences": ("", ".)", "x"),
+    "short sentences": ("", "a. ", ""),
     "escapes": ("", "\x1b[2J", ""),
 }
 
@@ -88,6 +92,11 @@ def recalled(text: str) -> object:
     return [section.write(moment) for section in sections]
 
 
+def digested(text: str) -> object:
+    lines = [Line(number, "Ada", text[number::3], text[:10]) for number in range(3)]
+    return digest([Line(9, "Bo", text), *lines], 1_000)
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "forge: parse": parsed("forge", assistant),
     "forge: validate": validate_tool_call,
@@ -101,6 +110,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "chatml: parse": parsed("chatml", assistant),
     "sections: quote": quoted,
     "sections: write all": recalled,
+    "summaries: pick excerpts": digested,
     "display: make safe": safe,
     "documents: decode": lambda text: decode(encode_json(text)),
 }

@@ -29,7 +29,7 @@ LAYERS = (
     ("attempts", "building", "omissions", "recipe"),
     ("store",),
     ("importers", "recipes"),
-    ("builder", "memory", "sessions", "simulation", "systems"),
+    ("builder", "memory", "sessions", "simulation", "summarisers", "systems"),
     ("display",),
     ("cli", "__main__", "__init__"),
 )

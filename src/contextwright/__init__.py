@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         StoredSummary,
         Turn,
     )
-    from contextwright.summaries import Summarise, Summary
+    from contextwright.summaries import Summaries, Summarise, Summary, Told, Using
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
@@ -154,11 +154,13 @@ __all__ = [
     "Stored",
     "StoredMemory",
     "StoredSummary",
+    "Summaries",
     "Summarise",
     "Summary",
     "SummaryError",
     "Text",
     "Thinking",
+    "Told",
     "Tool",
     "ToolCall",
     "ToolChoice",
@@ -170,6 +172,7 @@ __all__ = [
     "UnknownSchema",
     "UsageError",
     "UserProfile",
+    "Using",
     "Wanted",
     "assistant",
     "check",
@@ -224,11 +227,14 @@ LATER = {
     "Stored": "contextwright.store.records",
     "StoredMemory": "contextwright.store.records",
     "StoredSummary": "contextwright.store.records",
+    "Summaries": "contextwright.summaries",
     "Summarise": "contextwright.summaries",
     "Summary": "contextwright.summaries",
+    "Told": "contextwright.summaries",
     "Transcript": "contextwright.sections",
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",
+    "Using": "contextwright.summaries",
     "Wanted": "contextwright.memories",
     "simulate": "contextwright.simulation",
 }

@@ -222,8 +222,11 @@ class Chat:
         """
         from contextwright.store.contexts import build
 
-        summarise = recipe.summary or Summarise()
+        summarise = summary_of(recipe)
         if using is not None:
+            if summarise.is_digest:
+                hint = "Summarise(model=…): a summary is known by who wrote it"
+                raise UsageError("the recipe names no model for its summaries", hint=hint)
             summarise = msgspec.structs.replace(summarise, using=using)
         looking = summaries.Looking()
         build(
@@ -253,7 +256,7 @@ class Chat:
         Gives what it removed. A recipe that makes its summaries by itself makes it anew: leave
         `summary` out of it instead.
         """
-        name = (recipe.summary or Summarise()).name
+        name = summary_of(recipe).name
 
         def work(connection: Connection) -> Summary | None:
             return summaries.undo(connection, self._head(connection)[0].number, name)
@@ -285,6 +288,18 @@ class Chat:
             return turns.open_calls_at(connection, head, at) if at < length else None
 
         return work
+
+
+def summary_of(recipe: Recipe) -> Summarise:
+    """How a recipe tells what is left out.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if recipe.summary is None:
+        hint = "Recipe(summary=Summarise(…)), in a file summary = true"
+        raise UsageError("the recipe tells no summaries", hint=hint)
+    return recipe.summary
 
 
 def require_number(seq: object) -> None:
