@@ -51,8 +51,9 @@ def small_steps() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reach, "CHUNK", 3)
         patch.setattr(tally, "CHUNK", 3)
+        settled = store_summaries.SETTLED.replace(str(contextwright.summaries.BLOCK), "3")
+        patch.setattr(store_summaries, "SETTLED", settled)
         patch.setattr(contextwright.summaries, "BLOCK", 3)
-        patch.setattr(store_summaries, "SETTLED", store_summaries.SETTLED.replace("64", "3"))
         yield
 
 

@@ -222,7 +222,7 @@ class Attempt:
             last, summaries = self.history.number(decisions.start), self.build.summaries
             # Where more has to be read first, the cut is not what it will be.
             if self.summed and summaries is not None and last and not decisions.wanted:
-                omission.summarise(summaries.upto(last), self.allowance(), self.meter.cost)
+                omission.summarise(summaries.upto(last), self.allowance(), self.history.telling)
             omission.note(self.recipe.note, has_room=self.noted)
         return omission
 

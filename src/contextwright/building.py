@@ -40,9 +40,16 @@ class PricedHistory(History):
         self.digest: Digest | None = None
         self.summary: Summary | None = None
         """What earlier builds told of its beginning."""
+        self._told: tuple[tuple[Summary, int], Message | None] | None = None
         skip = recipe.stored_system == "skip"
         fading = capped(recipe.fading, meter.model)
         super().__init__(messages, price=meter.cost, fading=fading, skip_system=skip)
+
+    def telling(self, summary: Summary, tokens: int) -> Message | None:
+        """The message that tells a summary within so many tokens; the last one is remembered."""
+        if self._told is None or self._told[0] != (summary, tokens):
+            self._told = (summary, tokens), summary.message(tokens, self.meter.cost)
+        return self._told[1]
 
     def fits(self, format: str, model: Model, recipe: Recipe) -> bool:
         """Whether its prices are those of this format, model and recipe."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from contextwright.changes import Change
 from contextwright.messages import Message
-from contextwright.summaries import Told
+from contextwright.summaries import Summary, Told
 from contextwright.windows import Decisions
 
 if TYPE_CHECKING:
@@ -25,12 +25,14 @@ class Omission(Struct):
     messages: dict[str, Message]
     changes: list[Change]
 
-    def summarise(self, told: Told, tokens: int, price: Callable[[Message], int]) -> None:
+    def summarise(
+        self, told: Told, tokens: int, telling: Callable[[Summary, int], Message | None]
+    ) -> None:
         """Put a summary there, within so many tokens; what it cannot tell is said."""
         failure, summary = told.failure, told.summary
         if summary is not None:
             decisions = self.decisions.with_summary(summary.last, summary.count)
-            message = summary.message(tokens, price)
+            message = telling(summary, tokens)
             if message is None:
                 failure = "no room in the budget" if summary.size else "nobody said a word there"
             elif decisions.summarised:

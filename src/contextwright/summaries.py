@@ -30,7 +30,7 @@ __all__ = [
 
 CHARACTERS = 4
 """A token of English. A digest of other words is picked again until it fits."""
-BLOCK = 64
+BLOCK = 128
 """A digest is brought together after so many messages. They are counted from the first, so it is
 the same wherever the window has been cut before, and is never made from the beginning again."""
 LONGEST_NAME = 60
