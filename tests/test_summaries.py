@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ import contextwright as cw
 from contextwright import recipes as recipes_in_files
 from contextwright.summaries import Request, Summary
 from hostile import OWN
+from test_readme import EXAMPLE, with_real_outputs
 from test_windows import histories, windows
 
 MODEL = "gpt-4o"
@@ -352,3 +355,9 @@ def test_a_summary_may_come_from_elsewhere() -> None:
     assert said_of_gap(context) == [
         "[Summary of messages 1–6, written by Ada: nobody here said these words]\n> They spoke."
     ]
+
+
+def test_the_guide_is_true() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "summaries.md").read_text("utf-8")
+    assert len(EXAMPLE.findall(text)) == 1
+    assert with_real_outputs(text) == text
