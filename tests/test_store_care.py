@@ -51,7 +51,7 @@ def test_a_store_in_order(place: str) -> None:
     with filled(place) as store:
         report = examine(store.engine, thorough=True)
         assert (report.findings, report.conversations, report.messages) == ([], 3, 10)
-        assert report.facts["tables"] == "version 2"
+        assert report.facts["tables"] == "version 3"
         assert mend(store.engine, report) == []
 
 
@@ -66,6 +66,11 @@ DAMAGE = {
     "a head that runs ahead": (
         f"UPDATE heads SET last = 80 WHERE {A}",
         ["head conversation 'a': its head says 80, the last message is 8"],
+        True,
+    ),
+    "a summary of nothing": (
+        "INSERT INTO summaries (conversation, name, last, made, body) VALUES (1, 'm', 9, '', '{}')",
+        ["summaries conversation 'a': 1 are of messages not there"],
         True,
     ),
     "a mark without a message": (

@@ -156,8 +156,8 @@ def test_a_store_of_the_first_version_is_indexed_when_it_is_searched(
 
 
 def back_to_version_1(place: str) -> None:
-    """Take the second step back."""
-    tables = "DROP TABLE words; DROP TABLE indexed; DROP TABLE memories; "
+    """Take the later steps back."""
+    tables = "DROP TABLE words; DROP TABLE indexed; DROP TABLE memories; DROP TABLE summaries; "
     if place.startswith("postgresql"):
         engine: PostgresEngine | SqliteEngine = PostgresEngine(place, "full")
         version = "UPDATE version SET number = 1"
@@ -166,7 +166,7 @@ def back_to_version_1(place: str) -> None:
         version = "PRAGMA user_version = 1"
     engine.write_alone(lambda connection: connection.run(tables + version))
     engine.close()
-    assert len(STEPS) == 2
+    assert len(STEPS) == 3
 
 
 WORDS = ("tea", "soup", "кава", "каву", "东京", "green", "2026")

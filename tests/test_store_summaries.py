@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import contextwright as cw
-from contextwright.store import copying, doctor
+from contextwright.store import copying
 from contextwright.store.base import Store
 from contextwright.summaries import Request
 from test_store_costs import Watch
@@ -162,14 +162,6 @@ def test_copies_have_them_too(store: Store, tmp_path: Path) -> None:
         chat.hide(1)
         copying.copy(store.engine, target.engine)
         assert target.conversation("lunch").summaries() == []
-
-
-def test_a_doctor_finds_summaries_of_nothing(file: Store) -> None:
-    filled(file)
-    row = "INSERT INTO summaries SELECT conversation, 'small 100', 99, '', '{}' FROM heads"
-    file.engine.write(lambda connection: connection.run(row))
-    found = doctor.examine(file.engine)
-    assert [finding.code for finding in found.findings] == ["summaries"]
 
 
 # --- what nobody may be told -----------------------------------------------------------------
