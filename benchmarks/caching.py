@@ -19,6 +19,7 @@ from contextwright import Conversation, assistant, parse, system, user
 from contextwright.recipe import Recipe
 from contextwright.sections import CurrentTime
 from contextwright.simulation import Row, simulate, total
+from contextwright.summaries import Summarise
 from contextwright.windows import KeepAll, KeepRecent, Stepped
 
 TURNS = 200
@@ -48,6 +49,7 @@ def recipes(steps: Iterable[float]) -> list[Recipe]:
         Recipe(name="sliding", window=KeepRecent()),
         Recipe(name="default"),
         Recipe(name="with a clock", system=(CurrentTime(),)),
+        Recipe(name="with a digest", summary=Summarise()),
         *(Recipe(name=f"step {step:g}", window=Stepped(step=step)) for step in steps),
     ]
 

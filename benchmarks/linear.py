@@ -26,6 +26,7 @@ from contextwright.messages import encode_json
 from contextwright.metadata import format_metadata
 from contextwright.quoting import quoted
 from contextwright.recall.dates import periods
+from contextwright.recall.digest import Line, digest
 from contextwright.sections import Moment
 
 ASKED = datetime(2023, 11, 15, tzinfo=UTC)
@@ -59,6 +60,9 @@ SHAPES = {
     "almost dates": ("", "in the last this may 5th ", ""),
     "accents": ("a", "\u0301", ""),
     "emoji": ("", "👩\u200d", ""),
+    "dots": ("", ".", "x"),
+    "closed sentences": ("", ".)", "x"),
+    "short sentences": ("", "a. ", ""),
     "escapes": ("", "\x1b[2J", ""),
 }
 
@@ -102,6 +106,11 @@ def event(text: str) -> object:
     return cw.find_episodes(long, cw.Boundaries(most=5)), cw.find_episodes(short)
 
 
+def digested(text: str) -> object:
+    lines = [Line(number, "Ada", text[number::3], text[:10]) for number in range(3)]
+    return digest([Line(9, "Bo", text), *lines], 1_000)
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "forge: parse": parsed("forge", assistant),
     "forge: validate": validate_tool_call,
@@ -117,6 +126,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "sections: write all": recalled,
     "recall: read dates": lambda text: periods(text, ASKED),
     "episodes: find": event,
+    "summaries: pick excerpts": digested,
     "display: make safe": safe,
     "documents: decode": lambda text: decode(encode_json(text)),
 }

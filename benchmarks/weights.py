@@ -28,6 +28,8 @@ from recall import BUDGETS, Set, fill, now_of, read_sets
 
 SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
 """How much a set counts. The last is made of remarks that are planted in another set's talks."""
+MOST = 2_000
+"""Messages that are looked at for a question: all of these talks."""
 RIDGE = 1e-3
 NAMES = Signals.__struct_fields__
 
@@ -73,7 +75,9 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
         with Store(Path(folder) / "talks.db", embedder=embedder, sync="fast") as store:
             for talk, (chat, conversation) in enumerate(fill(store, one)):
                 store.index()
-                looked = store.engine.read(lambda c, id=chat.id: look(c, store, id, None))
+                looked = store.engine.read(
+                    lambda connection, id=chat.id: look(connection, store, id, None)
+                )
                 names = {name for name, _ in looked.outline.people() if name}
                 places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
                 for asked in conversation["questions"]:
@@ -81,10 +85,11 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
                         continue
                     question = question_of(asked["q"], names, now_of(conversation))
                     vector = store.space and store.space.vector_of(question.meaning)
+                    asked_for = (store, looked, question, vector, MOST)
                     found, meanings = store.engine.read(
-                        lambda c, q=question, v=vector: found_in(c, store, looked, q, v, 2_000)
+                        lambda connection, some=asked_for: found_in(connection, *some)
                     )
-                    rows = signals_of(question, found, meanings or {}, looked.outline, 2_000)
+                    rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
                     signals = np.array([[getattr(s, n) for n in NAMES] for _, _, s in rows])
                     signals = signals.reshape(-1, len(NAMES))
                     costs = [entry.size / 4 + 7 for _, entry, _ in rows]

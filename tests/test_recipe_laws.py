@@ -54,6 +54,9 @@ recipes = st.builds(
     ),
     placement=st.sampled_from(("volatility", "system")),
     oversize=st.sampled_from(("refuse", "cut")),
+    summary=st.sampled_from(
+        (None, cw.Summarise(), cw.Summarise(40), cw.Summarise(using=lambda _: "# They ate. " * 9))
+    ),
     reply_media=st.booleans(),
 )
 budgets = st.sampled_from((1, 20, 60, 150, 400, 1_000, 100_000))

@@ -68,6 +68,11 @@ DAMAGE = {
         ["head conversation 'a': its head says 80, the last message is 8"],
         True,
     ),
+    "a summary of nothing": (
+        "INSERT INTO summaries (conversation, name, last, made, body) VALUES (1, 'm', 9, '', '{}')",
+        ["summaries conversation 'a': 1 are of messages not there"],
+        True,
+    ),
     "a mark without a message": (
         "INSERT INTO marks (conversation, seq, pinned) VALUES (1, 9, 1)",
         ["marks conversation 'a': 1 marks are of no message"],

@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contextwright as cw
+import contextwright.summaries
 from contextwright.exchanges import match_results
 from contextwright.history import Fading
 from contextwright.recipe import Recipe
 from contextwright.store import reach, tally
+from contextwright.store import summaries as store_summaries
 from contextwright.store.base import Store
 from test_windows import histories, windows
 
@@ -38,6 +40,7 @@ recipes = st.builds(
     fading=st.sampled_from((Fading(), Fading(results=1, media=1, step=2), Fading(results=2))),
     budget=st.sampled_from((200, 400, 900, 4_000)),
     stored_system=st.sampled_from(("keep", "skip")),
+    summary=st.sampled_from((None, None, cw.Summarise(), cw.Summarise(60))),
 )
 MODELS = ("gpt-4o", "claude-sonnet-5-5", "gemini-3.5-flash")
 
@@ -48,6 +51,9 @@ def small_steps() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reach, "CHUNK", 3)
         patch.setattr(tally, "CHUNK", 3)
+        settled = store_summaries.SETTLED.replace(str(contextwright.summaries.BLOCK), "3")
+        patch.setattr(store_summaries, "SETTLED", settled)
+        patch.setattr(contextwright.summaries, "BLOCK", 3)
         yield
 
 

@@ -157,7 +157,7 @@ def test_a_store_of_the_first_version_is_indexed_when_it_is_searched(
 def back_to_version_1(place: str) -> None:
     """Take the steps behind the first back."""
     tables = "DROP TABLE divided; DROP TABLE vectors; DROP TABLE embedders; DROP TABLE outlines; "
-    tables += "DROP TABLE words; DROP TABLE indexed; DROP TABLE memories; "
+    tables += "DROP TABLE words; DROP TABLE indexed; DROP TABLE memories; DROP TABLE summaries; "
     if place.startswith("postgresql"):
         engine: PostgresEngine | SqliteEngine = PostgresEngine(place, "full")
         version = "UPDATE version SET number = 1"

@@ -17,6 +17,7 @@ from contextwright.errors import (
     StoreError,
     StoreFull,
     StoreLost,
+    SummaryError,
     UnknownFormat,
     UnknownModel,
     UnknownSchema,
@@ -78,7 +79,15 @@ if TYPE_CHECKING:
     from contextwright.store.asynchronous import AsyncChat, AsyncStore
     from contextwright.store.base import Store
     from contextwright.store.chat import Chat
-    from contextwright.store.records import Details, Hit, Stored, StoredMemory, Turn
+    from contextwright.store.records import (
+        Details,
+        Hit,
+        Stored,
+        StoredMemory,
+        StoredSummary,
+        Turn,
+    )
+    from contextwright.summaries import Summaries, Summarise, Summary, Told, Using
     from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
     from contextwright.wire.openai_chat.types import LLMMessage
 
@@ -153,8 +162,14 @@ __all__ = [
     "StoreLost",
     "Stored",
     "StoredMemory",
+    "StoredSummary",
+    "Summaries",
+    "Summarise",
+    "Summary",
+    "SummaryError",
     "Text",
     "Thinking",
+    "Told",
     "Tool",
     "ToolCall",
     "ToolChoice",
@@ -166,6 +181,7 @@ __all__ = [
     "UnknownSchema",
     "UsageError",
     "UserProfile",
+    "Using",
     "Wanted",
     "assistant",
     "check",
@@ -226,9 +242,15 @@ LATER = {
     "Store": "contextwright.store.base",
     "Stored": "contextwright.store.records",
     "StoredMemory": "contextwright.store.records",
+    "StoredSummary": "contextwright.store.records",
+    "Summaries": "contextwright.summaries",
+    "Summarise": "contextwright.summaries",
+    "Summary": "contextwright.summaries",
+    "Told": "contextwright.summaries",
     "Transcript": "contextwright.sections",
     "Turn": "contextwright.store.records",
     "UserProfile": "contextwright.sections",
+    "Using": "contextwright.summaries",
     "Wanted": "contextwright.memories",
     "gemini_embedder": "contextwright.recall.providers",
     "openai_embedder": "contextwright.recall.providers",

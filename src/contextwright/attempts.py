@@ -16,6 +16,7 @@ from contextwright.changes import Change
 from contextwright.context import Context, Ledger, is_marked, units_of
 from contextwright.formats.base import Conversation, Rendered
 from contextwright.messages import Message, Text
+from contextwright.omissions import Omission
 from contextwright.shares import REQUIRED, costs, within_shares
 from contextwright.shortening import cut_to, longest_text
 from contextwright.thinking import open_turn, without_thinking
@@ -31,15 +32,18 @@ replace = msgspec.structs.replace
 
 SHORTEST = 200
 """Texts are never cut to less than so many characters."""
+SHARE = 4
+"""A summary takes at most one of so many parts of the room for messages."""
 
 
 class Draft(Struct, frozen=True):
     """What is to be rendered."""
 
     messages: list[Message]
-    places: list[int | None]
-    """Where each stands in the history; None for the note."""
+    places: list[int | str]
+    """Where each stands in the history; the note and the summary by name."""
     changes: list[Change]
+    decisions: Decisions
 
 
 class Attempt:
@@ -56,13 +60,16 @@ class Attempt:
         )
         self.noted = True
         """Messages that are left out are spoken of."""
+        self.summed = build.recipe.summary is not None
+        """What is left out is told in a summary."""
         self.longest: int | None = None
         """Texts of the newest turn are cut to so many characters; None: not at all."""
 
     def made(self) -> Context | Count:
         """The context, or what the least costs that could be sent.
 
-        Less important sections go, then the note, and long texts are cut, before it is refused.
+        Less important sections go, then the summary, then the note, and long texts are cut, before
+        it is refused.
         """
         while True:
             made = self.fitted()
@@ -80,13 +87,13 @@ class Attempt:
             rendered = self.rendered(conversation)
             count = self.meter.count(rendered.payload)
             if count.most <= self.budget:
-                return self.finished(decisions, draft, conversation, rendered, count)
+                return self.finished(draft, conversation, rendered, count)
             if limit <= 0 or self.decisions(0).staying == decisions.staying:
                 return count
             limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
 
     def give_way(self, count: Count) -> bool:
-        """Leave out the least important section, or the note, or cut the longest text.
+        """Leave out the least important section, the summary or the note, or cut the longest text.
 
         False: there is nothing left to do.
         """
@@ -95,6 +102,10 @@ class Attempt:
             least = min(optional, key=lambda section: section.priority)
             self.sections.remove(least)
             self.changes.append(Change("loss.section", least.name, "no room in the budget"))
+            return True
+        if self.summed:
+            self.summed = False
+            self.changes.append(Change("loss.summary", "summary", "no room in the budget"))
             return True
         if self.noted and self.recipe.note is not None:
             self.noted = False
@@ -142,16 +153,29 @@ class Attempt:
         coarse = max(1, self.budget // 64)
         return max(0, self.budget - -(-fixed // coarse) * coarse)
 
+    def room(self) -> int:
+        """The room for what a window may drop.
+
+        What changes every turn does not count and the rest is rounded, so that it stays put.
+        """
+        room = self.budget - self.fixed.most - self.history.always_before(len(self.history))
+        coarse = max(1, self.budget // 16)
+        return max(coarse, room // coarse * coarse)
+
     def grid(self, step: float) -> int:
         """The width of a stepped window's grid: a share of the room for what a window may drop.
 
         Were it a share of the budget, a long system text would make one step as wide as the whole
-        window. What changes every turn does not count and the rest is rounded, so that the grid
-        stays put.
+        window.
         """
-        room = self.budget - self.fixed.most - self.history.always_before(len(self.history))
-        coarse = max(1, self.budget // 16)
-        return max(1, int(max(coarse, room // coarse * coarse) * step))
+        return max(1, int(self.room() * step))
+
+    def allowance(self) -> int:
+        """What a summary may cost; it is kept free once anything is left out, so that the cut does
+        not move when a summary comes.
+        """
+        summary = self.recipe.summary
+        return min(summary.tokens, self.room() // SHARE) if summary and self.summed else 0
 
     # --- the messages ------------------------------------------------------------------------
 
@@ -160,13 +184,17 @@ class Attempt:
         window = self.recipe.window
         if isinstance(window, Stepped) and window.grid is None:
             window = replace(window, grid=self.grid(window.step))
-        return window.decide(self.history, limit)
+        decisions = window.decide(self.history, limit)
+        if self.summed and decisions.omitted:
+            return window.decide(self.history, max(0, limit - self.allowance()))
+        return decisions
 
     def draft(self, decisions: Decisions) -> Draft:
-        """What is kept, with the note on what is not, and the volatile text beside the question."""
+        """What is kept, what is told of the rest, and the volatile text beside the question."""
         messages: list[Message] = []
-        places: list[int | None] = []
-        changes: list[Change] = []
+        places: list[int | str] = []
+        omission = self.omission(decisions)
+        decisions, changes = omission.decisions, omission.changes
         gap, question, volatile = decisions.gap, self.history.question, self.volatile
         company = [*self.build.company, *([Text(volatile)] if volatile else [])]
         seen = self.history.seen()
@@ -178,30 +206,30 @@ class Attempt:
                     reason = f"no text is longer than {self.longest:,} characters"
                     changes.append(Change("loss.cut", self.named(place), reason))
             if place == gap:
-                note = self.note(decisions.told, changes)
-                messages.extend(note)
-                places.extend(None for _ in note)
+                messages.extend(omission.messages.values())
+                places.extend(omission.messages)
             if place == question and company:
                 message = message.with_parts((*message.parts, *company))
             messages.append(message)
             places.append(place)
         self.leave_thinking(messages, places, decisions, changes)
-        return Draft(messages, places, changes)
+        return Draft(messages, places, changes, decisions)
 
-    def note(self, omitted: int, changes: list[Change]) -> list[Message]:
-        """The message that says how many are left out, if there is room for it."""
-        message = self.recipe.note.message(omitted) if self.recipe.note else None
-        if message is None:
-            return []
-        if not self.noted:
-            changes.append(Change("loss.note", "note", "no room in the budget"))
-            return []
-        return [message]
+    def omission(self, decisions: Decisions) -> Omission:
+        """What is said of the messages that are left out."""
+        omission = Omission(decisions, {}, [])
+        if decisions.gap is not None:
+            last, summaries = self.history.number(decisions.start), self.build.summaries
+            # Where more has to be read first, the cut is not what it will be.
+            if self.summed and summaries is not None and last and not decisions.wanted:
+                omission.summarise(summaries.upto(last), self.allowance(), self.history.telling)
+            omission.note(self.recipe.note, has_room=self.noted)
+        return omission
 
     def leave_thinking(
         self,
         messages: list[Message],
-        places: list[int | None],
+        places: list[int | str],
         decisions: Decisions,
         changes: list[Change],
     ) -> None:
@@ -215,7 +243,7 @@ class Attempt:
         demanded = open_turn(messages) if self.build.model.legacy_thinking else len(messages)
         for index, place in enumerate(places[:demanded]):
             bare = without_thinking(messages[index])
-            if bare is not messages[index] and place is not None and place > changed:
+            if bare is not messages[index] and isinstance(place, int) and place > changed:
                 messages[index] = bare
                 reason = "what stood before it is not what it was"
                 changes.append(Change("loss.thinking", self.named(place), reason))
@@ -262,7 +290,6 @@ class Attempt:
 
     def finished(
         self,
-        decisions: Decisions,
         draft: Draft,
         conversation: Conversation,
         rendered: Rendered,
@@ -290,7 +317,7 @@ class Attempt:
             payload,
             build.format,
             build.model,
-            decisions,
+            draft.decisions,
             (*build.lost, *self.changes, *draft.changes, *changes, *rendering),
             self.ledger(count),
             units,
@@ -298,9 +325,9 @@ class Attempt:
             conversation,
         )
 
-    def named(self, place: int | None) -> str:
+    def named(self, place: int | str) -> str:
         """A place as changes name it: by the number of the message in the whole history."""
-        return "note" if place is None else f"messages[{self.history.number(place)}]"
+        return place if isinstance(place, str) else f"messages[{self.history.number(place)}]"
 
     def ledger(self, count: Count) -> Ledger:
         """The tokens by what they are for: the words of each section alone, and what joins them.

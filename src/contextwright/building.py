@@ -19,6 +19,7 @@ from contextwright.metering import Meter
 from contextwright.models import Model
 from contextwright.sections import Moment, reply_media
 from contextwright.shares import said_by
+from contextwright.summaries import Digest, Summaries, Summarise, Summary, Told, made
 from contextwright.tokens import Count
 
 if TYPE_CHECKING:
@@ -36,9 +37,19 @@ class PricedHistory(History):
         self.meter = meter
         self.frame = Conversation(())
         """What belongs to the conversation besides its messages."""
+        self.digest: Digest | None = None
+        self.summary: Summary | None = None
+        """What earlier builds told of its beginning."""
+        self._told: tuple[tuple[Summary, int], Message | None] | None = None
         skip = recipe.stored_system == "skip"
         fading = capped(recipe.fading, meter.model)
         super().__init__(messages, price=meter.cost, fading=fading, skip_system=skip)
+
+    def telling(self, summary: Summary, tokens: int) -> Message | None:
+        """The message that tells a summary within so many tokens; the last one is remembered."""
+        if self._told is None or self._told[0] != (summary, tokens):
+            self._told = (summary, tokens), summary.message(tokens, self.meter.cost)
+        return self._told[1]
 
     def fits(self, format: str, model: Model, recipe: Recipe) -> bool:
         """Whether its prices are those of this format, model and recipe."""
@@ -54,6 +65,40 @@ def capped(fading: Fading, model: Model) -> Fading:
     return fading
 
 
+class OwnSummaries:
+    """Summaries of a history that is all there; it remembers what was told, and goes on from it."""
+
+    def __init__(self, summarise: Summarise, history: PricedHistory) -> None:
+        self.summarise, self.history = summarise, history
+        self._made: Told | None = None
+
+    def upto(self, last: int) -> Told:
+        """The summary of all messages up to one; a program is asked once in a build."""
+        if self.summarise.is_digest:
+            return Told(self._digest(last).summary)
+        if self._made is None:
+            known = self.history.summary
+            if known is not None and (known.last > last or known.method != self.summarise.method):
+                known = None
+            if known is not None and known.last == last:
+                return Told(known)
+            first = known.last if known else 0
+            messages = enumerate(self.history.messages[first:last], first + 1)
+            self._made = made(self.summarise, known, messages)
+            self.history.summary = self._made.summary
+        return self._made
+
+    def _digest(self, last: int) -> Digest:
+        """The digest of all messages up to one, gone on with where it can be."""
+        known, longest = self.history.digest, self.summarise.longest
+        if known is None or known.longest != longest or known.last > last:
+            known = Digest(longest)
+        for message in self.history.messages[known.last : last]:
+            known.add(message)
+        self.history.digest = known
+        return known
+
+
 class Build:
     """What goes into one context, whatever its budget."""
 
@@ -65,6 +110,7 @@ class Build:
         format: str,
         tools: Sequence[Tool | Opaque] | None,
         moment: Moment,
+        summaries: Summaries | None = None,
     ) -> None:
         self.recipe = recipe
         self.model = model
@@ -81,6 +127,9 @@ class Build:
             self.lost = foreign_settings(conversation, "") if conversation.extra else []
             self.meter = Meter(format, model)
             self.history = PricedHistory(conversation.messages, self.meter, recipe)
+        self.summaries = summaries
+        if recipe.summary is not None and summaries is None:
+            self.summaries = OwnSummaries(recipe.summary, self.history)
         self.tools = tuple(tools) if tools is not None else self.frame.tools
         place = self.history.question
         messages = self.history.messages

@@ -150,6 +150,8 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
         )
     if context.decisions.omitted != previous.decisions.omitted:
         return "the window moved"
+    if context.decisions.summarised != previous.decisions.summarised:
+        return "the summary goes further"
     changed = [
         name for name, text in context.sections.items() if previous.sections.get(name) != text
     ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal, TypeAlias, overload
 
 from msgspec import Struct
@@ -16,12 +18,13 @@ from contextwright.messages import Message
 __all__ = ["Action", "Decision", "Decisions", "Run", "Span", "decided"]
 
 Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
-"""Cleared: it stays, but its results or media have faded."""
+"""Cleared: it stays, but its results or media have faded. Summarised: a summary tells of it."""
 
 HIDDEN = "hidden from context"
 SKIPPED = "system messages of the history are left out"
 TORN = "its exchange is not whole in the window"
 FADED = "older results and media fade"
+SUMMARISED = "told in the summary"
 
 
 class Decision(Struct, frozen=True):
@@ -81,6 +84,9 @@ class Decisions(Sequence[Decision]):
         """Places of what was not read but has to be, before these decisions hold."""
         self.start = start
         """Where the newest messages begin: the cut."""
+        self.summarised = 0
+        """How many of those left out are told in a summary."""
+        self._told_until = 0
         self._history = history
         self._seen = seen
         self._torn = torn
@@ -103,13 +109,23 @@ class Decisions(Sequence[Decision]):
             raise IndexError(index)
         place = self._history.place(number)
         if place in self._history.unread:
-            return Decision(number, "dropped", self._why_dropped, None)
+            return Decision(number, *self._lost(number, self._why_dropped), None)
         tokens = self._history.cost(place, self._seen)
         nearest = bisect_right(self._starts, place) - 1
         if nearest >= 0 and place < self.staying[nearest].stop:
             run = self.staying[nearest]
             return Decision(number, run.action, run.reason, tokens)
-        return Decision(number, "dropped", self._why(place), tokens)
+        return Decision(number, *self._lost(number, self._why(place)), tokens)
+
+    def with_summary(self, last: int, count: int) -> Decisions:
+        """The same, with a summary of so many messages, up to one of them."""
+        number, messages = self._history.number, self._history.messages
+        before = takewhile(lambda place: number(place) < last, self.places())
+        kept = sum(messages[place].role != "system" for place in before)
+        told = copy(self)
+        told.__dict__.pop("runs", None)
+        told._told_until, told.summarised = last, count - kept
+        return told
 
     def places(self) -> Iterator[int]:
         """The places that stay, in order."""
@@ -128,16 +144,20 @@ class Decisions(Sequence[Decision]):
     @cached_property
     def runs(self) -> list[Run]:
         """The fates of all messages, neighbours with the same one together."""
-        number = self._history.number
-        return [
-            Run(number(run.start), number(run.stop), run.action, run.reason)
-            for run in self._runs_of_places()
-        ]
+        runs: list[Run] = []
+        for run in self._runs_of_places():
+            start, stop = self._history.number(run.start), self._history.number(run.stop)
+            told = min(max(start, self._told_until), stop) if run.left_out else start
+            add_run(runs, Run(start, told, "summarised", SUMMARISED))
+            add_run(runs, Run(told, stop, run.action, run.reason))
+        return runs
 
     def tokens(self, run: Run) -> int | None:
         """What the messages of a run cost together; None if some were never counted."""
         history = self._history
         start, stop = history.place(run.start), history.place(run.stop - 1) + 1
+        if (history.number(start), history.number(stop)) != (run.start, run.stop):
+            return None  # it ends among messages that were counted together
         unread = [one for place, one in history.unread.items() if start <= place < stop]
         read = history.before(stop, self._seen) - history.before(start, self._seen)
         if not all(one.is_counted for one in unread):
@@ -166,6 +186,12 @@ class Decisions(Sequence[Decision]):
             start = place + 1
         add_run(runs, Run(start, stop, "dropped", self._why_dropped))
 
+    def _lost(self, number: int, reason: str) -> tuple[Action, str]:
+        """What became of a message that does not stay, and why."""
+        if number < self._told_until and reason not in (HIDDEN, SKIPPED):
+            return "summarised", SUMMARISED
+        return "dropped", reason
+
     def _why(self, place: int) -> str:
         """Why a message does not stay."""
         if place in self._torn:
@@ -186,8 +212,8 @@ class Decisions(Sequence[Decision]):
 
     @property
     def told(self) -> int:
-        """How many messages a note should say are left out."""
-        return self.omitted if self._told is None else self._told
+        """How many messages a note should say are left out: those that no summary tells of."""
+        return max((self.omitted if self._told is None else self._told) - self.summarised, 0)
 
     @property
     def gap(self) -> int | None:

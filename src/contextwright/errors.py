@@ -14,6 +14,7 @@ ContextwrightError
 │   ├── StoreFull         no room left to write
 │   ├── StoreLost         the server went away and did not come back in time
 │   └── UnknownSchema     made by a newer release, or no store of ours
+├── SummaryError          a summary could not be written
 └── MissingExtra          an optional package is not installed
 """
 
@@ -37,6 +38,7 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreLost",
+    "SummaryError",
     "UnknownFormat",
     "UnknownModel",
     "UnknownSchema",
@@ -54,6 +56,12 @@ def shown(value: object) -> str:
     except RecursionError:
         text = f"a deeply nested {type(value).__name__}"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def in_one_line(error: Exception) -> str:
+    """The kind of anybody's error and its first line."""
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
 
 
 class ContextwrightError(Exception):
@@ -174,6 +182,10 @@ class StoreLost(StoreError):
 
 class UnknownSchema(StoreError):
     """The store was made by a newer release, or is not one of ours; it is left as it is."""
+
+
+class SummaryError(ContextwrightError):
+    """Whoever was asked for a summary wrote none; those that were written before are kept."""
 
 
 class MissingExtra(ContextwrightError):

@@ -101,7 +101,7 @@ def changed(changes: Iterable[Change]) -> Iterator[str]:
         yield f"{code} {found[0].path}{more}: {reason}"
 
 
-SIGNS = {"kept": "+", "dropped": "-", "cleared": "~"}
+SIGNS = {"kept": "+", "dropped": "-", "cleared": "~", "summarised": "≈"}
 
 
 def share(part: int, whole: int) -> str:

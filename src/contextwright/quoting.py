@@ -10,9 +10,11 @@ import re
 
 from contextwright.graphemes import cut
 
-__all__ = ["LONGEST_LINE", "filled", "one_line", "quoted"]
+__all__ = ["LONGEST_LINE", "NOTHING", "filled", "one_line", "quoted"]
 
 LONGEST_LINE = 200
+NOTHING = "(nothing)"
+"""Stands for words that cannot be seen."""
 JOINERS = "\u200c\u200d"
 """Persian words and many emoji are not the same without them."""
 OPENING = re.compile(r"(?:#|>|=|~~~|\[|[-+*](?= |$)|[-_*][-_* ]*$)|(\d{1,9})[.)](?= |$)")
@@ -38,7 +40,7 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     line = MARK.sub("(", line)
     if len(line) > longest or len(text) > len(clean):
         line = cut(line, max(longest - 3, 0)) + "..."
-    return line if line.strip(JOINERS) else "(nothing)"
+    return line if line.strip(JOINERS) else NOTHING
 
 
 def quoted(text: str, longest: int = LONGEST_LINE) -> str:

@@ -19,6 +19,7 @@ from contextwright.messages import Message, Opaque, Text, Tool
 from contextwright.metering import Meter
 from contextwright.models import Model
 from contextwright.sections import Moment, Section
+from contextwright.summaries import Summaries, Summarise
 from contextwright.windows import Stepped, Window
 
 __all__ = ["Note", "Recipe"]
@@ -53,6 +54,8 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: int = 1_024
     """Tokens kept free for the answer."""
     note: Note | None = Note()
+    summary: Summarise | None = None
+    """Tell what is left out in few words; None: only say how many there are."""
     placement: Literal["volatility", "system"] = "volatility"
     """Where what changes every turn goes: beside the newest question, or in the system text."""
     oversize: Literal["refuse", "cut"] = "refuse"
@@ -77,17 +80,19 @@ class Recipe(Struct, frozen=True, kw_only=True, omit_defaults=True):
         now: datetime | None = None,
         budget: int | None = None,
         memories: Recollection | None = None,
+        summaries: Summaries | None = None,
     ) -> Context:
         """The best valid request within the budget, with its receipt.
 
-        Clock and memories are what the sections may look at; none of them asks for more.
+        Clock and memories are what the sections may look at; none of them asks for more. Where
+        summaries are not made here, `summaries` has them.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
         """
         facts = as_model(model)
         moment = Moment(now, memories=memories)
-        made = Build(self, conversation, facts, format or facts.format, tools, moment)
+        made = Build(self, conversation, facts, format or facts.format, tools, moment, summaries)
         return made.context(self.tokens(facts, budget))
 
     def tokens(self, model: Model, budget: int | None = None) -> int:

@@ -16,11 +16,19 @@ from contextwright.errors import ContextwrightError, ParseError, UsageError, sho
 from contextwright.history import Fading
 from contextwright.recipe import Note, Recipe
 from contextwright.sections import BuiltIn, File
+from contextwright.summaries import Summarise
 from contextwright.windows import Stepped, Window
 
 __all__ = ["SHIPPED", "find", "load", "read"]
 
 SHIPPED = ("default", "aya", "013", "forge", "gryag", "port42")
+
+
+class WrittenSummary(Struct, forbid_unknown_fields=True):
+    """What a file can say of summaries: all but who writes them."""
+
+    tokens: Annotated[int, Meta(ge=1)] = Summarise().tokens
+    model: str | None = None
 
 
 class Written(Struct, forbid_unknown_fields=True):
@@ -33,6 +41,7 @@ class Written(Struct, forbid_unknown_fields=True):
     budget: Annotated[int, Meta(ge=1)] | None = None
     answer: Annotated[int, Meta(ge=1)] = 1_024
     note: Note | bool = True
+    summary: WrittenSummary | bool = False
     placement: Literal["volatility", "system"] = "volatility"
     oversize: Literal["refuse", "cut"] = "refuse"
     cache: bool = True
@@ -94,6 +103,7 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
         budget=written.budget,
         answer=written.answer,
         note=note,
+        summary=summary_of(written.summary),
         placement=written.placement,
         oversize=written.oversize,
         cache=written.cache,
@@ -103,6 +113,13 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
         reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
         options=written.options,
     )
+
+
+def summary_of(written: WrittenSummary | bool) -> Summarise | None:
+    """How summaries are made, if they are."""
+    if isinstance(written, WrittenSummary):
+        return Summarise(written.tokens, written.model)
+    return Summarise() if written else None
 
 
 def require_no_negatives(part: str, value: object) -> None:
@@ -133,6 +150,7 @@ FIELDS = {
     "": list(Written.__struct_fields__),
     "fading": list(Fading.__struct_fields__),
     "note": list(Note.__struct_fields__),
+    "summary": list(WrittenSummary.__struct_fields__),
 }
 """The fields of a recipe and of its parts."""
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from contextwright.changes import Change
-from contextwright.errors import shown
+from contextwright.errors import in_one_line
 from contextwright.sections import Instructions, Moment, Section, Share, Volatility
 
 __all__ = ["REQUIRED", "Said", "Written", "costs", "said_by", "within_shares"]
@@ -76,12 +76,6 @@ def said_by(sections: Iterable[Section | str], moment: Moment) -> tuple[list[Sai
         priority, share = section.priority, section.budget
         said.append(Said(name, above, words, section.volatility, priority, share, section.shorten))
     return said, changes
-
-
-def in_one_line(error: Exception) -> str:
-    """The kind of an error and its first line."""
-    first = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
 
 
 def within_shares(

@@ -24,8 +24,9 @@ from contextwright.terminal import safe
 
 if TYPE_CHECKING:
     from contextwright.cli.build import Task
+    from contextwright.recipe import Recipe
 
-__all__ = ["add", "context_of", "list_all", "read", "show"]
+__all__ = ["add", "asked_of", "context_of", "list_all", "read", "show"]
 
 PAGE, FURTHEST = 128, 1_024
 """Messages looked through at once, and in all, for the time of the newest question."""
@@ -159,17 +160,23 @@ def context_of(
 ) -> Context:
     """The request for a conversation of the store, after its last message or an earlier one."""
     with conversation(task.place, task.tenant, id, "--from") as chat:
-        frame = frame_of(chat.details())
-        spoken = {**frame.reply_tools, **task.recipe.reply_tools}
-        return chat.context(
-            msgspec.structs.replace(task.recipe, reply_tools=spoken),
-            model=task.model,
-            format=task.format,
-            tools=frame.tools if task.tools is None else task.tools,
-            now=now or task.now or question_time(newest_first(chat, at)),
-            budget=task.budget,
-            at=at,
-        )
+        recipe, asked = asked_of(task, chat, at=at, now=now)
+        return chat.context(recipe, **asked, at=at)
+
+
+def asked_of(
+    task: Task, chat: Chat, *, at: int | None = None, now: datetime | None = None
+) -> tuple[Recipe, dict[str, Any]]:
+    """The recipe and all else that a request for a conversation hangs on."""
+    frame = frame_of(chat.details())
+    spoken = {**frame.reply_tools, **task.recipe.reply_tools}
+    return msgspec.structs.replace(task.recipe, reply_tools=spoken), {
+        "model": task.model,
+        "format": task.format,
+        "tools": frame.tools if task.tools is None else task.tools,
+        "now": now or task.now or question_time(newest_first(chat, at)),
+        "budget": task.budget,
+    }
 
 
 def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import log
@@ -26,6 +27,10 @@ NEW = 0.5
 FIRST = 1.2
 """How much more the first sentence of a message counts: it mostly says what it is about."""
 
+SIGNS = 0.15
+"""Where more of a sentence are signs it is code or data, and comes last."""
+
+WITHOUT_SIGNS = str.maketrans("", "", string.punctuation)
 # A run of signs is looked at once, from its first: so a text of nothing but dots takes no longer.
 END = re.compile(
     r"(?<![.!?…।॥۔؟])[.!?…।॥۔؟]++[\"'”’»)\]]*+(?=\s|$)"
@@ -61,9 +66,9 @@ class Sentence(Struct, frozen=True):
 def digest(lines: Sequence[Line], longest: int) -> list[Line]:
     """The best sentences within so many characters, in order; all of them where they fit.
 
-    A sentence is good where it has many rare terms in little room. All stretches of the time have
-    their turn, and nothing is said twice. What it gives can be digested again together with newer
-    lines: so a digest grows without its sources.
+    A sentence is good where it has many rare terms in little room, and is no code. All stretches
+    of the time have their turn, and nothing is said twice. What it gives can be digested again
+    together with newer lines: so a digest grows without its sources.
     """
     lines = [line for line in lines if not line.text.isspace() and line.text]
     if sum(line.size for line in lines) <= longest:
@@ -138,8 +143,11 @@ def by_turns(
 
 def value(sentence: Sentence, weights: dict[str, float]) -> float:
     """How much a sentence says for the room it takes."""
+    text = sentence.text
+    if len(text) - len(text.translate(WITHOUT_SIGNS)) > SIGNS * len(text):
+        return 0
     said = weight_of(sentence.terms, weights)
-    return said * (1 if sentence.order else FIRST) / (HEAD + len(sentence.text))
+    return said * (1 if sentence.order else FIRST) / (HEAD + len(text))
 
 
 def is_new(sentence: Sentence, told: set[str], weights: dict[str, float]) -> bool:

@@ -28,7 +28,7 @@ UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 # How people speak of themselves.
 MYSELF = frozenset(
-    "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш наша".split()
+    "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш".split()
 )
 HAN_MYSELF = "我"
 

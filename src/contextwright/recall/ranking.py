@@ -1,10 +1,10 @@
 """Which messages answer a question: how likely it is of each, and why.
 
 A message is judged by a few signals, each between about -1 and 1: the words it shares with the
-question, those of its neighbours and of its sitting, how near its meaning is, who says it, when, and
-how long it is. A signal times its weight moves the log-odds that the question needs this message;
-so the parts of a score add up, and the score is a probability. The weights were fitted on
-conversations with known answers (`benchmarks/weights.py`), one set for all of them.
+question, those of its neighbours and of its sitting, how near its meaning is, who says it, when,
+and how long it is. A signal times its weight moves the log-odds that the question needs this
+message; so the parts of a score add up, and the score is a probability. The weights were fitted on
+conversations with known answers (`benchmarks/weights.py`), the same for all of them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Signals(Struct, frozen=True):
     sitting: float = 0.0
     """The best share of its sitting."""
     meaning: float = 0.0
-    """How near its meaning is: the cosine to the question, less what all messages have in common."""
+    """How near its meaning is: the cosine, less what all messages have in common."""
     meaning_beside: float = 0.0
     """The same, with its neighbours."""
     meaning_sitting: float = 0.0

@@ -28,7 +28,8 @@ from contextwright.store.engine import Outcomes, Sync
 from contextwright.store.hygiene import require_name
 from contextwright.store.indexing import Indexed, Progress
 from contextwright.store.reading import PAGE
-from contextwright.store.records import Details, Stored, StoredMemory, Turn
+from contextwright.store.records import Details, Stored, StoredMemory, StoredSummary, Turn
+from contextwright.summaries import Summary, Using
 
 if TYPE_CHECKING:
     from contextwright.context import Context
@@ -319,6 +320,39 @@ class AsyncChat:
         return await self.store.run(
             chat.make_episodes, using, boundaries=boundaries, now=now, embed=embed
         )
+
+    async def summarise(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        using: Using | None = None,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: Recollection | None = None,
+    ) -> Summary | None:
+        """Write the summary that the next context of this recipe would lack, and store it."""
+        return await self.store.run(
+            (await self._chat()).summarise,
+            recipe,
+            model=model,
+            using=using,
+            format=format,
+            tools=tools,
+            now=now,
+            budget=budget,
+            memories=memories,
+        )
+
+    async def summaries(self) -> list[StoredSummary]:
+        """The summaries that are stored, those made one way together, in order."""
+        return await self.store.run((await self._chat()).summaries)
+
+    async def undo_summary(self, recipe: Recipe) -> Summary | None:
+        """Remove the newest summary that this recipe tells; the one before it stands again."""
+        return await self.store.run((await self._chat()).undo_summary, recipe)
 
     async def _chat(self) -> Chat:
         return (await self.store.store()).conversation(self.id)

@@ -18,6 +18,7 @@ from contextwright.recall.embedding import Given, embedder_of
 from contextwright.recall.packing import Recall
 from contextwright.recall.ranking import PLAIN, Ranking
 from contextwright.store import conversations, notes, search, turns, vectors
+from contextwright.store.background import Background
 from contextwright.store.chat import Chat
 from contextwright.store.engine import Connection, Engine, Outcomes, Sync, Value, Work, open_engine
 from contextwright.store.hygiene import (
@@ -79,6 +80,8 @@ class Store:
         """Conversations as their last builds read them."""
         self._told: dict[tuple[str, str], list[str]] = {}
         """The events that the last context of a conversation told: its next turn counts them."""
+        self.background = Background()
+        """Summaries that are being written."""
         self._meters: dict[str, Meter] = {}
         self._used: dict[tuple[str, str], Meter] = {}
         """The meter that last measured a conversation: what is added to it is priced at once."""
@@ -91,6 +94,7 @@ class Store:
         other._meters, other._used = self._meters, self._used
         other.remembered, other._told = self.remembered, self._told
         other.space, other.outlines = self.space, self.outlines
+        other.background = self.background
         return other
 
     def meter(self, id: str, format: str, model: Model) -> Meter:
@@ -313,7 +317,8 @@ class Store:
         return self.engine.write_alone(work)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once what is being written in the background is there."""
+        self.background.close()
         self.engine.close()
 
     def adding(self, turn: Turn) -> tuple[str, Work[Numbers]]:

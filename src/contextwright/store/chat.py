@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
@@ -15,10 +16,11 @@ from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
 from contextwright.recall.packing import Recall
 from contextwright.recall.ranking import PLAIN, Ranking
-from contextwright.store import conversations, reading, turns
+from contextwright.store import conversations, reading, summaries, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text
-from contextwright.store.records import Details, Stored, StoredMemory, Turn
+from contextwright.store.records import Details, Stored, StoredMemory, StoredSummary, Turn
+from contextwright.summaries import Summarise, Summary, Using
 
 if TYPE_CHECKING:
     from contextwright.context import Context
@@ -282,6 +284,72 @@ class Chat:
 
         return Maker(self, using=using, boundaries=boundaries, now=now, embed=embed).make()
 
+    # --- summaries ---------------------------------------------------------------------------
+
+    def summarise(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        using: Using | None = None,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: Recollection | None = None,
+    ) -> Summary | None:
+        """Write the summary that the next context of this recipe would lack, and store it.
+
+        `model` is the one contexts are made for; the one that writes summaries is named in the
+        recipe, and asked by `using`. None: nothing is left out. Only what came since the last
+        summary is told to it, in as many steps as it takes, each stored when it is there.
+
+        Raises:
+            SummaryError: whoever was asked did not write one.
+        """
+        from contextwright.store.contexts import build
+
+        summarise = summary_of(recipe)
+        if using is not None:
+            if summarise.is_digest:
+                hint = "Summarise(model=…): a summary is known by who wrote it"
+                raise UsageError("the recipe names no model for its summaries", hint=hint)
+            summarise = msgspec.structs.replace(summarise, using=using)
+        looking = summaries.Looking()
+        build(
+            self,
+            msgspec.structs.replace(recipe, summary=summarise),
+            model=model,
+            format=format,
+            tools=tools,
+            now=now or datetime.now(UTC),
+            budget=budget,
+            memories=memories,
+            summaries=looking,
+        )
+        if not looking.last:
+            return None
+        return summaries.StoreSummaries(self, summarise).whole(looking.last)
+
+    def summaries(self) -> list[StoredSummary]:
+        """The summaries that are stored, those made one way together, in order."""
+        return self.store.engine.read(
+            lambda connection: summaries.every(connection, self._head(connection)[0].number)
+        )
+
+    def undo_summary(self, recipe: Recipe) -> Summary | None:
+        """Remove the newest summary that this recipe tells; the one before it stands again.
+
+        Gives what it removed. A recipe that makes its summaries by itself makes it anew: leave
+        `summary` out of it instead.
+        """
+        name = summary_of(recipe).name
+
+        def work(connection: Connection) -> Summary | None:
+            return summaries.undo(connection, self._head(connection)[0].number, name)
+
+        return self.store.engine.write(work, self.id)
+
     # --- inside ------------------------------------------------------------------------------
 
     def _head(self, connection: Connection) -> tuple[conversations.Head, int]:
@@ -307,6 +375,18 @@ class Chat:
             return turns.open_calls_at(connection, head, at) if at < length else None
 
         return work
+
+
+def summary_of(recipe: Recipe) -> Summarise:
+    """How a recipe tells what is left out.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if recipe.summary is None:
+        hint = "Recipe(summary=Summarise(…)), in a file summary = true"
+        raise UsageError("the recipe tells no summaries", hint=hint)
+    return recipe.summary
 
 
 def require_number(seq: object) -> None:

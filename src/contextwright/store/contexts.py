@@ -24,7 +24,9 @@ from contextwright.store.engine import Connection
 from contextwright.store.pages import Pages
 from contextwright.store.reach import Reach
 from contextwright.store.recollection import StoreRecollection
+from contextwright.store.summaries import StoreSummaries
 from contextwright.store.tally import Tally
+from contextwright.summaries import Summaries
 from contextwright.windows import FirstAndRecent, KeepAll
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def build(
     budget: int | None = None,
     memories: Recollection | None = None,
     at: int | None = None,
+    summaries: Summaries | None = None,
 ) -> Context:
     """The context of a conversation; reads what the window needs, and more only if it asks.
 
@@ -77,6 +80,8 @@ def build(
         lambda connection: looked_up(connection, chat, recipe, meter, room, known, at)
     )
     own = StoreRecollection(chat, last=known.reach.length - RECENT)
+    if recipe.summary is not None and summaries is None:
+        summaries = StoreSummaries(chat, recipe.summary)
     while True:
         if known.tally.new and at is None:
             engine.write(known.tally.write, chat.id)
@@ -89,6 +94,7 @@ def build(
             now=now,
             budget=budget,
             memories=own if memories is None else memories,
+            summaries=summaries,
         )
         if not context.decisions.wanted:
             if own.recalled and own.leave_out({place + 1 for place in context.decisions.kept()}):

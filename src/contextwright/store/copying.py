@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import Conflict, StoreError
-from contextwright.store import episodes, notes, totals
+from contextwright.store import episodes, notes, summaries, totals
 from contextwright.store.engine import Connection, Engine, Row, Work
 from contextwright.store.entries import (
     CALLS,
@@ -139,6 +139,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     if known is None:
         number, after = created(connection, entry), entry.before
     elif is_same_state(connection, entry, marks, known):
+        bring_summaries(connection, source, entry, known.number)
         return entry
     else:
         number, after = known.number, known.last
@@ -150,6 +151,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     insert(connection, "marks", "seq, visibility, pinned", number, marks)
     insert(connection, "open_calls", "seq, part, id, name", number, calls)
     bring_totals(connection, source, entry, number)
+    bring_summaries(connection, source, entry, number)
     return entry
 
 
@@ -201,7 +203,7 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
     )
     head = "UPDATE heads SET last = ?, marked = marked + 1 WHERE conversation = ?"
     connection.run(head, entry.last, number)
-    for table in ("marks", "open_calls", "totals"):
+    for table in ("marks", "open_calls", "totals", "summaries"):
         connection.run(f"DELETE FROM {table} WHERE conversation = ?", number)
 
 
@@ -213,6 +215,13 @@ def bring_totals(connection: Connection, source: Engine, entry: Entry, number: i
         for rows in pages(source, TOTALS, entry.number, -1, entry.last, meter):
             columns = "meter, seq, cost, results, media, together"
             insert(connection, "totals", columns, number, [(here, *row) for row in rows])
+
+
+def bring_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
+    """Summaries too, of what is copied: those that a model wrote cannot be made again."""
+    rows = source.read(lambda one: one.rows(summaries.ROWS, entry.number))
+    fitting = [(number, *row) for row in rows if row[1] <= entry.last]
+    connection.run_many(summaries.INSERT, fitting)
 
 
 def insert(

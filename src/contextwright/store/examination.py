@@ -108,6 +108,7 @@ class Examination:
         yield from self._numbers()
         yield from self._joins()
         yield from self._marks()
+        yield from self._summaries()
         yield from self._bodies()
         yield from self._open_calls()
         yield from self._vectors()
@@ -200,6 +201,16 @@ class Examination:
             rows = tuple((number, seq) for seq in astray)
             cure = Cure(drop, rows, "they are gone")
             yield self.found("marks", f"{len(astray):,} marks are of no message", cure)
+
+    def _summaries(self) -> Iterator[Finding]:
+        """Summaries of messages that are there, for who could tell what others say."""
+        number = self.patient.number
+        sql = "SELECT name, last FROM summaries WHERE conversation = ? AND (last < 1 OR last > ?)"
+        rows = tuple((number, *row) for row in self.connection.rows(sql, number, self.end))
+        if rows:
+            drop = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+            cure = Cure(drop, rows, "they are gone")
+            yield self.found("summaries", f"{len(rows):,} are of messages not there", cure)
 
     @cached_property
     def marked(self) -> set[int]:

@@ -264,6 +264,14 @@ CREATE TABLE divided (
     last INTEGER NOT NULL,
     marked INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE summaries (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    made TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+) STRICT, WITHOUT ROWID;
 """
 
 POSTGRES_3 = """
@@ -296,6 +304,14 @@ CREATE TABLE vectors (
     PRIMARY KEY (conversation, embedder, first)
 );
 ALTER TABLE vectors ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE TABLE summaries (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    last bigint NOT NULL,
+    made text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+);
 """
 
 STEPS: tuple[Step, ...] = (

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from contextwright.memories import Memory
 from contextwright.messages import Message
+from contextwright.summaries import Summary
 
-__all__ = ["Cure", "Details", "Finding", "Hit", "Stored", "StoredMemory", "Turn"]
+__all__ = ["Cure", "Details", "Finding", "Hit", "Stored", "StoredMemory", "StoredSummary", "Turn"]
 
 
 class Stored(Struct, frozen=True):
@@ -93,3 +94,13 @@ class StoredMemory(Struct, frozen=True):
     """How many contexts told it that a turn followed."""
     accessed: str | None = None
     """When the last of them was, in ISO 8601."""
+
+
+class StoredSummary(Struct, frozen=True):
+    """A summary as a store keeps it."""
+
+    name: str
+    """How it was made: by what, and with how many tokens."""
+    made: str
+    """When, in ISO 8601."""
+    summary: Summary

@@ -8,7 +8,16 @@ from typing import TypeAlias
 
 from contextwright.errors import Conflict, NotFound, shown
 from contextwright.messages import Message
-from contextwright.store import calls, conversations, notes, reach, reading, search, totals
+from contextwright.store import (
+    calls,
+    conversations,
+    notes,
+    reach,
+    reading,
+    search,
+    summaries,
+    totals,
+)
 from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.records import Details
@@ -105,6 +114,8 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
         f"ON CONFLICT (conversation, seq) DO UPDATE SET {column} = excluded.{column}"
     )
     connection.run(sql, head.number, seq, value)
+    if column == "visibility":
+        summaries.forget_from(connection, head.number, seq)
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
 
 
@@ -154,6 +165,7 @@ def fork(
         "SELECT ?, seq, visibility, pinned FROM marks WHERE conversation = ? AND seq <= ?"
     )
     connection.run(copy_marks, number, head.number, at)
+    summaries.copy_to_fork(connection, head.number, number, at)
     if at == last:
         copy_calls = (
             "INSERT INTO open_calls (conversation, seq, part, id, name) "

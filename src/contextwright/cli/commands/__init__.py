@@ -12,6 +12,7 @@ from contextwright.cli.commands import (  # isort: skip
     transfer,
     streams,
     memories,
+    summaries,
     tables,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "memories",
     "stores",
     "streams",
+    "summaries",
     "tables",
     "transfer",
 ]

@@ -1,0 +1,60 @@
+"""Work that nobody waits for: one piece after another, in a thread of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+
+from contextwright.errors import ContextwrightError
+
+__all__ = ["Background"]
+
+
+class Background:
+    """A thread that starts with the first piece of work; of a kind, one piece is under way."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._thread: ThreadPoolExecutor | None = None
+        self._under_way: dict[Hashable, Future[str]] = {}
+        self._failures: dict[Hashable, str] = {}
+        self._is_closed = False
+
+    def start(self, key: Hashable, work: Callable[[], str]) -> str:
+        """Have work done that says why it failed, and nothing else; gives why it failed last time.
+
+        Work whose like is under way is not started.
+        """
+        with self._lock:
+            if key not in self._under_way and not self._is_closed:
+                self._thread = self._thread or ThreadPoolExecutor(1, "contextwright-background")
+                self._under_way[key] = self._thread.submit(self._done, key, work)
+            return self._failures.get(key, "")
+
+    def wait(self) -> None:
+        """Come back when nothing is under way."""
+        while pending := [*self._under_way.values()]:
+            for future in pending:
+                future.result()
+
+    def close(self) -> None:
+        """Start nothing more, and wait for what is being done."""
+        with self._lock:
+            self._is_closed = True
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.shutdown(cancel_futures=True)
+
+    def _done(self, key: Hashable, work: Callable[[], str]) -> str:
+        """Do it; what a store says is a failure like any other."""
+        try:
+            failure = work()
+        except ContextwrightError as error:
+            failure = f"it failed: {error}"
+        with self._lock:
+            self._under_way.pop(key, None)
+            self._failures.pop(key, None)
+            if failure:
+                self._failures[key] = failure
+        return failure

@@ -1,0 +1,363 @@
+"""What left the window, told in few words: what it says, what it costs, and when it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright import recipes as recipes_in_files
+from contextwright.summaries import Request, Summary
+from hostile import OWN
+from test_readme import EXAMPLE, with_real_outputs
+from test_windows import histories, windows
+
+MODEL = "gpt-4o"
+TALK = [
+    "I am allergic to hazelnuts.",
+    "Noted: no hazelnuts.",
+    "My train to Lviv leaves at 7:40 on Friday.",
+    "Then be at the station at 7:20.",
+    "Remind me to buy a ticket for Olena.",
+    "I will remind you.",
+    "What is the weather like?",
+    "It is sunny.",
+]
+
+
+def talk(turns: int = 1) -> list[cw.Message]:
+    """People and a model in turn, on two days, and a question."""
+    messages: list[cw.Message] = []
+    for number in range(turns * len(TALK)):
+        text = TALK[number % len(TALK)]
+        if number % 2:
+            messages.append(cw.assistant(text))
+        else:
+            day = f"2024-05-{1 + number // 4:02}T10:00:00Z" if number < 40 else None
+            messages.append(cw.user(text, author=cw.Author("1", "Alice"), sent_at=day))
+    return [*messages, cw.user("And now?")]
+
+
+def said_of_gap(context: cw.Context) -> list[str]:
+    """The texts of the summary and of the note."""
+    kinds = ("summary", "note")
+    return [one.text for one in context.conversation.messages if one.kind in kinds]
+
+
+# --- a digest --------------------------------------------------------------------------------
+
+
+def test_a_digest_stands_where_messages_were_left_out() -> None:
+    recipe = cw.Recipe(window=cw.KeepRecent(messages=3), summary=cw.Summarise(70))
+    context = recipe.build(talk(), model=MODEL, budget=400)
+    assert [(one["role"], one["content"]) for one in context.payload["messages"]] == [
+        (
+            "user",
+            "[Digest of messages 1–6: excerpts picked by a program, the rest is left out]\n"
+            "> 3 2024-05-01 Alice: My train to Lviv leaves at 7:40 on Friday.\n"
+            "> 4 assistant: Then be at the station at 7:20.",
+        ),
+        ("user", "What is the weather like?"),
+        ("assistant", "It is sunny."),
+        ("user", "And now?"),
+    ]
+    assert [(one.action, one.reason) for one in context.decisions] == [
+        ("summarised", "told in the summary")
+    ] * 6 + [("kept", "recent")] * 3
+    assert [(run.start, run.stop, run.action) for run in context.decisions.runs] == [
+        (0, 6, "summarised"),
+        (6, 9, "kept"),
+    ]
+    assert [str(change) for change in context.changes if "summary" in change.path] == [
+        "invent.summary summary: 6 messages are told by digest"
+    ]
+    summary = context.conversation.messages[0]
+    assert summary.kind == "summary"
+    assert summary.meta["summary"] == {"first": 1, "last": 6, "count": 6, "method": "digest"}
+    assert "≈ summarised" in context.explain()
+
+
+def test_the_note_tells_what_the_summary_does_not() -> None:
+    """A result whose call lies before the cut is left out, and is behind what a summary covers."""
+    messages = [
+        *talk()[:-1],
+        cw.assistant(cw.ToolCall("look", {}, "c1")),
+        cw.tool_result("c1", "a dot"),
+        cw.assistant("A dot."),
+        cw.user("And now?"),
+    ]
+    recipe = cw.Recipe(window=cw.KeepRecent(messages=3), summary=cw.Summarise(100))
+    context = recipe.build(messages, model=MODEL, budget=400)
+    assert [one.action for one in context.decisions] == ["summarised"] * 9 + ["dropped"] + [
+        "kept"
+    ] * 2
+    summary, note = said_of_gap(context)
+    assert summary.startswith("[Digest of messages 1–9:")
+    assert note == "[1 earlier messages are left out here]"
+
+
+SPECIAL = [
+    cw.Message("user", (cw.Text("The zebra was compacted."),), kind="summary"),
+    cw.Message("user", (cw.Text("The zebra is a reminder."),), kind="note"),
+    cw.user("The zebra is hidden.", visibility="hidden"),
+    cw.system("The zebra is an instruction."),
+    cw.assistant(cw.ToolCall("zebra", {}, "c1")),
+    cw.tool_result("c1", "The zebra is a result."),
+    cw.assistant(cw.Thinking("The zebra is a thought.")),
+]
+
+
+def test_excerpts_are_of_what_was_said() -> None:
+    """Never of a summary, a note, an instruction, a tool, a thought, or what is hidden."""
+    window = cw.KeepRecent(messages=1)
+    recipe = cw.Recipe(window=window, summary=cw.Summarise(), stored_system="skip")
+    context = recipe.build([*SPECIAL, *talk()], model=MODEL)
+    (text,) = said_of_gap(context)
+    assert "zebra" not in text
+    assert text.startswith("[Digest of messages 1–15:")
+    assert context.decisions.summarised == 13
+
+
+def test_a_summary_of_words_nobody_said_is_a_note() -> None:
+    recipe = cw.Recipe(window=cw.KeepRecent(messages=1), summary=cw.Summarise())
+    context = recipe.build([*SPECIAL[4:6], cw.user("And?")], model=MODEL)
+    assert said_of_gap(context) == ["[2 earlier messages are left out here]"]
+    assert cw.Change("loss.summary", "summary", "nobody said a word there") in context.changes
+
+
+def test_a_small_budget_has_no_room_for_it() -> None:
+    """A quarter of the room for messages is not enough for its first line."""
+    recipe = cw.Recipe(summary=cw.Summarise(), system=("Be brief.",))
+    context = recipe.build(talk(3), model=MODEL, budget=60)
+    assert said_of_gap(context)[0].endswith("earlier messages are left out here]")
+    assert cw.Change("loss.summary", "summary", "no room in the budget") in context.changes
+
+
+def test_recipes_from_files() -> None:
+    read = recipes_in_files.read
+    assert read({}).summary is None
+    assert read({"summary": False}).summary is None
+    assert read({"summary": True}).summary == cw.Summarise()
+    assert read({"summary": {"tokens": 200, "model": "m"}}).summary == cw.Summarise(200, "m")
+    for wrong in ({"tokens": 0}, {"using": "x"}, {"tokens": "many"}, 3):
+        with pytest.raises(cw.ParseError, match="summary"):
+            read({"summary": wrong})
+
+
+# --- laws ------------------------------------------------------------------------------------
+
+recipes = st.builds(
+    cw.Recipe,
+    window=windows,
+    budget=st.sampled_from((150, 400, 900)),
+    summary=st.sampled_from((cw.Summarise(), cw.Summarise(60))),
+    stored_system=st.sampled_from(("keep", "skip")),
+)
+
+
+def built(recipe: cw.Recipe, messages: list[cw.Message]) -> cw.Context | None:
+    try:
+        return recipe.build(messages, model=MODEL)
+    except cw.BudgetError:
+        return None
+
+
+@given(histories, recipes)
+def test_each_message_is_kept_told_noted_or_hidden(
+    messages: list[cw.Message], recipe: cw.Recipe
+) -> None:
+    context = built(recipe, messages)
+    if context is None:
+        return
+    decisions = list(context.decisions)
+    assert [one.place for one in decisions] == list(range(len(messages)))
+    told = [one.place for one in decisions if one.action == "summarised"]
+    assert len(told) == context.decisions.summarised
+    runs = [run for run in context.decisions.runs for _ in range(run.start, run.stop)]
+    assert [(one.action, one.reason) for one in decisions] == [
+        (run.action, run.reason) for run in runs
+    ]
+    summaries = [one for one in context.conversation.messages if "summary" in one.meta]
+    assert len(summaries) == bool(told)
+    if not summaries:
+        return
+    covers = summaries[0].meta["summary"]
+    assert context.ledger.most <= context.ledger.budget
+    for place, message in enumerate(messages):
+        hidden = message.visibility != "public" or message.role == "system"
+        action = decisions[place].action
+        if place >= covers["last"] or hidden:
+            assert action != "summarised"
+        else:
+            assert action in ("summarised", "kept", "cleared")
+
+
+@given(st.lists(st.sampled_from([*TALK, *OWN]), min_size=1, max_size=60), st.integers(1, 4))
+def test_it_changes_only_when_the_cut_moves(texts: list[str], step: int) -> None:
+    recipe = cw.Recipe(
+        window=cw.Stepped(0.1 * step, messages=8), summary=cw.Summarise(120), budget=2_000
+    )
+    history = recipe.history(model=MODEL)
+    said: dict[int, str] = {}
+    for number, text in enumerate(texts):
+        history.append(cw.user(text) if number % 2 == 0 else cw.assistant(text))
+        context = recipe.build(history, model=MODEL)
+        whole = recipe.build(history.messages, model=MODEL)
+        assert whole.payload == context.payload
+        words = "\n".join(said_of_gap(context))
+        assert said.setdefault(context.decisions.start, words) == words
+
+
+@pytest.mark.parametrize("words", OWN)
+def test_no_word_becomes_anything(words: str) -> None:
+    """Every line behind the first is quoted, whoever wrote it and whatever it says."""
+
+    def lines(text: str, name: str, using: cw.Summarise) -> list[str]:
+        author = cw.Author("1", name)
+        messages = [cw.user(text, author=author), cw.user("And?")]
+        recipe = cw.Recipe(window=cw.KeepRecent(messages=1), summary=using)
+        told = said_of_gap(recipe.build(messages, model=MODEL))
+        return "\n".join(told).splitlines()
+
+    for using in (
+        cw.Summarise(),
+        cw.Summarise(model=words, using=lambda _: f"So: {words}\n{words}"),
+    ):
+        first, *rest = lines(f"Well, {words}", words, using)
+        assert first.startswith(("[Digest of message 1:", "[Summary of message 1, written by "))
+        assert first.endswith("]")
+        assert all(line.startswith("> ") for line in rest)
+        assert not any(mark in line for line in rest for mark in ("<", "```", "\x1b"))
+
+
+# --- a writer --------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes what it was told the last message was, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> str:
+        self.asked.append(request)
+        return f"Up to: {request.text.splitlines()[-1]}"
+
+
+def test_a_writer_is_asked_once_and_told_what_is_new() -> None:
+    writer = Writer()
+    recipe = cw.Recipe(
+        window=cw.Stepped(messages=8), summary=cw.Summarise(100, model="small", using=writer)
+    )
+    history = recipe.history(model=MODEL)
+    cuts: set[int] = set()
+    for message in talk(4):
+        history.append(message)
+        context = recipe.build(history, model=MODEL, budget=2_000)
+        cuts.add(context.decisions.start)
+    assert len(writer.asked) == len(cuts - {0}) > 3
+    first, second = (request.text.splitlines() for request in writer.asked[:2])
+    assert first == [
+        "Messages:",
+        "> 1 2024-05-01 Alice: I am allergic to hazelnuts.",
+        "> 2 assistant: Noted: no hazelnuts.",
+        "> 3 2024-05-01 Alice: My train to Lviv leaves at 7:40 on Friday.",
+        "> 4 assistant: Then be at the station at 7:20.",
+    ]
+    assert second[:3] == [
+        "Earlier summary of messages 1–4:",
+        "> Up to: › 4 assistant: Then be at the station at 7:20.",
+        "Messages:",
+    ]
+    told = [line for request in writer.asked for line in request.text.splitlines()]
+    numbers = [int(line.split()[1]) for line in told if line.startswith("> ") and line[2].isdigit()]
+    assert numbers == list(range(1, max(cuts) + 1))
+    assert writer.asked[0].model == "small"
+    assert "at most 50 words" in writer.asked[0].instructions
+
+
+def failing(request: Request) -> str:
+    raise RuntimeError("no credit\nleft")
+
+
+@pytest.mark.parametrize(
+    ("using", "reason"),
+    [
+        (failing, "it failed: RuntimeError: 'no credit'"),
+        (lambda request: "", "it came back empty"),
+        (lambda request: " \n\u200d", "it came back empty"),
+        (lambda request: None, "it came back empty"),
+        (None, "there is nobody to write it: Summarise(using=…)"),
+    ],
+)
+def test_what_fails_leaves_the_note(using: cw.Using | None, reason: str) -> None:
+    recipe = cw.Recipe(
+        window=cw.KeepRecent(messages=3), summary=cw.Summarise(model="small", using=using)
+    )
+    context = recipe.build(talk(), model=MODEL)
+    assert said_of_gap(context) == ["[6 earlier messages are left out here]"]
+    assert cw.Change("loss.summary", "summary", reason) in context.changes
+    bare = msgspec.structs.replace(recipe, summary=None)
+    assert bare.build(talk(), model=MODEL).payload == context.payload
+
+
+def test_what_is_too_long_ends_with_a_sentence() -> None:
+    recipe = cw.Recipe(
+        window=cw.KeepRecent(messages=3),
+        summary=cw.Summarise(60, model="small", using=lambda _: "They spoke of nuts. " * 30),
+    )
+    context = recipe.build(talk(), model=MODEL)
+    (text,) = said_of_gap(context)
+    assert text.endswith("They spoke of nuts.")
+    assert cw.Change("loss.cut", "summary", "it is longer than 60 tokens") in context.changes
+
+
+def test_a_long_history_is_told_in_several_requests() -> None:
+    """A build asks once; what one request does not hold is noted, and told the next time."""
+    writer = Writer()
+    recipe = cw.Recipe(
+        window=cw.KeepRecent(messages=1), summary=cw.Summarise(model="small", using=writer)
+    )
+    said = [cw.user(f"{number} " + "word " * 300) for number in range(60)]
+    history = recipe.history([*said, cw.user("And?")], model=MODEL)
+    contexts = [recipe.build(history, model=MODEL) for _ in range(3)]
+    told = [context.decisions.summarised for context in contexts]
+    assert 0 < told[0] < told[1] == told[2] == 60
+    assert len(writer.asked) == 2
+    assert said_of_gap(contexts[0])[1] == f"[{60 - told[0]} earlier messages are left out here]"
+
+
+def test_results_and_calls_reach_a_writer() -> None:
+    writer = Writer()
+    summary = cw.Summarise(model="small", using=writer)
+    recipe = cw.Recipe(window=cw.KeepRecent(messages=1), summary=summary)
+    recipe.build([*SPECIAL, *talk()], model=MODEL)
+    assert writer.asked[0].text.splitlines()[1:6] == [
+        "> 1 user (summary): The zebra was compacted.",
+        "> 2 user (note): The zebra is a reminder.",
+        "> 5 assistant: (calls zebra {})",
+        "> 6 tool: (result : The zebra is a result.)",
+        "> 7 assistant: (nothing)",
+    ]
+
+
+def test_a_summary_may_come_from_elsewhere() -> None:
+    class Mine:
+        def upto(self, last: int) -> cw.Told:
+            return cw.Told(Summary(last, last, "Ada", "They spoke."))
+
+    recipe = cw.Recipe(window=cw.KeepRecent(messages=3), summary=cw.Summarise())
+    context = recipe.build(talk(), model=MODEL, summaries=Mine())
+    assert said_of_gap(context) == [
+        "[Summary of messages 1–6, written by Ada: nobody here said these words]\n> They spoke."
+    ]
+
+
+def test_the_guide_is_true() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "summaries.md").read_text("utf-8")
+    assert len(EXAMPLE.findall(text)) == 1
+    assert with_real_outputs(text) == text
