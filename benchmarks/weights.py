@@ -22,7 +22,7 @@ import numpy as np
 from contextwright import Store
 from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
-from contextwright.recall.ranking import Signals, signals_of
+from contextwright.recall.ranking import Signals, signals_of, with_aliases
 from contextwright.store.recalling import found_in, look
 from recall import BUDGETS, Set, fill, now_of, read_sets
 
@@ -89,6 +89,7 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
                     found, meanings = store.engine.read(
                         lambda connection, some=asked_for: found_in(connection, *some)
                     )
+                    question, found = with_aliases(question, found, looked.outline)
                     rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
                     signals = np.array([[getattr(s, n) for n in NAMES] for _, _, s in rows])
                     signals = signals.reshape(-1, len(NAMES))

@@ -41,6 +41,8 @@ class Question(Struct, frozen=True):
     """What is looked for in the index."""
     common: tuple[str, ...]
     """Words that hold it together: they tell little, and more than nothing."""
+    names: frozenset[str]
+    """Terms that are written as names."""
     meaning: str
     """Its words without the names of those who speak: every message has a speaker, few are named,
     and a name would draw those that are."""
@@ -62,9 +64,18 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     telling = keywords(text)
     terms = sorted(telling, key=longest_first)[:MOST_TERMS]
     common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
+    capital = {word for word in words if word[:1].isupper()}
+    written = frozenset(term for word in capital for term in terms_of(word)) - COMMON
     own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
     return Question(
-        text, tuple(terms), tuple(common), " ".join(rest) or text, named, own, periods(text, now)
+        text,
+        tuple(terms),
+        tuple(common),
+        written,
+        " ".join(rest) or text,
+        named,
+        own,
+        periods(text, now),
     )
 
 

@@ -9,6 +9,7 @@ conversations with known answers (`benchmarks/weights.py`), the same for all of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +17,7 @@ from heapq import nlargest
 from math import exp, log
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.recall.dates import Period, days_from
 from contextwright.recall.outline import AROUND, Entry, Outline
@@ -48,6 +50,9 @@ FADING = 7.0
 
 REACH = 20
 """Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
+FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
+"""When a name is what one of two people calls the other: how often it is said, how much of that by
+one of them, and in which share of all that this one says."""
 SURE = 0.5
 """How sure it must be that a time is meant: "recently" is no time at which things are found."""
 
@@ -55,6 +60,7 @@ SURE = 0.5
 class Found(Struct, frozen=True):
     """A term of a question, how much it tells, and the messages that have it."""
 
+    term: str
     weight: float
     numbers: frozenset[int]
 
@@ -98,18 +104,18 @@ class Weights(Struct, frozen=True):
 
 WORDS_ALONE = Weights(
     Signals(
-        words=2.41, beside=4.85, around=2.79, sitting=2.84, speaker=1.87, own=1.17, date=2.32,
-        asks=-0.26, size=0.08, long=-0.26, short=0.63,
+        words=1.91, beside=4.81, around=2.83, sitting=2.43, speaker=1.81, own=1.13, date=2.27,
+        asks=-0.25, size=0.07, long=-0.25, short=0.62,
     ),
-    bias=-8.03,
+    bias=-7.83,
 )  # fmt: skip
 WITH_MEANING = Weights(
     Signals(
-        words=1.23, beside=4.36, around=0.97, sitting=2.29, meaning=2.19, meaning_beside=2.34,
-        meaning_sitting=1.48, speaker=1.95, own=1.37, date=2.60, asks=-0.27, size=0.25, long=-0.27,
-        short=0.77,
+        words=0.82, beside=4.28, around=1.00, sitting=2.00, meaning=2.53, meaning_beside=2.10,
+        meaning_sitting=1.43, speaker=2.01, own=1.35, date=2.60, asks=-0.27, size=0.24, long=-0.26,
+        short=0.67,
     ),
-    bias=-8.53,
+    bias=-8.47,
 )  # fmt: skip
 
 
@@ -162,6 +168,7 @@ def rank(
         meanings: the cosines of the nearest messages; None: words alone.
         most: how many of each side are looked at closely.
     """
+    question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     people = outline.people() if ranking.senders else {}
     loudest = max(people.values(), default=1)
@@ -193,6 +200,34 @@ def parts_of(signals: Signals, weights: Signals) -> list[Part]:
 def probability(odds: float) -> float:
     """What log-odds are as a probability."""
     return 1 / (1 + exp(-max(min(odds, 50.0), -50.0)))
+
+
+def with_aliases(
+    question: Question, found: Sequence[Found], outline: Outline
+) -> tuple[Question, Sequence[Found]]:
+    """A question that names somebody as others call them, with who it is.
+
+    Where two people talk, a name that one of them says again and again, and the other hardly ever,
+    is the other's. Whoever is asked about does not say it: so it is no word to look for.
+    """
+    people = outline.people()
+    if len(people) != 2 or not question.names:
+        return question, found
+    (first, _), (second, _) = people
+    called: dict[str, str] = {}
+    for one in found:
+        if one.term in question.names and len(one.numbers) >= FEWEST_CALLS:
+            entries = (outline.entry(number) for number in one.numbers)
+            callers = Counter(entry.speaker for entry in entries if entry)
+            caller, calls = callers.most_common(1)[0]
+            often = sum(count for (name, _), count in people.items() if name == caller)
+            if calls >= MOSTLY * callers.total() and calls >= OFTEN * often:
+                called[one.term] = second if caller == first else first
+    if not called:
+        return question, found
+    speakers = question.speakers | frozenset(called.values())
+    rest = [one if one.term not in called else replace(one, weight=0.0) for one in found]
+    return replace(question, speakers=speakers), rest
 
 
 # --- signals -------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ HITS = 200
 """The nearest messages of all conversations that say which ones may fit."""
 COMMON = 0.2
 """What a common word counts, where another counts 1."""
-USUAL = "o200k"
+USUAL = "o200k_base"
 """The vocabulary that tokens are counted by for nobody in particular."""
 AT_ONCE = 64
 """Messages that are read together."""
@@ -209,7 +209,7 @@ def found_in(
     head, end = looked.head, looked.end
     places = search.places_in(connection, head, end, looked.behind)
     found = [
-        Found(term.weight * counts, frozenset(seq for _, seq in term.places))
+        Found(term.term, term.weight * counts, frozenset(seq for _, seq in term.places))
         for terms, counts in ((question.terms, 1.0), (question.common, COMMON))
         for term in search.weighed(terms, max(end, 1), places)
     ]
