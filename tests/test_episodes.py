@@ -231,7 +231,7 @@ def test_gry_48_an_episode_whole() -> None:
         names=("Alice", "Bob"),
         began="2026-11-15T09:00:00+00:00",
         ended="2026-11-15T09:08:20+00:00",
-        tags=("garden", "tomatoes", "Sunday", "water", "evening", "beans"),
+        tags=("garden", "tomatoes", "Sunday", "water", "beans", "evening"),
         valence=None,
         digest=True,
         topic="garden, tomatoes, Sunday",

@@ -127,8 +127,8 @@ def test_what_is_answered(reply: cw.Reply | None, expected: str | None) -> None:
         ),
         pytest.param(
             cw.Memories(most=1),
-            "# Memories about Alice (ID: 987654321)\n- User is from Kyiv",
-            id="GRY-16 the newest",
+            "# Memories about Alice (ID: 987654321)\n- Likes coffee",
+            id="GRY-16 the one that fits",
         ),
         pytest.param(
             cw.UserProfile(), "## User Profile\nA developer. Drinks coffee.", id="profile"

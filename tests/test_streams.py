@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ class Writer:
 
     def end(self) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.close()
+        with suppress(BrokenPipeError):  # it may have ended by itself
+            self.process.stdin.close()
         self.process.wait(60)
         self.thread.join()
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.messages import read_time
-from contextwright.terms import terms_of
+from contextwright.terms import keywords, terms_of
 
-__all__ = ["Memory", "MemoryKind", "Notes", "Recollection", "Wanted"]
+__all__ = ["Memory", "MemoryKind", "Notes", "Ranking", "Recollection", "Wanted"]
 
 MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
 """A note on somebody, a summary of them, a labelled fact, an event, words once said."""
@@ -46,6 +46,17 @@ class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     """Yours: never sent to a model."""
 
 
+class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What else counts, beside the question; by default, nothing does."""
+
+    recency: float = 0.0
+    """How much newer is better: the power to which what the half-life leaves is raised."""
+    half_life: float = 7.0
+    """Days after which a message counts half as recent."""
+    senders: float = 0.0
+    """How much those count for more who speak often: the power of 1 to 2, by their share."""
+
+
 class Wanted(Struct, frozen=True, kw_only=True):
     """What a section would like to know."""
 
@@ -60,6 +71,12 @@ class Wanted(Struct, frozen=True, kw_only=True):
     """The id of who asks: an event with participants is told to those alone."""
     least: float = 0.0
     """Only what weighs at least so much."""
+    prefer: str = ""
+    """Of more than are wanted, rather those that fit these words."""
+    tokens: int | None = None
+    """At most so many tokens of passages, where somebody counts them."""
+    ranking: Ranking = Ranking()
+    """What else counts for passages."""
 
 
 class Recollection(Protocol):
@@ -92,7 +109,7 @@ class Notes:
         """The memories of that kind: the best for a query, or the newest."""
         found = [memory for memory in self.memories if self.fits(memory, wanted)]
         if not wanted.query:
-            return found[-wanted.most :] if wanted.most > 0 else []
+            return chosen(found, wanted.prefer, max(wanted.most, 0))
         asked = terms_of(wanted.query)
         if wanted.kind == "episode":
             scores = event_scores(found, asked)
@@ -167,3 +184,13 @@ def tags_of(event: Memory) -> list[str]:
     tags: object = event.meta.get("tags", ())
     listed = cast("Sequence[object]", tags) if isinstance(tags, list | tuple) else ()
     return [tag for tag in listed if isinstance(tag, str)]
+
+
+def chosen(memories: list[Memory], words: str, most: int) -> list[Memory]:
+    """So many memories in their order: those that share words with a question, then the newest."""
+    if len(memories) <= most:
+        return memories
+    asked = keywords(words)
+    shared = [len(asked & terms_of(f"{memory.key} {memory.text}")) for memory in memories]
+    best = sorted(range(len(memories)), key=lambda place: (-shared[place], -place))[:most]
+    return [memories[place] for place in sorted(best)]

@@ -120,7 +120,7 @@ class Query:
         product = rows @ self.columns
         squares = 1 - 2 * product[:, 1] + self.square
         cosines = (product[:, 0] - self.offset) / numpy.sqrt(numpy.maximum(squares, 1e-6))
-        return cosines.astype(numpy.float32)
+        return numpy.clip(cosines, -1, 1).astype(numpy.float32)
 
 
 def joined(pages: Iterable[Scores]) -> Scores:

@@ -9,8 +9,9 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.messages import Message, read_time
-from contextwright.quoting import one_line
+from contextwright.memories import Memory
+from contextwright.messages import Message
+from contextwright.recall.lines import below_headings, heading_of, line_of
 from contextwright.recall.ranking import Part, Ranked
 from contextwright.terms import terms_of
 
@@ -25,8 +26,6 @@ ALIKE = 0.85
 """The share of common words from which on two messages say the same."""
 TELLING = 3
 """Messages that say the same share one of their so many longest words."""
-LONGEST = 60_000
-"""Characters of one message."""
 FRAME = 4
 """Tokens for what stands between entries."""
 
@@ -35,38 +34,41 @@ Price: TypeAlias = Callable[["Item", bool], int]
 
 
 class Item(Struct, frozen=True):
-    """A message that is recalled, and why."""
+    """A message that is recalled, or a memory, and why."""
 
     conversation: str
     seq: int
+    """The message's number; 0: it is a memory."""
     message: Message
+    """The message; of a memory, its words."""
     score: float
     """The probability that the question needs it, from 0 to 1."""
     parts: tuple[Part, ...]
     """What each reason adds to the log-odds of the score, beside a constant."""
     tokens: int
+    memory: Memory | None = None
 
     @property
     def speaker(self) -> str:
         """Who said it."""
         author = self.message.author
-        return one_line(author.label) if author else self.message.role
-
-    @property
-    def day(self) -> str:
-        """The day on which it was said, as its sender saw it; empty: unknown."""
-        moment = read_time(self.message.sent_at) if self.message.sent_at else None
-        return moment.date().isoformat() if moment else ""
+        return author.label if author else self.message.role
 
     @property
     def heading(self) -> str:
-        """Where it was said, and when."""
-        return f"{self.day or 'undated'}, {one_line(self.conversation)}:"
+        """Where it was said, and on which day."""
+        if self.memory is not None:
+            return "known:"
+        return heading_of(self.message.sent_at, self.conversation)
 
     @property
     def line(self) -> str:
         """The message on one line, with its number and its speaker."""
-        return f"#{self.seq} {self.speaker}: {one_line(self.message.text, LONGEST)}"
+        if self.memory is not None:
+            about = f"about {self.memory.about}" if self.memory.about else self.memory.kind
+            key = f"{self.memory.key}: " if self.memory.key else ""
+            return line_of(None, about, key + self.memory.text)
+        return line_of(self.seq, self.speaker, self.message.text)
 
     @property
     def reason(self) -> str:
@@ -98,14 +100,7 @@ class Recall(Struct, frozen=True):
     @property
     def text(self) -> str:
         """A line for each message, below the conversation and the day it is of."""
-        lines: list[str] = []
-        before = ""
-        for item in self.items:
-            if item.heading != before:
-                before = item.heading
-                lines.append(before)
-            lines.append(item.line)
-        return "\n".join(lines)
+        return below_headings((item.heading, item.line) for item in self.items)
 
 
 class Packing:
@@ -120,7 +115,7 @@ class Packing:
     def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
         self.left, self.price, self.most = budget, price, most
         self.items: list[Item] = []
-        self._days: set[tuple[str, str]] = set()
+        self._headings: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
 
     @property
@@ -130,13 +125,15 @@ class Packing:
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
-        item = Item(conversation, ranked.number, message, ranked.score, ranked.parts, 0)
-        day = (conversation, item.day)
-        tokens = self.price(item, day not in self._days)
-        if tokens > self.left or self._is_told(message):
+        self.add(Item(conversation, ranked.number, message, ranked.score, ranked.parts, 0))
+
+    def add(self, item: Item) -> None:
+        """Take something if there is room for it and nobody has said so already."""
+        tokens = self.price(item, item.heading not in self._headings)
+        if tokens > self.left or self._is_told(item.message):
             return
         self.left -= tokens
-        self._days.add(day)
+        self._headings.add(item.heading)
         self.items.append(replace(item, tokens=tokens))
 
     def _is_told(self, message: Message) -> bool:
@@ -161,9 +158,9 @@ def worth(ranked: Ranked) -> float:
     return ranked.odds - PRICE * log(max(ranked.entry.size / 4 + FRAME, CHEAPEST))
 
 
-def order_of(item: Item) -> tuple[str, int]:
-    """Conversations one after the other, each in its order."""
-    return item.conversation, item.seq
+def order_of(item: Item) -> tuple[bool, str, int]:
+    """What is known, then conversations one after the other, each in its order."""
+    return item.memory is None, item.conversation, item.seq
 
 
 def line_price(count: Callable[[str], int]) -> Price:

@@ -19,6 +19,7 @@ from math import exp, log
 from msgspec import Struct
 from msgspec.structs import replace
 
+from contextwright.memories import Ranking
 from contextwright.recall.dates import Period, days_from
 from contextwright.recall.outline import AROUND, Entry, Outline
 from contextwright.recall.questions import Question
@@ -48,6 +49,8 @@ FADING = 7.0
 """Days after a time that was asked for until what is said counts half as much for it."""
 
 
+USUAL, FEWEST = 600, 30
+"""Messages of the talks that the weights were fitted to, and of the shortest that counts."""
 REACH = 20
 """Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
 FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
@@ -119,17 +122,6 @@ WITH_MEANING = Weights(
 )  # fmt: skip
 
 
-class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What else counts, beside the question; by default, nothing does."""
-
-    recency: float = 0.0
-    """How much newer is better: the power to which what the half-life leaves is raised."""
-    half_life: float = 7.0
-    """Days after which a message counts half as recent."""
-    senders: float = 0.0
-    """How much those count for more who speak often: the power of 1 to 2, by their share."""
-
-
 PLAIN = Ranking()
 """The question alone counts."""
 
@@ -147,7 +139,7 @@ class Ranked(Struct, frozen=True):
     number: int
     score: float
     odds: float
-    """The same as log-odds: the sum of the parts."""
+    """The same as log-odds: the sum of the parts, and what is so for every message."""
     parts: tuple[Part, ...]
     entry: Entry
 
@@ -159,6 +151,7 @@ def rank(
     outline: Outline,
     *,
     most: int,
+    total: int,
     now: datetime | None = None,
     ranking: Ranking = PLAIN,
 ) -> list[Ranked]:
@@ -167,9 +160,11 @@ def rank(
     Args:
         meanings: the cosines of the nearest messages; None: words alone.
         most: how many of each side are looked at closely.
+        total: how many messages there are in all.
     """
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
+    bias = bias_of(weights, total)
     people = outline.people() if ranking.senders else {}
     loudest = max(people.values(), default=1)
     ranked: list[Ranked] = []
@@ -181,10 +176,15 @@ def rank(
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest
             parts.append(Part("sender", ranking.senders * log(1 + share)))
-        odds = weights.bias + sum(part.adds for part in parts)
+        odds = bias + sum(part.adds for part in parts)
         ranked.append(Ranked(number, probability(odds), odds, tuple(parts), entry))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked
+
+
+def bias_of(weights: Weights, total: int) -> float:
+    """What is so for every message: of few, each is likelier to be the one that is needed."""
+    return weights.bias + log(USUAL / min(max(total, FEWEST), USUAL))
 
 
 def parts_of(signals: Signals, weights: Signals) -> list[Part]:

@@ -9,7 +9,14 @@ from typing import TypeAlias
 
 from contextwright.quoting import one_line, quoted
 from contextwright.sections.base import Moment, Section, Share, Volatility
-from contextwright.sections.recalled import Episodes, KeyFacts, Memories, Relevant, UserProfile
+from contextwright.sections.recalled import (
+    Episodes,
+    KeyFacts,
+    Memories,
+    Recalled,
+    Relevant,
+    UserProfile,
+)
 from contextwright.sections.transcript import Transcript, reply_media
 from contextwright.sections.turn import CurrentTime, CurrentUser, ReplyTo
 from contextwright.sections.words import File, Instructions, Persona, Text
@@ -25,6 +32,7 @@ __all__ = [
     "Memories",
     "Moment",
     "Persona",
+    "Recalled",
     "Relevant",
     "ReplyTo",
     "Section",
@@ -49,6 +57,7 @@ BuiltIn: TypeAlias = (
     | Memories
     | UserProfile
     | KeyFacts
+    | Recalled
     | Relevant
     | Episodes
     | Transcript

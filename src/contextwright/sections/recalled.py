@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from contextwright.memories import Memory, MemoryKind, Wanted, had_part
+from contextwright.memories import Memory, MemoryKind, Ranking, Wanted, had_part
 from contextwright.messages import Message
 from contextwright.quoting import filled, one_line, quoted
+from contextwright.recall.lines import below_headings, heading_of, line_of
 from contextwright.sections.base import Moment, Section, Share, Volatility, last_entries
 
-__all__ = ["Episodes", "KeyFacts", "Memories", "Relevant", "UserProfile"]
+__all__ = ["Episodes", "KeyFacts", "Memories", "Recalled", "Relevant", "UserProfile"]
 
 LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
@@ -94,10 +95,12 @@ class Relevant(
     """Past words that fit the newest question."""
 
     most: int = 5
-    least: float = 0.0
-    """Only what fits at least so well."""
+    least: float = 0.02
+    """Only what is at least so likely to be needed."""
     longest: int = 200
     """Characters of one passage."""
+    ranking: Ranking = Ranking()
+    """What counts beside the question."""
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = None
@@ -107,7 +110,7 @@ class Relevant(
         """The best first, each with how well it fits."""
         found = [
             passage
-            for passage in asked_for(moment, "passage", self.most * 2)
+            for passage in asked_for(moment, "passage", self.most * 2, ranking=self.ranking)
             if (passage.score or 0) >= self.least
         ]
         found.sort(key=lambda passage: -(passage.score or 0))
@@ -117,6 +120,39 @@ class Relevant(
             for passage in kept
         ]
         return "\n".join(lines) or None
+
+    def reach(self) -> int:
+        """Those that are not recalled."""
+        return RECENT
+
+
+class Recalled(
+    Section, Struct, frozen=True, tag="recalled", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Past words that the newest question needs, whole and in the order in which they were said."""
+
+    tokens: int = 1_000
+    """At most so many, by a count that holds for most models."""
+    most: int = 100
+    least: float = 0.01
+    """Only what is at least so likely to be needed."""
+    ranking: Ranking = Ranking()
+    """What counts beside the question."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = None
+    heading: str = "## Recalled From Earlier"
+
+    def write(self, moment: Moment) -> str | None:
+        """A line for each, with its number and its speaker, below the day it was said on."""
+        asked = asked_for(moment, "passage", self.most, tokens=self.tokens, ranking=self.ranking)
+        found = [passage for passage in asked if (passage.score or 0) >= self.least]
+        kept = sorted(different(not_recent(found, moment.messages)), key=place_of)
+        entries = (
+            (heading_of(passage.at, passage.scope), line_of(*origin_of(passage), passage.text))
+            for passage in kept
+        )
+        return below_headings(entries) or None
 
     def reach(self) -> int:
         """Those that are not recalled."""
@@ -156,17 +192,34 @@ def about_user(moment: Moment, kind: MemoryKind, most: int) -> list[Memory]:
     author = moment.question.author if moment.question else None
     if moment.memories is None or author is None or not author.id:
         return []
-    wanted = Wanted(kind=kind, about=author.id, most=most, now=moment.now)
+    prefer = moment.question.text if moment.question else ""
+    wanted = Wanted(kind=kind, about=author.id, most=most, now=moment.now, prefer=prefer)
     return list(moment.memories.recall(wanted))[:most]
 
 
-def asked_for(moment: Moment, kind: MemoryKind, most: int, *, least: float = 0.0) -> list[Memory]:
+def asked_for(
+    moment: Moment,
+    kind: MemoryKind,
+    most: int,
+    *,
+    least: float = 0.0,
+    tokens: int | None = None,
+    ranking: Ranking | None = None,
+) -> list[Memory]:
     """Memories that fit the words of the question."""
     query = moment.question.text if moment.question else ""
     if moment.memories is None or not query.strip():
         return []
-    asker = asker_of(moment)
-    wanted = Wanted(kind=kind, query=query, most=most, now=moment.now, asker=asker, least=least)
+    wanted = Wanted(
+        kind=kind,
+        query=query,
+        most=most,
+        now=moment.now,
+        asker=asker_of(moment),
+        least=least,
+        tokens=tokens,
+        ranking=ranking or Ranking(),
+    )
     return list(moment.memories.recall(wanted))[:most]
 
 
@@ -174,6 +227,18 @@ def asker_of(moment: Moment) -> str | None:
     """The id of who asks."""
     author = moment.question.author if moment.question else None
     return author.id if author else None
+
+
+def place_of(passage: Memory) -> tuple[str, int]:
+    """Where a passage stands among others: by its number, and those without one as they came."""
+    number = passage.meta.get("seq")
+    return (passage.scope, number) if isinstance(number, int) else ("", 0)
+
+
+def origin_of(passage: Memory) -> tuple[int | None, str]:
+    """The number of a passage and who said it."""
+    number = passage.meta.get("seq")
+    return (number if isinstance(number, int) else None), passage.author or "unknown"
 
 
 # --- saying it once --------------------------------------------------------------------------

@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contextwright.errors import ContextwrightError, UsageError
-from contextwright.memories import Memory, MemoryKind
+from contextwright.memories import Memory, MemoryKind, Ranking
 from contextwright.messages import Message, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
 from contextwright.recall.embedding import Given, embedder_of
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN, Ranking
+from contextwright.recall.ranking import PLAIN
 from contextwright.store import conversations, notes, search, turns, vectors
 from contextwright.store.background import Background
 from contextwright.store.chat import Chat

@@ -11,11 +11,11 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
 from contextwright.formats.base import Conversation
-from contextwright.memories import Recollection
+from contextwright.memories import Ranking, Recollection
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN, Ranking
+from contextwright.recall.ranking import PLAIN
 from contextwright.store import conversations, reading, summaries, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text

@@ -10,10 +10,13 @@ from msgspec import Struct
 
 from contextwright.api import as_model
 from contextwright.counters import vocabulary
+from contextwright.memories import Ranking
 from contextwright.messages import Message
 from contextwright.models import Model
+from contextwright.recall.known import items_of
 from contextwright.recall.outline import Entry, Outline
 from contextwright.recall.packing import (
+    Item,
     Packing,
     Price,
     Recall,
@@ -23,10 +26,10 @@ from contextwright.recall.packing import (
     worth,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, Found, Ranked, Ranking, rank
-from contextwright.store import conversations, reading, search
+from contextwright.recall.ranking import PLAIN, Found, Ranked, rank
+from contextwright.store import conversations, notes, reading, search
 from contextwright.store.conversations import Head
-from contextwright.store.engine import Connection
+from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.search import Place
 from contextwright.terms import plain
@@ -74,6 +77,8 @@ class Wish(Struct, frozen=True, kw_only=True):
     most: int | None = None
     least: float = 0.0
     """Only what is at least so likely to be needed."""
+    memories: bool = True
+    """Memories as well, and not messages alone."""
     last: int | None = None
     """Nothing behind this message."""
     without: Collection[int] = ()
@@ -82,7 +87,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     @property
     def width(self) -> int:
         """How many messages of each side are looked at."""
-        room = self.budget // SHORTEST
+        room = min(self.budget // SHORTEST, MOST if self.most is None else self.most * SHORTEST)
         return max(FEWEST, min(room, MOST))
 
     def allows(self, number: int, entry: Entry) -> bool:
@@ -128,8 +133,10 @@ def recall_in(store: Store, id: str, wish: Wish) -> Recall:
     vector = store.space.vector_of(question.meaning) if store.space is not None else None
 
     def work(connection: Connection) -> Recall:
-        ranked = ranked_in(connection, store, looked, question, vector, wish)
+        ranked = ranked_in(connection, store, looked, question, vector, wish, looked.end)
         packing = Packing(wish.budget, wish.price, wish.most)
+        for item in known(connection, store.tenant, id, question, wish):
+            packing.add(item)
         fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
         return packing.recall(wish.query, wish.budget, vector is not None)
 
@@ -143,23 +150,38 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
     vector = store.space.vector_of(question.meaning) if store.space is not None else None
 
     def work(connection: Connection) -> Recall:
+        total = search.size_of_tenant(connection, store.tenant)
         found: list[tuple[Looked, Ranked]] = []
         seen: set[Place] = set()
         for id in fitting(connection, store, question, vector):
             looked = look(connection, store, id, None)
             names = {name for name, _ in looked.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
-            for one in ranked_in(connection, store, looked, asked, vector, wish):
+            for one in ranked_in(connection, store, looked, asked, vector, wish, total):
                 place = (owner_of(looked.head, one.number), one.number)
                 if place not in seen:  # a fork and its parent have the same messages
                     seen.add(place)
                     found.append((looked, one))
         packing = Packing(wish.budget, wish.price, wish.most)
+        for item in known(connection, store.tenant, "", question, wish):
+            packing.add(item)
         found.sort(key=lambda pair: -worth(pair[1]))
         fill(connection, packing, found)
         return packing.recall(wish.query, wish.budget, vector is not None)
 
     return store.engine.read(work)
+
+
+def known(
+    connection: Connection, tenant: str, scope: str, question: Question, wish: Wish
+) -> list[Item]:
+    """The memories told in a conversation that fit; none where only messages are wanted."""
+    if not wish.memories:
+        return []
+    fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
+    stored = notes.newest(connection, tenant, scope, fields, MOST)
+    told = [one.memory for one in stored if one.memory.kind != "episode"]
+    return [item for item in items_of(told, question) if item.score >= wish.least]
 
 
 def look(connection: Connection, store: Store, id: str, last: int | None) -> Looked:
@@ -182,6 +204,7 @@ def ranked_in(
     question: Question,
     vector: Vectors | None,
     wish: Wish,
+    total: int,
 ) -> list[Ranked]:
     """The messages of a conversation that may be needed."""
     found, meanings = found_in(connection, store, looked, question, vector, wish.width)
@@ -191,6 +214,7 @@ def ranked_in(
         meanings,
         looked.outline,
         most=wish.width,
+        total=total,
         now=wish.now,
         ranking=wish.ranking,
     )

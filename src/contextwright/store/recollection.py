@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from contextwright.memories import Memory, Notes, Wanted
-from contextwright.store import conversations, episodes, notes, search
+from contextwright.recall.packing import Item
+from contextwright.store import conversations, episodes, notes
 from contextwright.store.engine import Connection, Value
-from contextwright.store.records import Hit, StoredMemory
+from contextwright.store.recalling import Wish, price_of, recall_in
+from contextwright.store.records import StoredMemory
 
 if TYPE_CHECKING:
     from contextwright.store.chat import Chat
 
 __all__ = ["StoreRecollection"]
 
+ANY = 1 << 40
+"""As many tokens as there are."""
 MOST_SEARCHED = 1_000
 """So many memories of a kind, the newest ones, are compared with a question."""
 
@@ -52,10 +56,10 @@ class StoreRecollection:
     def recall(self, wanted: Wanted) -> Sequence[Memory]:
         """The memories that fit, at most so many."""
         if wanted.kind == "passage":
-            return [as_passage(hit) for hit in self._hits(wanted)]
+            return self._passages(wanted)
         if wanted.kind == "episode":
             return self._events(wanted)
-        most = MOST_SEARCHED if wanted.query else wanted.most
+        most = MOST_SEARCHED if wanted.query or wanted.prefer else wanted.most
         found = self.chat.store.engine.read(
             lambda connection: self._newest(connection, wanted, most)
         )
@@ -88,22 +92,23 @@ class StoreRecollection:
         self.told.update(event.meta["id"] for event in told)
         return told if wanted.query else told[::-1]
 
-    def _hits(self, wanted: Wanted) -> list[Hit]:
-        """Messages that hold words of the question, and are words of people or of the model."""
-
-        tenant, id = self.chat.store.tenant, self.chat.id
-
-        def work(connection: Connection) -> list[Hit]:
-            hits = search.in_conversation(
-                connection, tenant, id, wanted.query, last=self.last, without=self._without
-            )
-            fitting = (hit for hit in hits if is_said(hit) and speaks(hit, wanted.about))
-            return list(islice(fitting, max(wanted.most, 0)))
-
-        self.chat.store.index_words(id)
-        chosen = self.chat.store.engine.read(work)
-        self.recalled.update(hit.seq for hit in chosen)
-        return chosen
+    def _passages(self, wanted: Wanted) -> list[Memory]:
+        """Messages that the question needs, within its tokens, in their order."""
+        wish = Wish(
+            query=wanted.query,
+            budget=ANY if wanted.tokens is None else wanted.tokens,
+            price=price_of(None, None),
+            about=wanted.about,
+            now=wanted.now,
+            most=max(wanted.most, 0),
+            memories=False,
+            last=self.last,
+            without=self._without,
+            ranking=wanted.ranking,
+        )
+        found = recall_in(self.chat.store, self.chat.id, wish)
+        self.recalled.update(item.seq for item in found)
+        return [as_passage(item) for item in found]
 
 
 def with_id(stored: StoredMemory) -> Memory:
@@ -112,35 +117,16 @@ def with_id(stored: StoredMemory) -> Memory:
     return msgspec.structs.replace(memory, meta={**memory.meta, "id": stored.id})
 
 
-def is_said(hit: Hit) -> bool:
-    """Whether a message is part of the talk: what was told to the model is not."""
-    message = hit.message
-    return (
-        message.role in ("user", "assistant") and message.kind == "message" and bool(message.text)
-    )
-
-
-def speaks(hit: Hit, id: str | None) -> bool:
-    """Whether it was said by this person; None: by anybody."""
-    return id is None or speaker_of(hit) == id
-
-
-def speaker_of(hit: Hit) -> str | None:
-    """The id of who said it."""
-    return hit.message.author.id if hit.message.author else None
-
-
-def as_passage(hit: Hit) -> Memory:
+def as_passage(item: Item) -> Memory:
     """A message as a memory of itself."""
-    message = hit.message
-    author = message.author.label if message.author else message.role
+    message = item.message
     return Memory(
         "passage",
         message.text,
-        about=speaker_of(hit),
-        author=author,
+        about=message.author.id if message.author else None,
+        author=item.speaker,
         at=message.sent_at,
-        scope=hit.conversation,
-        score=hit.score,
-        meta={"seq": hit.seq},
+        scope=item.conversation,
+        score=item.score,
+        meta={"seq": item.seq},
     )

@@ -1,0 +1,38 @@
+"""Recalled messages as lines that say where they come from, below the day they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contextwright.messages import read_time
+from contextwright.quoting import one_line
+
+__all__ = ["below_headings", "heading_of", "line_of"]
+
+LONGEST = 60_000
+"""Characters of one message."""
+
+
+def heading_of(sent_at: str | None, chat: str) -> str:
+    """The day of a message, as its sender saw it, and where it was said."""
+    moment = read_time(sent_at) if sent_at else None
+    day = moment.date().isoformat() if moment else "undated"
+    return f"{day}, {one_line(chat)}:" if chat else f"{day}:"
+
+
+def line_of(number: int | None, speaker: str, text: str) -> str:
+    """A message on one line, with its number and its speaker."""
+    words = f"{one_line(speaker)}: {one_line(text, LONGEST)}"
+    return words if number is None else f"#{number} {words}"
+
+
+def below_headings(entries: Iterable[tuple[str, str]]) -> str:
+    """Lines, each below its heading; a heading stands once above those that follow each other."""
+    lines: list[str] = []
+    before = ""
+    for heading, line in entries:
+        if heading != before:
+            lines.append(heading)
+            before = heading
+        lines.append(line)
+    return "\n".join(lines)
