@@ -136,7 +136,7 @@ def test_a_context_recalls_from_its_store(store: cw.Store) -> None:
 
 @pytest.mark.parametrize("window", [cw.KeepAll(), cw.KeepRecent(messages=60), cw.Stepped()])
 def test_what_is_in_the_window_is_not_recalled(store: cw.Store, window: Any) -> None:
-    recipe = cw.Recipe(system=(cw.Relevant(),), window=window)
+    recipe = cw.Recipe(system=(cw.Relevant(least=0.0),), window=window)
     chat = store.conversation("lunch")
     chat.add([cw.user(f"risotto number {number:03}", author=BOB) for number in range(100)])
     chat.add(cw.user("Which risotto?", author=ALICE))
