@@ -20,7 +20,7 @@ from contextwright.memories import Memory
 from contextwright.messages import Author, Message
 from contextwright.recall.boundaries import Boundaries, Embed, Numbered, Stretch, divide
 from contextwright.recall.digest import Line, digest
-from contextwright.recall.phrases import COMMON
+from contextwright.recall.phrases import FILLER
 from contextwright.terms import RUN, WORD, terms_of
 
 __all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
@@ -229,7 +229,7 @@ def is_telling(word: str) -> bool:
     if RUN.match(word):
         return True
     plain = word.casefold()
-    if len(plain) < SHORTEST_WORD or plain in COMMON:
+    if len(plain) < SHORTEST_WORD or plain in FILLER:
         return False
     return not any(letter.isdigit() or letter == "_" for letter in plain)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-__all__ = ["COMMON", "turns_subject"]
+__all__ = ["FILLER", "turns_subject"]
 
 PIECE = re.compile(r"[.!?…;。！？\r\n]+")
 WORD = re.compile(r"\w+")
@@ -33,7 +33,7 @@ OPENERS = frozenset("oh so and well but ok okay hey ах ой ну а але т�
 """What may stand before a turn without changing it: `Oh, by the way`."""
 MOST_WORDS = max(len(phrase) for phrase in TURNS) + 1
 
-COMMON = frozenset(
+FILLER = frozenset(
     """
     about above absolutely actually after again against ages almost already also although always
     amazing another anyone anything anyway aren around asked away awesome back basically beautiful
