@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from math import log
+from math import isfinite, log
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
 
+from contextwright.errors import UsageError
 from contextwright.messages import read_time
 from contextwright.terms import keywords, terms_of
 
@@ -55,6 +56,12 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """Days after which a message counts half as recent."""
     senders: float = 0.0
     """How much those count for more who speak often: the power of 1 to 2, by their share."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.recency, self.half_life, self.senders)
+        if not all(map(isfinite, numbers)) or self.half_life <= 0:
+            hint = "finite numbers, a half-life above 0"
+            raise UsageError("nothing can be ranked by these numbers", hint=hint)
 
 
 class Wanted(Struct, frozen=True, kw_only=True):

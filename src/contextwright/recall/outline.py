@@ -6,14 +6,17 @@ index, and in memory once they were read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from sys import intern
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from contextwright.messages import Message, read_time
 
-__all__ = ["AROUND", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
+__all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
 SITTING = 3_600
 """A silence of so many seconds ends a sitting: what is said then is about something else."""
@@ -29,6 +32,13 @@ SAID, ASKS, USER = 1, 2, 4
 
 QUESTION_MARKS = ("?", "？", "؟", ";")
 
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
+"""What has a year everywhere; in some zones there are hours before and behind."""
+
+End: TypeAlias = tuple[int | None, int]
+"""Where messages end and others go on: the last time that is known, and the sitting."""
+
 
 class Lines(Struct, array_like=True):
     """Columns about messages that follow each other, as they are kept."""
@@ -42,6 +52,16 @@ class Lines(Struct, array_like=True):
     ids: list[str]
     """The ids of the speakers; empty: unknown."""
     flags: list[int]
+
+    def behind(self, count: int) -> Lines:
+        """The columns without the first few messages."""
+        return Lines(
+            self.times[count:],
+            self.sizes[count:],
+            self.speakers[count:],
+            self.ids[count:],
+            self.flags[count:],
+        )
 
 
 class Entry(Struct, frozen=True):
@@ -78,55 +98,48 @@ class Page(Struct):
 
     first: int
     """The number of its first message."""
+    before: End
+    """Where the page before it ends."""
     lines: Lines
     sittings: list[int]
-    people: dict[tuple[str, str], int]
+    people: Counter[tuple[str, str]]
     """How often everybody spoke, by name and id."""
-    before: tuple[int | None, int] | None = None
-    """The time and the sitting in which the page before it ends."""
 
     @classmethod
-    def empty(cls, first: int, before: tuple[int | None, int] | None = None) -> Page:
+    def empty(cls, first: int, before: End | None = None) -> Page:
         """A page that begins with a message and has none yet."""
-        return cls(first, Lines([], [], [], [], []), [], {}, before)
-
-    @property
-    def end(self) -> tuple[int | None, int]:
-        """The time and the sitting in which it ends, and the next goes on."""
-        if not self.sittings:
-            return self.before or (None, self.first)
-        return self.lines.times[-1], self.sittings[-1]
+        return cls(first, before or (None, first), Lines([], [], [], [], []), [], Counter())
 
     @property
     def last(self) -> int:
         """The number of its last message."""
         return self.first + len(self.sittings) - 1
 
+    def end(self, number: int) -> End:
+        """Where a message ends, and the next goes on."""
+        place, times = number - self.first, self.lines.times
+        if place < 0:
+            return self.before
+        known = (times[one] for one in range(place, -1, -1) if times[one] is not None)
+        return next(known, self.before[0]), self.sittings[place]
+
     def extend(self, lines: Lines) -> None:
         """Add what follows; those who read meanwhile may see some of it, and nothing wrong."""
-        sittings = sittings_of(lines.times, self.last + 1, *self.end)
+        sittings = sittings_of(lines.times, self.last + 1, *self.end(self.last))
         self.lines.times += lines.times
         self.lines.sizes += lines.sizes
         self.lines.speakers += map(intern, lines.speakers)
         self.lines.ids += map(intern, lines.ids)
         self.lines.flags += lines.flags
-        for person in zip(lines.speakers, lines.ids, strict=True):
-            self.people[person] = self.people.get(person, 0) + 1
+        self.people += spoken(lines)
         self.sittings += sittings  # the last: what has a sitting is whole
 
-    def entry(self, number: int) -> Entry:
-        """What is known of a message."""
-        place, lines = number - self.first, self.lines
-        sitting = self.sittings[place]
-        return Entry(
-            lines.times[place],
-            lines.sizes[place],
-            lines.speakers[place],
-            lines.ids[place],
-            lines.flags[place],
-            sitting,
-            self.sittings[place + 1 : place + 1 + AROUND].count(sitting),
-        )
+    def people_until(self, number: int) -> Counter[tuple[str, str]]:
+        """How often everybody spoke up to a message."""
+        count = number - self.first + 1
+        if count * 2 < len(self.sittings):
+            return spoken(self.lines, 0, count)
+        return self.people - spoken(self.lines, count)
 
 
 class Outline:
@@ -135,12 +148,45 @@ class Outline:
     def __init__(self, pages: Iterable[tuple[int, int, Page]]) -> None:
         self.pages: Sequence[tuple[int, int, Page]] = tuple(pages)
         """First and last number that count, and the page they stand in; the newest first."""
+        self._people: Counter[tuple[str, str]] = Counter()
+        for first, last, page in self.pages:
+            if first <= last:
+                self._people += page.people_until(last)
+
+    def people(self) -> Counter[tuple[str, str]]:
+        """How often everybody spoke, by name and id."""
+        return self._people
 
     def entry(self, number: int) -> Entry | None:
         """What is known of a message; None of one that is not there."""
         for first, last, page in self.pages:
             if first <= number <= last:
-                return page.entry(number)
+                place, lines = number - page.first, page.lines
+                sitting = page.sittings[place]
+                return Entry(
+                    lines.times[place],
+                    lines.sizes[place],
+                    lines.speakers[place],
+                    lines.ids[place],
+                    lines.flags[place],
+                    sitting,
+                    self._ahead(number, sitting, last, page),
+                )
+        return None
+
+    def _ahead(self, number: int, sitting: int, last: int, page: Page) -> int:
+        """How many right behind a message are in its sitting, on the next page too."""
+        stop = min(number + AROUND, last)
+        ahead = page.sittings[number + 1 - page.first : stop + 1 - page.first].count(sitting)
+        for other in range(stop + 1, number + AROUND + 1):
+            ahead += self.sitting(other) == sitting
+        return ahead
+
+    def sitting(self, number: int) -> int | None:
+        """The sitting of a message; None of one that is not there."""
+        for first, last, page in self.pages:
+            if first <= number <= last:
+                return page.sittings[number - page.first]
         return None
 
     def size(self, number: int) -> int:
@@ -150,13 +196,13 @@ class Outline:
                 return page.lines.sizes[number - page.first]
         return 0
 
-    def people(self) -> dict[tuple[str, str], int]:
-        """How often everybody spoke, by name and id."""
-        people: dict[tuple[str, str], int] = {}
-        for _, _, page in self.pages:
-            for person, count in page.people.items():
-                people[person] = people.get(person, 0) + count
-        return people
+
+def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tuple[str, str]]:
+    """How often everybody spoke in some of the lines."""
+    columns = zip(
+        lines.speakers[first:last], lines.ids[first:last], lines.flags[first:last], strict=True
+    )
+    return Counter((speaker, id) for speaker, id, flags in columns if flags & SAID)
 
 
 def lines_of(messages: Iterable[Message]) -> Lines:
@@ -165,14 +211,21 @@ def lines_of(messages: Iterable[Message]) -> Lines:
     for message in messages:
         text = message.text
         author = message.author
-        moment = read_time(message.sent_at) if message.sent_at else None
-        lines.times.append(None if moment is None else int(moment.timestamp()))
+        lines.times.append(seconds_of(message.sent_at))
         lines.sizes.append(len(text))
         lines.speakers.append(author.label if author else "")
         lines.ids.append(author.id or "" if author else "")
         asks = ASKS * text.rstrip().endswith(QUESTION_MARKS)
         lines.flags.append(SAID * is_said(message) | asks | USER * (message.role == "user"))
     return lines
+
+
+def seconds_of(sent_at: str | None) -> int | None:
+    """A time in seconds since 1970; None: unknown."""
+    moment = read_time(sent_at) if sent_at else None
+    if moment is None or not EARLIEST <= moment <= LATEST:
+        return None
+    return int(moment.timestamp())
 
 
 def is_said(message: Message) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log
 from typing import TypeAlias
 
@@ -29,8 +30,8 @@ TELLING = 3
 FRAME = 4
 """Tokens for what stands between entries."""
 
-Price: TypeAlias = Callable[["Item", bool], int]
-"""The tokens of a message, and whether it needs a line of its own for its day."""
+Price: TypeAlias = Callable[["Item", Sequence[str]], int]
+"""The tokens of a message, with the headings that come along with it."""
 
 
 class Item(Struct, frozen=True):
@@ -115,13 +116,13 @@ class Packing:
     def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
         self.left, self.price, self.most = budget, price, most
         self.items: list[Item] = []
-        self._headings: set[str] = set()
+        """What stays, in the order in which it was said."""
         self._told: dict[str, list[set[str]]] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether nothing more fits."""
-        return self.left < FRAME or (self.most is not None and len(self.items) >= self.most)
+        return self.left <= 0 or (self.most is not None and len(self.items) >= self.most)
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
@@ -129,16 +130,24 @@ class Packing:
 
     def add(self, item: Item) -> None:
         """Take something if there is room for it and nobody has said so already."""
-        tokens = self.price(item, item.heading not in self._headings)
-        if tokens > self.left or self._is_told(item.message):
+        place = bisect(self.items, order_of(item), key=order_of)
+        tokens = self.price(item, self._headings(item, place))
+        if self.is_full or tokens > self.left or self._is_told(item.message):
             return
         self.left -= tokens
-        self._headings.add(item.heading)
-        self.items.append(replace(item, tokens=tokens))
+        self.items.insert(place, replace(item, tokens=tokens))
+
+    def _headings(self, item: Item, place: int) -> list[str]:
+        """The headings that a message brings along: one that parts others has theirs repeated."""
+        before = self.items[place - 1].heading if place else ""
+        after = self.items[place].heading if place < len(self.items) else ""
+        if item.heading in (before, after):
+            return []
+        return [item.heading, after] if after and after == before else [item.heading]
 
     def _is_told(self, message: Message) -> bool:
         """Whether one that stays says the same; if not, others are compared with this one."""
-        terms = terms_of(message.text)
+        terms = terms_of(message.text) or {message.text}  # signs alone are told once, too
         longest = sorted(terms, key=lambda term: (-len(term), term))[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):
@@ -150,7 +159,7 @@ class Packing:
 
     def recall(self, query: str, budget: int, has_meaning: bool) -> Recall:
         """What stays, in the order in which it was said."""
-        return Recall(query, tuple(sorted(self.items, key=order_of)), budget, has_meaning)
+        return Recall(query, tuple(self.items), budget, has_meaning)
 
 
 def worth(ranked: Ranked) -> float:
@@ -164,10 +173,11 @@ def order_of(item: Item) -> tuple[bool, str, int]:
 
 
 def line_price(count: Callable[[str], int]) -> Price:
-    """What a message costs as a line, with a heading on a new day."""
+    """What a message costs as a line, below its headings."""
 
-    def price(item: Item, on_new_day: bool) -> int:
-        return count(f"{item.heading}\n{item.line}\n" if on_new_day else f"{item.line}\n")
+    def price(item: Item, headings: Sequence[str]) -> int:
+        text = "\n".join([*headings, item.line])
+        return max(count(text), count(f"{text}\n"))  # the last line has no end, and may cost more
 
     return price
 

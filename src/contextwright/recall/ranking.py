@@ -10,11 +10,12 @@ conversations with known answers (`benchmarks/weights.py`), the same for all of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from heapq import nlargest
 from math import exp, log
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -98,6 +99,15 @@ class Signals(Struct, frozen=True):
     short: float = 0.0
 
 
+Allows: TypeAlias = Callable[[int, Entry], bool]
+"""Whether a message is wanted, by its number and what is known of it."""
+
+
+def is_said(number: int, entry: Entry) -> bool:
+    """Whether a message is part of the talk."""
+    return entry.is_said
+
+
 class Weights(Struct, frozen=True):
     """What each signal counts, and the log-odds of a message for which nothing speaks."""
 
@@ -154,6 +164,7 @@ def rank(
     total: int,
     now: datetime | None = None,
     ranking: Ranking = PLAIN,
+    allows: Allows = is_said,
 ) -> list[Ranked]:
     """About so many messages that may be needed, the most likely first.
 
@@ -161,14 +172,18 @@ def rank(
         meanings: the cosines of the nearest messages; None: words alone.
         most: how many of each side are looked at closely.
         total: how many messages there are in all.
+        allows: which messages are wanted; others tell of their neighbours.
     """
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     bias = bias_of(weights, total)
-    people = outline.people() if ranking.senders else {}
+    people = outline.people()
     loudest = max(people.values(), default=1)
     ranked: list[Ranked] = []
-    for number, entry, signals in signals_of(question, found, meanings or {}, outline, most):
+    now = now if now is None or now.tzinfo else now.replace(tzinfo=UTC)
+    for number, entry, signals in signals_of(
+        question, found, meanings or {}, outline, most, allows
+    ):
         parts = parts_of(signals, weights.signals)
         if ranking.recency and now is not None and entry.time is not None:
             days = max(0.0, (now.timestamp() - entry.time) / 86_400)
@@ -239,11 +254,14 @@ def signals_of(
     meanings: Mapping[int, float],
     outline: Outline,
     most: int,
+    allows: Allows = is_said,
 ) -> list[tuple[int, Entry, Signals]]:
     """The messages worth a closer look, with what speaks for them."""
     words = Words(found, outline)
-    best = words.best(most)
-    nearest = nlargest(most, meanings, key=lambda number: (meanings[number], number))
+    shares = [(words.weigh(mask), number) for number, mask in words.masks.items()]
+    best = best_of(shares, most, outline, allows)
+    near = [(cosine, number) for number, cosine in meanings.items()]
+    nearest = best_of(near, most, outline, allows)
     # An answer often shares no word with the question: it stands beside one that does.
     looked_at = with_neighbours([*best, *nearest], most)
     entries = {number: outline.entry(number) for number in sorted(looked_at)}
@@ -251,6 +269,8 @@ def signals_of(
     sittings = Sittings(said, words, meanings)
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
+        if not allows(number, entry):
+            continue
         signals = Signals(
             words=words.share(number),
             beside=words.beside(number),
@@ -269,6 +289,23 @@ def signals_of(
         )
         result.append((number, entry, signals))
     return result
+
+
+def best_of(
+    scores: Sequence[tuple[float, int]], most: int, outline: Outline, allows: Allows
+) -> list[int]:
+    """The messages with the best scores, of two alike the newer ones, and as many that are wanted.
+
+    Whatever else has the words of a question, such as results of tools, takes no place from those.
+    """
+    looked_at = most
+    while True:
+        best = [number for _, number in nlargest(looked_at, scores)]
+        entries = ((number, outline.entry(number)) for number in best)
+        wanted = [number for number, entry in entries if entry and allows(number, entry)]
+        if len(wanted) >= most or looked_at >= len(scores):
+            return [*dict.fromkeys([*best[:most], *wanted[:most]])]
+        looked_at *= 4
 
 
 def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
@@ -313,12 +350,6 @@ class Words:
         """The share of the question that a message has."""
         mask = self.masks.get(number)
         return self.weigh(mask) * self.discount(number) if mask else 0.0
-
-    def best(self, most: int) -> list[int]:
-        """The messages with the largest shares, of two alike the newer ones."""
-        weigh = self.weigh
-        shares = [(weigh(mask), number) for number, mask in self.masks.items()]
-        return [number for _, number in nlargest(most, shares)]
 
     def beside(self, number: int) -> float:
         """The share that a message and its neighbours have together; the further, the less."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from threading import Lock
 
 import msgspec
 
 from contextwright.messages import Message
-from contextwright.recall.outline import Lines, Outline, Page, lines_of
+from contextwright.recall.outline import End, Lines, Outline, Page, lines_of
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection
 
@@ -22,7 +23,11 @@ MOST = 1_000
 """Conversations of which they are."""
 
 INSERT = "INSERT INTO outlines (conversation, first, body) VALUES (?, ?, ?)"
-AFTER = "SELECT body FROM outlines WHERE conversation = ? AND first > ? ORDER BY first"
+# The row of the next message on, if there is one: who indexed it anew may have cut it elsewhere.
+AFTER = """
+SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
+    SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?)
+AND EXISTS (SELECT 1 FROM indexed WHERE conversation = ? AND last >= ?) ORDER BY first"""
 
 
 def add(connection: Connection, number: int, messages: Sequence[tuple[int, Message]]) -> None:
@@ -55,39 +60,36 @@ class Outlines:
         `behind` has the messages of each that are not indexed yet.
         """
         pages: list[tuple[int, int, Page]] = []
-        for number, own in head.line:
-            if own <= last:
-                page = self._page(connection, number, own)
-                new = behind.get(number, ())
-                if new:
-                    tail = following(page, (message for seq, message in new if seq > page.last))
-                    pages.append((tail.first, last, tail))
-                pages.append((own, min(last, page.last), page))
-            last = min(last, own - 1)
-        return Outline(pages)
+        stops = accumulate((own - 1 for _, own in head.line[:-1]), min, initial=last)
+        before: End | None = None
+        with self._lock:  # nothing grows while it is looked at
+            for (number, own), stop in reversed([*zip(head.line, stops, strict=True)]):
+                if own > stop:
+                    continue
+                page = self._page(connection, number, own, before)
+                new = (message for seq, message in behind.get(number, ()) if seq > page.last)
+                tail = Page.empty(page.last + 1, page.end(page.last))
+                tail.extend(lines_of(new))
+                pages += (own, min(stop, page.last), page), (tail.first, stop, tail)
+                before = (page if stop <= page.last else tail).end(stop)
+            return Outline(reversed(pages))
 
     def forget(self, number: int) -> None:
         """Let go of the outline of a conversation."""
         with self._lock:
             self._pages.pop(number, None)
 
-    def _page(self, connection: Connection, number: int, own: int) -> Page:
+    def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
         """The outline of a conversation's own messages, as far as they are indexed."""
-        with self._lock:
-            page = self._pages.get(number)
-            if page is None:
-                page = self._pages[number] = Page.empty(own)
-            for (body,) in connection.rows(AFTER, number, page.last):
-                page.extend(msgspec.json.decode(body, type=Lines))
-            self._pages.move_to_end(number)
-            size = sum(len(one.sittings) for one in self._pages.values())
-            while (size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
-                size -= len(self._pages.popitem(last=False)[1].sittings)
-            return page
-
-
-def following(page: Page, messages: Iterable[Message]) -> Page:
-    """A page that goes on where one ends."""
-    tail = Page.empty(page.last + 1, page.end if page.sittings else None)
-    tail.extend(lines_of(messages))
-    return tail
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = Page.empty(own, before)
+        following = page.last + 1
+        for first, body in connection.rows(AFTER, number, number, following, number, following):
+            lines = msgspec.json.decode(body, type=Lines)
+            page.extend(lines.behind(page.last + 1 - first))
+        self._pages.move_to_end(number)
+        size = sum(len(one.sittings) for one in self._pages.values())
+        while (size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
+            size -= len(self._pages.popitem(last=False)[1].sittings)
+        return page

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from contextwright.api import as_model
 from contextwright.counters import vocabulary
+from contextwright.errors import UsageError, shown
 from contextwright.memories import Ranking
 from contextwright.messages import Message
 from contextwright.models import Model
@@ -62,6 +63,7 @@ BODIES = f"""
 SELECT m.seq, m.body, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
+HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
 
 
@@ -84,6 +86,15 @@ class Wish(Struct, frozen=True, kw_only=True):
     without: Collection[int] = ()
     ranking: Ranking = PLAIN
 
+    def __post_init__(self) -> None:
+        require(is_text(self.query), "query", self.query, "a question, as text")
+        is_somebody = self.about is None or (is_text(self.about) and self.about != "")
+        require(is_somebody, "about", self.about, "an id or a name")
+        require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
+        is_most = self.most is None or is_count(self.most)
+        require(is_most, "most", self.most, "a number of messages, 0 or more")
+        require(0 <= self.least <= 1, "least", self.least, "a probability, from 0 to 1")
+
     @property
     def width(self) -> int:
         """How many messages of each side are looked at."""
@@ -92,17 +103,33 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     def allows(self, number: int, entry: Entry) -> bool:
         """Whether a message may be recalled at all."""
-        if number in self.without:
+        if not entry.is_said or number in self.without:
             return False
         if self.about is None or self.about == entry.id:
             return True
-        return plain(self.about) == plain(entry.speaker)
+        return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
+
+
+def require(is_right: bool, name: str, value: object, hint: str) -> None:
+    """Refuse an argument that makes no sense."""
+    if not is_right:
+        raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text."""
+    return isinstance(value, str)
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a number of things."""
+    return type(value) is int and value >= 0
 
 
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
     """What a message costs: as somebody says, as a model counts its line, or as most models do."""
     if price is not None:
-        return lambda item, on_new_day: price(item.message)
+        return lambda item, headings: price(item.message)
     if model is not None:
         facts = as_model(model)
         return line_price(lambda line: count_text(line, facts).most)
@@ -152,16 +179,12 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
     def work(connection: Connection) -> Recall:
         total = search.size_of_tenant(connection, store.tenant)
         found: list[tuple[Looked, Ranked]] = []
-        seen: set[Place] = set()
         for id in fitting(connection, store, question, vector):
             looked = look(connection, store, id, None)
             names = {name for name, _ in looked.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
-            for one in ranked_in(connection, store, looked, asked, vector, wish, total):
-                place = (owner_of(looked.head, one.number), one.number)
-                if place not in seen:  # a fork and its parent have the same messages
-                    seen.add(place)
-                    found.append((looked, one))
+            ranked = ranked_in(connection, store, looked, asked, vector, wish, total)
+            found += [(looked, one) for one in ranked]
         packing = Packing(wish.budget, wish.price, wish.most)
         for item in known(connection, store.tenant, "", question, wish):
             packing.add(item)
@@ -217,8 +240,9 @@ def ranked_in(
         total=total,
         now=wish.now,
         ranking=wish.ranking,
+        allows=wish.allows,
     )
-    return [one for one in ranked if one.score >= wish.least and wish.allows(one.number, one.entry)]
+    return [one for one in ranked if one.score >= wish.least]
 
 
 def found_in(
@@ -232,8 +256,10 @@ def found_in(
     """The messages that have the words of a question, and those that are near its meaning."""
     head, end = looked.head, looked.end
     places = search.places_in(connection, head, end, looked.behind)
+    # What is hidden takes no place from others, and its words do not speak for its neighbours.
+    hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
     found = [
-        Found(term.term, term.weight * counts, frozenset(seq for _, seq in term.places))
+        Found(term.term, term.weight * counts, frozenset(seq for _, seq in term.places) - hidden)
         for terms, counts in ((question.terms, 1.0), (question.common, COMMON))
         for term in search.weighed(terms, max(end, 1), places)
     ]
@@ -272,6 +298,7 @@ def alternately(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
 
 def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]) -> None:
     """Offer what was found until nothing more fits; what is hidden is not there."""
+    offered: set[Place] = set()  # a fork and its parent have the same messages
     for start in range(0, len(found), AT_ONCE):
         some = found[start : start + AT_ONCE]
         messages = read_visible(connection, some)
@@ -279,7 +306,9 @@ def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked,
             if packing.is_full:
                 return
             message = messages.get((looked.id, one.number))
-            if message is not None:
+            place = (owner_of(looked.head, one.number), one.number)
+            if message is not None and place not in offered:
+                offered.add(place)
                 packing.offer(looked.id, one, message)
 
 
