@@ -22,7 +22,8 @@ def heading_of(sent_at: str | None, chat: str) -> str:
 
 def line_of(number: int | None, speaker: str, text: str) -> str:
     """A message on one line, with its number and its speaker."""
-    words = f"{one_line(speaker)}: {one_line(text, LONGEST)}"
+    name = one_line(speaker).replace(":", ";")  # what stands behind the first colon was said
+    words = f"{name}: {one_line(text, LONGEST)}"
     return words if number is None else f"#{number} {words}"
 
 

@@ -27,9 +27,8 @@ UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts in which a name is not apart from the words beside it."""
 
 # How people speak of themselves.
-MYSELF = frozenset(
-    "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш".split()
-)
+MYSELF_WORDS = "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш"
+MYSELF = frozenset(map(plain, MYSELF_WORDS.split()))
 HAN_MYSELF = "我"
 
 
@@ -86,8 +85,8 @@ def is_named(name: str, words: list[str], known: set[str]) -> bool:
     """
     for word in WORD.findall(name):
         simple = plain(word)
-        if UNSPACED.search(simple):
-            return any(simple in one for one in known)
+        if UNSPACED.search(simple) and any(simple in one for one in known):
+            return True
         is_common = len(simple) < 2 or not terms_of(simple).isdisjoint(COMMON)
         if (simple in known) if not is_common else (word in words and word[:1].isupper()):
             return True
