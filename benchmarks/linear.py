@@ -27,6 +27,8 @@ from contextwright.metadata import format_metadata
 from contextwright.quoting import quoted
 from contextwright.recall.dates import periods
 from contextwright.recall.digest import Line, digest
+from contextwright.recall.packing import Item, Packing, usual_price
+from contextwright.recall.questions import question_of
 from contextwright.sections import Moment
 
 ASKED = datetime(2023, 11, 15, tzinfo=UTC)
@@ -111,6 +113,16 @@ def digested(text: str) -> object:
     return digest([Line(9, "Bo", text), *lines], 1_000)
 
 
+def packed(text: str) -> object:
+    """A long message under a long name, one that says nearly the same, and many short ones."""
+    author = cw.Author(text, text, text)
+    pieces = [text[place : place + 1_000] for place in range(0, len(text), 1_000)]
+    packing = Packing(1 << 40, usual_price(len))
+    for seq, words in enumerate((text, text[1:], *pieces), 1):
+        packing.add(Item(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
+    return packing.recall(text, 1 << 40, has_meaning=False).text
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "forge: parse": parsed("forge", assistant),
     "forge: validate": validate_tool_call,
@@ -125,6 +137,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "sections: quote": quoted,
     "sections: write all": recalled,
     "recall: read dates": lambda text: periods(text, ASKED),
+    "recall: read a question": lambda text: question_of(text, (text, text[:9]), ASKED),
+    "recall: pack": packed,
     "episodes: find": event,
     "summaries: pick excerpts": digested,
     "display: make safe": safe,
