@@ -30,6 +30,21 @@ TELLING = 3
 FRAME = 4
 """Tokens for what stands between entries."""
 
+NAMES = {
+    "beside": "words beside",
+    "around": "words around",
+    "sitting": "words of the sitting",
+    "meaning_beside": "meaning beside",
+    "meaning_sitting": "meaning of the sitting",
+    "own": "a user's own",
+    "asks": "a question",
+    "size": "length",
+    "long": "length",
+    "short": "length",
+    "sender": "speaks often",
+}
+"""What parts of a score are called in words, where it is not their name."""
+
 Price: TypeAlias = Callable[["Item", Sequence[str]], int]
 """The tokens of a message, with the headings that come along with it."""
 
@@ -74,8 +89,16 @@ class Item(Struct, frozen=True):
     @property
     def reason(self) -> str:
         """The weightiest reasons, in words."""
-        best = sorted(self.parts, key=lambda part: -abs(part.adds))
-        return ", ".join(f"{part.name.replace('_', ' ')} {part.adds:+.1f}" for part in best[:4])
+        return ", ".join(f"{name} {adds:+.1f}" for name, adds in self.reasons[:4])
+
+    @property
+    def reasons(self) -> list[tuple[str, float]]:
+        """What each reason adds to the log-odds, in words, the weightiest first."""
+        reasons: dict[str, float] = {}
+        for part in self.parts:
+            name = NAMES.get(part.name, part.name)
+            reasons[name] = reasons.get(name, 0.0) + part.adds
+        return sorted(reasons.items(), key=lambda reason: -abs(reason[1]))
 
 
 class Recall(Struct, frozen=True):

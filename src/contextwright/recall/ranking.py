@@ -32,6 +32,7 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Signals",
+    "bias_of",
     "probability",
     "rank",
     "signals_of",
@@ -210,6 +211,11 @@ def parts_of(signals: Signals, weights: Signals) -> list[Part]:
         if adds:
             parts.append(Part(name, adds))
     return parts
+
+
+def bias_of(has_meaning: bool) -> float:
+    """The log-odds of a message for which nothing speaks."""
+    return (WITH_MEANING if has_meaning else WORDS_ALONE).bias
 
 
 def probability(odds: float) -> float:
