@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from contextwright.recall.boundaries import Boundaries
     from contextwright.recall.embedding import Embedder
     from contextwright.recall.episodes import Episode, find_episodes
+    from contextwright.recall.packing import Recall
     from contextwright.recall.providers import gemini_embedder, openai_embedder
+    from contextwright.recall.ranking import Ranking
     from contextwright.recall.refining import Refined
     from contextwright.recipe import Note, Recipe
     from contextwright.sections import (
@@ -146,6 +148,8 @@ __all__ = [
     "Part",
     "Persona",
     "Problem",
+    "Ranking",
+    "Recall",
     "Recalled",
     "Recipe",
     "Recollection",
@@ -234,6 +238,8 @@ LATER = {
     "Note": "contextwright.recipe",
     "Notes": "contextwright.memories",
     "Persona": "contextwright.sections",
+    "Ranking": "contextwright.recall.ranking",
+    "Recall": "contextwright.recall.packing",
     "Recipe": "contextwright.recipe",
     "Recollection": "contextwright.memories",
     "Refined": "contextwright.recall.refining",

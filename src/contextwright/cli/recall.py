@@ -100,12 +100,13 @@ def explained(found: Recall, embedder: str | None) -> str:
 def item_row(item: Item) -> tuple[str, ...]:
     """A message in a row."""
     reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= FAINT]
+    time = item.message.time
     return (
         f"{item.score:.2f}",
         f"{one_line(item.conversation)} {item.seq}",
         f"{item.tokens:,}",
         one_line(item.speaker, WIDEST_NAME),
-        item.day or "-",
+        f"{time:%Y-%m-%d}" if time else "-",
         ", ".join(reasons),
     )
 
