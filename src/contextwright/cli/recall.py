@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from contextwright.cli.build import read_now
-from contextwright.cli.output import note, numbered, progress, say, say_json, table
+from contextwright.cli.output import note, progress, say, say_json, table
 from contextwright.cli.store import existing, place_of
 from contextwright.cli.streams import as_fields
 from contextwright.errors import UsageError
 from contextwright.quoting import one_line
 from contextwright.recall.embedding import Given
-from contextwright.recall.packing import Item, Recall
-from contextwright.recall.ranking import bias_of
+from contextwright.recall.packing import Recall, RecallItem
 from contextwright.store.records import Hit, Stored
 
 __all__ = ["recall", "search"]
@@ -60,19 +59,18 @@ def recall(
 
 
 def recall_fields(found: Recall, embedder: str | None) -> dict[str, Any]:
-    """What was recalled, for programs; the parts of a message and the base add up to its odds."""
+    """What was recalled, for programs."""
     return {
         "query": found.query,
         "budget": found.budget,
         "tokens": found.tokens,
         "embedder": embedder,
-        "base": bias_of(found.has_meaning),
         "items": [item_fields(item) for item in found],
     }
 
 
-def item_fields(item: Item) -> dict[str, Any]:
-    """One message, for programs."""
+def item_fields(item: RecallItem) -> dict[str, Any]:
+    """A message or a memory, for programs; its parts add up to the log-odds of its score."""
     return {
         "conversation": item.conversation,
         "seq": item.seq,
@@ -81,6 +79,7 @@ def item_fields(item: Item) -> dict[str, Any]:
         "tokens": item.tokens,
         "reason": item.reason,
         "message": item.message,
+        "memory": item.memory,
     }
 
 
@@ -88,24 +87,24 @@ def explained(found: Recall, embedder: str | None) -> str:
     """A table of what was recalled and why, the likeliest first, and how to read it."""
     heading = ("score", "message", "tokens", "speaker", "day", "because")
     likeliest = sorted(found, key=lambda item: -item.score)
-    used = f"{numbered(len(found), 'message')}, {found.tokens:,} of {found.budget:,} tokens"
+    used = f"{len(found):,} recalled, {found.tokens:,} of {found.budget:,} tokens"
     ways = f"words and meaning ({embedder})" if embedder else "words alone"
-    base = bias_of(found.has_meaning)
     return (
         f"{table([heading, *map(item_row, likeliest)])}\n\n{used}, by {ways}\n"
-        f"The score is a probability: {base:+.1f} and all reasons add up to its log-odds."
+        "The score is a probability; the reasons add up to its log-odds."
     )
 
 
-def item_row(item: Item) -> tuple[str, ...]:
+def item_row(item: RecallItem) -> tuple[str, ...]:
     """A message in a row."""
     reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= FAINT]
     time = item.message.time
+    speaker = item.speaker if item.memory is None else (item.memory.author or "-")
     return (
         f"{item.score:.2f}",
-        f"{one_line(item.conversation)} {item.seq}",
+        f"{one_line(item.conversation)} {item.seq}" if item.memory is None else "memory",
         f"{item.tokens:,}",
-        one_line(item.speaker, WIDEST_NAME),
+        one_line(speaker, WIDEST_NAME),
         f"{time:%Y-%m-%d}" if time else "-",
         ", ".join(reasons),
     )

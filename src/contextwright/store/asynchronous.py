@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
-from contextwright.memories import Memory, MemoryKind, Recollection
+from contextwright.memories import Memory, MemoryKind, Ranking, Recollection
 from contextwright.messages import Message, Opaque, Tool
 from contextwright.models import Model
 from contextwright.recall.embedding import Given
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN, Ranking
+from contextwright.recall.ranking import PLAIN
 from contextwright.store.base import Hits, Numbers, Store
 from contextwright.store.chat import Chat, Said
 from contextwright.store.engine import Outcomes, Sync
