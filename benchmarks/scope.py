@@ -191,14 +191,26 @@ def of_chat_shown(mark: Mark, place: Place) -> bool:
     return of_chat(mark, place) and mark.state in (SHOWN, LATER)
 
 
-def of_person_in_chat(mark: Mark, place: Place) -> bool:
-    """What the person said in the chat and nobody hid."""
-    return of_chat_shown(mark, place) and mark.person == place.person
+def recalled_in_chat(mark: Mark, place: Place) -> bool:
+    """What was said in the chat and nobody hid, and what is known there."""
+    known = mark.state == NOTED and mark.chat in (place.chat, EVERYWHERE)
+    return of_chat_shown(mark, place) or (known and of_tenant(mark, place))
 
 
-def of_person_shown(mark: Mark, place: Place) -> bool:
-    """What the person said anywhere and nobody hid."""
-    return of_tenant_shown(mark, place) and mark.person == place.person
+def recalled_anywhere(mark: Mark, place: Place) -> bool:
+    """What the tenant has and nobody hid, and what is known everywhere."""
+    known = mark.state == NOTED and mark.chat == EVERYWHERE
+    return of_tenant_shown(mark, place) or (known and of_tenant(mark, place))
+
+
+def recalled_of_person(mark: Mark, place: Place) -> bool:
+    """What the person said in the chat, or is known there of them."""
+    return recalled_in_chat(mark, place) and mark.person == place.person
+
+
+def recalled_of_person_anywhere(mark: Mark, place: Place) -> bool:
+    """What the person said anywhere, or is known everywhere of them."""
+    return recalled_anywhere(mark, place) and mark.person == place.person
 
 
 def of_events(mark: Mark, place: Place) -> bool:
@@ -258,8 +270,8 @@ WAYS = (
     Way("store.list", of_tenant, chatless=True),
     Way("store.search", of_tenant_shown, lambda _: arguments("common words", most=1_000), True),
     Way("store.search", of_chat_shown, lambda place: arguments("common", place.id)),
-    Way("store.recall", of_tenant_shown, asked, True),
-    Way("store.recall", of_person_shown, lambda place: asked(place, about=True), True),
+    Way("store.recall", recalled_anywhere, asked, True),
+    Way("store.recall", recalled_of_person_anywhere, lambda place: asked(place, about=True), True),
     Way("store.memories", of_tenant, chatless=True),
     Way("store.memories", of_person, lambda place: arguments(about=PEOPLE[place.person]), True),
     Way("store.memories", of_scope, lambda place: arguments(scope=place.id)),
@@ -272,8 +284,8 @@ WAYS = (
     Way("chat.context", told, lambda place: arguments(RECIPE, model=MODEL)),
     Way("chat.context", told, lambda place: arguments(BARE, model=MODEL)),
     Way("chat.context", told, lambda place: arguments(DIGEST, model=MODEL)),
-    Way("chat.recall", of_chat_shown, asked),
-    Way("chat.recall", of_person_in_chat, lambda place: asked(place, about=True)),
+    Way("chat.recall", recalled_in_chat, asked),
+    Way("chat.recall", recalled_of_person, lambda place: asked(place, about=True)),
     Way("chat.episodes", of_events),
     Way("chat.episodes", of_events, lambda place: arguments(participant=PEOPLE[place.person])),
     Way("chat.summarise", of_chat_shown, lambda place: arguments(DIGEST, model=MODEL)),
