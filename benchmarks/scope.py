@@ -30,6 +30,10 @@ RECIPE = cw.Recipe(
 )
 BARE = cw.Recipe(window=cw.KeepRecent(1), system=(cw.Relevant(), cw.Transcript()))
 """The newest message alone, and all else by recall."""
+DIGEST = cw.Recipe(window=cw.KeepRecent(1), summary=cw.Summarise(500))
+"""The newest message alone, and all else in few words."""
+PAIRS = cw.Boundaries(least=2)
+"""Two messages are an event already."""
 
 # --- whose is it -----------------------------------------------------------------------------
 
@@ -115,7 +119,9 @@ def fill_tenant(store: cw.Store, number: int) -> None:
     fork = store.conversation(named["a"]).fork(named["c"])
     fork.add(said(Mark(number, "c", "y")))
     for chat in "ab":
-        store.conversation(named[chat]).add(said(Mark(number, chat, "x", LATER)))
+        talk = store.conversation(named[chat])
+        talk.add(said(Mark(number, chat, "x", LATER)))
+        talk.make_episodes(boundaries=PAIRS)
     remember(store, number)
     forgotten = store.conversation("forgotten")
     forgotten.add(said(Mark(number, "g", "x", GONE)))
@@ -185,6 +191,34 @@ def of_chat_shown(mark: Mark, place: Place) -> bool:
     return of_chat(mark, place) and mark.state in (SHOWN, LATER)
 
 
+def recalled_in_chat(mark: Mark, place: Place) -> bool:
+    """What was said in the chat and nobody hid, and what is known there."""
+    known = mark.state == NOTED and mark.chat in (place.chat, EVERYWHERE)
+    return of_chat_shown(mark, place) or (known and of_tenant(mark, place))
+
+
+def recalled_anywhere(mark: Mark, place: Place) -> bool:
+    """What the tenant has and nobody hid, and what is known everywhere."""
+    known = mark.state == NOTED and mark.chat == EVERYWHERE
+    return of_tenant_shown(mark, place) or (known and of_tenant(mark, place))
+
+
+def recalled_of_person(mark: Mark, place: Place) -> bool:
+    """What the person said in the chat, or is known there of them."""
+    return recalled_in_chat(mark, place) and mark.person == place.person
+
+
+def recalled_of_person_anywhere(mark: Mark, place: Place) -> bool:
+    """What the person said anywhere, or is known everywhere of them."""
+    return recalled_anywhere(mark, place) and mark.person == place.person
+
+
+def of_events(mark: Mark, place: Place) -> bool:
+    """What was noted of the chat's events, and what those that were made quote."""
+    noted = mark.state == EVENT and mark.chat == place.chat and of_tenant(mark, place)
+    return noted or of_chat_shown(mark, place)
+
+
 def of_person(mark: Mark, place: Place) -> bool:
     """What is known of the person, anywhere."""
     return of_tenant(mark, place) and mark.person == place.person
@@ -206,6 +240,12 @@ def arguments(*positional: Any, **named: Any) -> Arguments:
     return positional, named
 
 
+def asked(place: Place, *, about: bool = False) -> Arguments:
+    """A question, about everybody or about the person who spoke last."""
+    who = PEOPLE[place.person] if about else None
+    return arguments("What were the common words?", budget=20_000, about=who)
+
+
 def recalled(place: Place, kind: cw.MemoryKind, query: str = "") -> Arguments:
     """What a section wants: of the person who asks, or what fits some words."""
     about = None if query else PEOPLE[place.person]
@@ -218,16 +258,24 @@ class Way(Struct, frozen=True):
     method: str
     may: May
     given: Callable[[Place], Arguments] = lambda place: arguments()
+    chatless: bool = False
+    """It names no chat, and need not be asked in another's."""
+
+    def fits(self, place: Place) -> bool:
+        """Whether it is worth asking there."""
+        return place.owner is None or not self.chatless
 
 
 WAYS = (
-    Way("store.list", of_tenant),
-    Way("store.search", of_tenant_shown, lambda place: arguments("common words", most=1_000)),
+    Way("store.list", of_tenant, chatless=True),
+    Way("store.search", of_tenant_shown, lambda _: arguments("common words", most=1_000), True),
     Way("store.search", of_chat_shown, lambda place: arguments("common", place.id)),
-    Way("store.memories", of_tenant),
-    Way("store.memories", of_person, lambda place: arguments(about=PEOPLE[place.person])),
+    Way("store.recall", recalled_anywhere, asked, True),
+    Way("store.recall", recalled_of_person_anywhere, lambda place: asked(place, about=True), True),
+    Way("store.memories", of_tenant, chatless=True),
+    Way("store.memories", of_person, lambda place: arguments(about=PEOPLE[place.person]), True),
     Way("store.memories", of_scope, lambda place: arguments(scope=place.id)),
-    Way("store.memories", of_tenant, lambda place: arguments(kind="fact")),
+    Way("store.memories", of_tenant, lambda _: arguments(kind="fact"), True),
     Way("chat.read", of_chat),
     Way("chat.read", of_chat, lambda place: arguments(2, 4)),
     Way("chat.tail", of_chat, lambda place: arguments(3)),
@@ -235,6 +283,14 @@ WAYS = (
     Way("chat.length", of_chat),
     Way("chat.context", told, lambda place: arguments(RECIPE, model=MODEL)),
     Way("chat.context", told, lambda place: arguments(BARE, model=MODEL)),
+    Way("chat.context", told, lambda place: arguments(DIGEST, model=MODEL)),
+    Way("chat.recall", recalled_in_chat, asked),
+    Way("chat.recall", recalled_of_person, lambda place: asked(place, about=True)),
+    Way("chat.episodes", of_events),
+    Way("chat.episodes", of_events, lambda place: arguments(participant=PEOPLE[place.person])),
+    Way("chat.summarise", of_chat_shown, lambda place: arguments(DIGEST, model=MODEL)),
+    Way("chat.summaries", of_chat_shown),
+    Way("chat.undo_summary", of_chat_shown, lambda place: arguments(DIGEST)),
     Way("recollection.recall", told, lambda place: recalled(place, "memory")),
     Way("recollection.recall", told, lambda place: recalled(place, "profile")),
     Way("recollection.recall", told, lambda place: recalled(place, "fact")),
@@ -285,6 +341,8 @@ def ask_all(base: cw.Store, tenants: list[str]) -> Tallies:
         owners = {"store": store, "chat": chat, "recollection": StoreRecollection(chat)}
         for number, way in enumerate(WAYS):
             owner, _, method = way.method.partition(".")
+            if not way.fits(place):
+                continue
             positional, named = way.given(place)
             try:
                 value = getattr(owners[owner], method)(*positional, **named)
@@ -304,7 +362,7 @@ async def ask_all_async(place_: str, tenants: list[str]) -> Tallies:
             owners = {"store": store, "chat": store.conversation(place.id)}
             for number, way in enumerate(WAYS):
                 owner, _, method = way.method.partition(".")
-                if owner not in owners:
+                if owner not in owners or not way.fits(place):
                     continue
                 positional, named = way.given(place)
                 try:

@@ -14,11 +14,14 @@ from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from contextwright.recall import ranking
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 
 EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 SESSION = re.compile(r"```console\n(?P<session>.*?)```\n", re.DOTALL)
+WEIGHTS = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([-.\d]*) ?\| ([-.\d]*) ?\|$", re.MULTILINE)
 COMMANDS = re.compile(r"^pip install uv && .*?(?=  |$)", re.MULTILINE)
 
 
@@ -57,7 +60,7 @@ def run(command: str) -> str:
 
 def test_examples_print_what_the_readme_says() -> None:
     text = README.read_text("utf-8")
-    assert len(EXAMPLE.findall(text)) == 3
+    assert len(EXAMPLE.findall(text)) == 4
     assert text == with_real_outputs(text)
 
 
@@ -65,6 +68,22 @@ def test_the_first_example_is_a_file_that_runs() -> None:
     first = EXAMPLE.search(README.read_text("utf-8"))
     assert first is not None
     assert first["code"] == (ROOT / "examples" / "first.py").read_text("utf-8")
+
+
+def test_the_documented_weights_are_those_in_use() -> None:
+    rows = WEIGHTS.findall((ROOT / "docs" / "recall.md").read_text("utf-8"))
+    documented = {name: (alone, meaning) for name, alone, meaning in rows}
+    both = (ranking.WORDS_ALONE, ranking.WITH_MEANING)
+    expected = {
+        name: tuple(shown_weight(getattr(weights.signals, name)) for weights in both)
+        for name in ranking.Signals.__struct_fields__
+    }
+    expected["base"] = tuple(shown_weight(weights.bias) for weights in both)
+    assert documented == expected
+
+
+def shown_weight(weight: float) -> str:
+    return f"{weight:.2f}" if weight else ""
 
 
 def test_ci_runs_the_commands_of_the_readme() -> None:

@@ -19,10 +19,10 @@ from contextwright.counters import vocabulary
 from contextwright.memories import Ranking
 from contextwright.recall.outline import AROUND, SITTING, Outline, Page, lines_of
 from contextwright.recall.packing import (
-    Item,
     Packing,
     Price,
     Recall,
+    RecallItem,
     by_worth,
     line_price,
     usual_price,
@@ -416,7 +416,7 @@ NAMES = (
 DAYS = (None, "2023-05-01", "2023-05-02", "2023-05-01T23:00:00-09:00", "x")
 ITEMS = st.lists(
     st.builds(
-        Item,
+        RecallItem,
         st.sampled_from(("a", "b", "a:\n#1 Anna", "2023-05-01, x:", "…" * 300)),
         st.integers(1, 30),
         st.builds(
@@ -443,7 +443,9 @@ BOUNDED = (
 )
 
 
-def packed(items: Sequence[Item], budget: int, price: Price, most: int | None = None) -> Recall:
+def packed(
+    items: Sequence[RecallItem], budget: int, price: Price, most: int | None = None
+) -> Recall:
     packing = Packing(budget, price, most)
     for item in items:
         packing.add(item)
@@ -457,7 +459,7 @@ def packed(items: Sequence[Item], budget: int, price: Price, most: int | None = 
     st.none() | st.integers(0, 9),
 )
 def test_what_is_packed_fits(
-    items: list[Item], budget: int, model: str | None, most: int | None
+    items: list[RecallItem], budget: int, model: str | None, most: int | None
 ) -> None:
     recall = packed(items, budget, price_of(model, None), most)
     assert recall.tokens == sum(item.tokens for item in recall) <= budget
@@ -476,7 +478,7 @@ def test_what_is_packed_fits(
 
 
 @given(ITEMS)
-def test_nobody_forges_a_line(items: list[Item]) -> None:
+def test_nobody_forges_a_line(items: list[RecallItem]) -> None:
     """Whatever is said, under whatever name, in whatever chat: a line is its message's own."""
     recall = packed(items, 1 << 40, usual_price(len))
     lines = recall.text.split("\n") if recall.items else []
@@ -496,9 +498,9 @@ def test_nobody_forges_a_line(items: list[Item]) -> None:
     assert lines == []
 
 
-def said(*texts: str, day: str | None = None, first: int = 1) -> list[Item]:
+def said(*texts: str, day: str | None = None, first: int = 1) -> list[RecallItem]:
     return [
-        Item("a", seq, cw.user(text, author=ANNA, sent_at=day), 0.5, (), 0)
+        RecallItem("a", seq, cw.user(text, author=ANNA, sent_at=day), 0.5, (), 0)
         for seq, text in enumerate(texts, first)
     ]
 

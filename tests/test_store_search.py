@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,3 +221,28 @@ def test_async_searches_alike(place: str) -> None:
             assert [one async for one in store.memories()] == []
 
     asyncio.run(main())
+
+
+def test_async_recalls_alike(place: str) -> None:
+    said = ["I am allergic to hazelnuts.", "Noted.", "My train leaves at 7:40."]
+
+    async def main() -> None:
+        async with cw.AsyncStore(place) as store:
+            chat = store.conversation("a")
+            await chat.add([cw.user(text, author="Alice") for text in said])
+            here = await chat.recall("What is Alice allergic to?", most=1)
+            everywhere = await store.recall("When does the train leave?", most=1, budget=100)
+        assert [item.seq for item in here] == [1]
+        assert [item.seq for item in everywhere] == [3]
+        with cw.Store(place) as same:
+            found = same.conversation("a").recall("What is Alice allergic to?", most=1)
+            assert found == here
+            assert same.recall("When does the train leave?", most=1, budget=100) == everywhere
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("both", [(cw.Store, cw.AsyncStore), (cw.Chat, cw.AsyncChat)], ids=str)
+def test_both_recalls_take_the_same_words(both: tuple[type, type]) -> None:
+    first, second = (inspect.signature(one.recall) for one in both)
+    assert first == second

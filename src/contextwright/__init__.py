@@ -51,11 +51,12 @@ if TYPE_CHECKING:
     from contextwright.decisions import Decision
     from contextwright.fading import Fading
     from contextwright.history import History
-    from contextwright.memories import Memory, Notes, Recollection, Wanted
+    from contextwright.memories import Memory, Notes, Ranking, Recollection, Wanted
     from contextwright.memory import ConversationMemory
     from contextwright.recall.boundaries import Boundaries
     from contextwright.recall.embedding import Embedder
     from contextwright.recall.episodes import Episode, find_episodes
+    from contextwright.recall.packing import Recall, RecallItem
     from contextwright.recall.providers import gemini_embedder, openai_embedder
     from contextwright.recall.refining import Refined
     from contextwright.recipe import Note, Recipe
@@ -146,6 +147,9 @@ __all__ = [
     "Part",
     "Persona",
     "Problem",
+    "Ranking",
+    "Recall",
+    "RecallItem",
     "Recalled",
     "Recipe",
     "Recollection",
@@ -234,10 +238,13 @@ LATER = {
     "Note": "contextwright.recipe",
     "Notes": "contextwright.memories",
     "Persona": "contextwright.sections",
+    "Ranking": "contextwright.memories",
+    "Recall": "contextwright.recall.packing",
+    "RecallItem": "contextwright.recall.packing",
+    "Recalled": "contextwright.sections",
     "Recipe": "contextwright.recipe",
     "Recollection": "contextwright.memories",
     "Refined": "contextwright.recall.refining",
-    "Recalled": "contextwright.sections",
     "Relevant": "contextwright.sections",
     "ReplyTo": "contextwright.sections",
     "Section": "contextwright.sections",

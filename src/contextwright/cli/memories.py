@@ -1,21 +1,18 @@
-"""`cw remember`, `cw memories`, `cw episodes`, `cw search`."""
+"""`cw remember`, `cw memories` and `cw episodes`."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from contextwright.cli.output import note, numbered, say, say_json, table
 from contextwright.cli.store import existing, opened
-from contextwright.cli.streams import as_fields
 from contextwright.documents import standard_input
 from contextwright.errors import UsageError
 from contextwright.memories import MemoryKind
 from contextwright.messages import read_time
 from contextwright.quoting import one_line
 from contextwright.recall.episodes import Episode
-from contextwright.store.records import Hit, Stored, StoredMemory
+from contextwright.store.records import StoredMemory
 
-__all__ = ["episodes", "forget", "memories", "remember", "search"]
+__all__ = ["episodes", "forget", "memories", "remember"]
 
 WIDEST = 100
 """Characters of a message on a line."""
@@ -120,41 +117,3 @@ def episode_row(stored: StoredMemory) -> tuple[str, ...]:
         f"{memory.weight:.2f}",
         one_line(memory.key or memory.text, WIDEST),
     )
-
-
-def search(
-    query: str,
-    place: str | None,
-    tenant: str,
-    *,
-    conversation: str | None,
-    most: int,
-    as_json: bool,
-) -> int:
-    """Print the messages that fit."""
-    with opened(place, tenant=tenant) as store:
-        hits = store.search(query, conversation, most)
-    if as_json:
-        say_json([hit_fields(hit) for hit in hits])
-    else:
-        for hit in hits:
-            say(hit_line(hit))
-    if not hits:
-        note("cw: nothing found")
-    return 0 if hits else 1
-
-
-def hit_fields(hit: Hit) -> dict[str, Any]:
-    """A hit for programs: the fields of `cw dump`, with where it is and how well it fits."""
-    fields = as_fields(Stored(hit.seq, None, hit.message))
-    del fields["key"]
-    return {"conversation": hit.conversation, "score": round(hit.score, 4), **fields}
-
-
-def hit_line(hit: Hit) -> str:
-    """A hit on one line: score, conversation and number, who spoke, what was said."""
-    message = hit.message
-    speaker = message.author.label if message.author else message.role
-    said = message.text or "\n".join(result.text for result in message.results)
-    where = f"{one_line(hit.conversation)} {hit.seq}"
-    return f"{hit.score:.2f}  {where}  {one_line(speaker)}: {one_line(said, WIDEST)}"

@@ -8,9 +8,17 @@ from math import log
 
 from contextwright.memories import Memory
 from contextwright.messages import Author, Message, Text
-from contextwright.recall.packing import Item
+from contextwright.recall.packing import RecallItem
 from contextwright.recall.questions import Question
-from contextwright.recall.ranking import OWN, WORDS_ALONE, Signals, bias_of, parts_of, probability
+from contextwright.recall.ranking import (
+    OWN,
+    WORDS_ALONE,
+    Part,
+    Signals,
+    bias_of,
+    parts_of,
+    probability,
+)
 from contextwright.terms import terms_of
 
 __all__ = ["items_of"]
@@ -22,7 +30,7 @@ FEW = 20
 """Of fewer memories than these, how many have a word tells little about it."""
 
 
-def items_of(memories: Sequence[Memory], question: Question) -> list[Item]:
+def items_of(memories: Sequence[Memory], question: Question) -> list[RecallItem]:
     """The memories that share enough words with a question, the best first."""
     asked = set(question.terms)
     held = [terms_of(f"{memory.key} {memory.text}") & asked for memory in memories]
@@ -37,11 +45,12 @@ def items_of(memories: Sequence[Memory], question: Question) -> list[Item]:
     return [item_of(memories[one], shares[one], total) for one in best if shares[one] >= LEAST]
 
 
-def item_of(memory: Memory, share: float, total: int) -> Item:
+def item_of(memory: Memory, share: float, total: int) -> RecallItem:
     """A memory as what is recalled."""
     signals = Signals(words=share, beside=OWN * share, around=share, sitting=share)
-    parts = tuple(parts_of(signals, WORDS_ALONE.signals))
-    odds = bias_of(WORDS_ALONE, total) + sum(part.adds for part in parts)
+    base = Part("base", bias_of(WORDS_ALONE, total))
+    parts = (base, *parts_of(signals, WORDS_ALONE.signals))
+    odds = sum(part.adds for part in parts)
     author = Author(name=memory.author) if memory.author else None
     message = Message("user", (Text(memory.text),), author=author, sent_at=memory.at)
-    return Item(memory.scope, 0, message, probability(odds), parts, 0, memory)
+    return RecallItem(memory.scope, 0, message, probability(odds), parts, 0, memory)

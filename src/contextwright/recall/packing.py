@@ -16,7 +16,16 @@ from contextwright.recall.lines import below_headings, heading_of, line_of
 from contextwright.recall.ranking import Part, Ranked
 from contextwright.terms import terms_of
 
-__all__ = ["Item", "Packing", "Price", "Recall", "by_worth", "line_price", "usual_price", "worth"]
+__all__ = [
+    "RecallItem",
+    "Packing",
+    "Price",
+    "Recall",
+    "by_worth",
+    "line_price",
+    "usual_price",
+    "worth",
+]
 
 PRICE = 0.4
 """The power of its tokens that the odds of a message are divided by: two short messages that may
@@ -30,11 +39,26 @@ TELLING = 3
 FRAME = 4
 """Tokens for what stands between entries."""
 
-Price: TypeAlias = Callable[["Item", Sequence[str]], int]
+NAMES = {
+    "beside": "words beside",
+    "around": "words around",
+    "sitting": "words of the sitting",
+    "meaning_beside": "meaning beside",
+    "meaning_sitting": "meaning of the sitting",
+    "own": "a user's own",
+    "asks": "a question",
+    "size": "length",
+    "long": "length",
+    "short": "length",
+    "sender": "speaks often",
+}
+"""What parts of a score are called in words, where it is not their name."""
+
+Price: TypeAlias = Callable[["RecallItem", Sequence[str]], int]
 """The tokens of a message, with the headings that come along with it."""
 
 
-class Item(Struct, frozen=True):
+class RecallItem(Struct, frozen=True):
     """A message that is recalled, or a memory, and why."""
 
     conversation: str
@@ -45,7 +69,7 @@ class Item(Struct, frozen=True):
     score: float
     """The probability that the question needs it, from 0 to 1."""
     parts: tuple[Part, ...]
-    """What each reason adds to the log-odds of the score, beside a constant."""
+    """What each reason adds to the log-odds of the score; the base is so for every message."""
     tokens: int
     memory: Memory | None = None
 
@@ -74,20 +98,29 @@ class Item(Struct, frozen=True):
     @property
     def reason(self) -> str:
         """The weightiest reasons, in words."""
-        best = sorted(self.parts, key=lambda part: -abs(part.adds))
-        return ", ".join(f"{part.name.replace('_', ' ')} {part.adds:+.1f}" for part in best[:4])
+        reasons = [f"{name} {adds:+.1f}" for name, adds in self.reasons if name != "base"]
+        return ", ".join(reasons[:4])
+
+    @property
+    def reasons(self) -> list[tuple[str, float]]:
+        """What each reason adds to the log-odds, in words, the weightiest first."""
+        reasons: dict[str, float] = {}
+        for part in self.parts:
+            name = NAMES.get(part.name, part.name)
+            reasons[name] = reasons.get(name, 0.0) + part.adds
+        return sorted(reasons.items(), key=lambda reason: -abs(reason[1]))
 
 
 class Recall(Struct, frozen=True):
     """What was recalled, in the order in which it was said."""
 
     query: str
-    items: tuple[Item, ...]
+    items: tuple[RecallItem, ...]
     budget: int
     has_meaning: bool
     """Whether vectors were compared, or words alone."""
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[RecallItem]:
         return iter(self.items)
 
     def __len__(self) -> int:
@@ -115,7 +148,7 @@ class Packing:
 
     def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
         self.left, self.price, self.most = budget, price, most
-        self.items: list[Item] = []
+        self.items: list[RecallItem] = []
         """What stays, in the order in which it was said."""
         self._told: dict[str, list[set[str]]] = {}
 
@@ -126,9 +159,9 @@ class Packing:
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
-        self.add(Item(conversation, ranked.number, message, ranked.score, ranked.parts, 0))
+        self.add(RecallItem(conversation, ranked.number, message, ranked.score, ranked.parts, 0))
 
-    def add(self, item: Item) -> None:
+    def add(self, item: RecallItem) -> None:
         """Take something if there is room for it and nobody has said so already."""
         place = bisect(self.items, order_of(item), key=order_of)
         tokens = self.price(item, self._headings(item, place))
@@ -137,7 +170,7 @@ class Packing:
         self.left -= tokens
         self.items.insert(place, replace(item, tokens=tokens))
 
-    def _headings(self, item: Item, place: int) -> list[str]:
+    def _headings(self, item: RecallItem, place: int) -> list[str]:
         """The headings that a message brings along: one that parts others has theirs repeated."""
         before = self.items[place - 1].heading if place else ""
         after = self.items[place].heading if place < len(self.items) else ""
@@ -167,7 +200,7 @@ def worth(ranked: Ranked) -> float:
     return ranked.odds - PRICE * log(max(ranked.entry.size / 4 + FRAME, CHEAPEST))
 
 
-def order_of(item: Item) -> tuple[bool, str, int]:
+def order_of(item: RecallItem) -> tuple[bool, str, int]:
     """What is known, then conversations one after the other, each in its order."""
     return item.memory is None, item.conversation, item.seq
 
@@ -175,7 +208,7 @@ def order_of(item: Item) -> tuple[bool, str, int]:
 def line_price(count: Callable[[str], int]) -> Price:
     """What a message costs as a line, below its headings."""
 
-    def price(item: Item, headings: Sequence[str]) -> int:
+    def price(item: RecallItem, headings: Sequence[str]) -> int:
         text = "\n".join([*headings, item.line])
         return max(count(text), count(f"{text}\n"))  # the last line has no end, and may cost more
 

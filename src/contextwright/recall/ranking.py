@@ -32,6 +32,7 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Signals",
+    "bias_of",
     "probability",
     "rank",
     "signals_of",
@@ -149,7 +150,7 @@ class Ranked(Struct, frozen=True):
     number: int
     score: float
     odds: float
-    """The same as log-odds: the sum of the parts, and what is so for every message."""
+    """The same as log-odds: the sum of the parts."""
     parts: tuple[Part, ...]
     entry: Entry
 
@@ -176,7 +177,7 @@ def rank(
     """
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    bias = bias_of(weights, total)
+    base = Part("base", bias_of(weights, total))
     people = outline.people()
     loudest = max(people.values(), default=1)
     ranked: list[Ranked] = []
@@ -184,14 +185,14 @@ def rank(
     for number, entry, signals in signals_of(
         question, found, meanings or {}, outline, most, allows
     ):
-        parts = parts_of(signals, weights.signals)
+        parts = [base, *parts_of(signals, weights.signals)]
         if ranking.recency and now is not None and entry.time is not None:
             days = max(0.0, (now.timestamp() - entry.time) / 86_400)
             parts.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest
             parts.append(Part("sender", ranking.senders * log(1 + share)))
-        odds = bias + sum(part.adds for part in parts)
+        odds = sum(part.adds for part in parts)
         ranked.append(Ranked(number, probability(odds), odds, tuple(parts), entry))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked

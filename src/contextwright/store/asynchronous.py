@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
-from contextwright.memories import Memory, MemoryKind, Recollection
-from contextwright.messages import Opaque, Tool
+from contextwright.memories import Memory, MemoryKind, Ranking, Recollection
+from contextwright.messages import Message, Opaque, Tool
 from contextwright.models import Model
 from contextwright.recall.embedding import Given
+from contextwright.recall.packing import Recall
+from contextwright.recall.ranking import PLAIN
 from contextwright.store.base import Hits, Numbers, Store
 from contextwright.store.chat import Chat, Said
 from contextwright.store.engine import Outcomes, Sync
@@ -146,6 +148,33 @@ class AsyncStore:
     async def search(self, query: str, conversation: str | None = None, most: int = 20) -> Hits:
         """The messages that hold most of a query's words, the best first."""
         return await self.run((await self.store()).search, query, conversation, most)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        budget: int = 2_000,
+        about: str | None = None,
+        now: datetime | None = None,
+        most: int | None = None,
+        least: float = 0.0,
+        model: str | Model | None = None,
+        price: Callable[[Message], int] | None = None,
+        ranking: Ranking = PLAIN,
+    ) -> Recall:
+        """The messages of all conversations that a question needs, within a budget of tokens."""
+        return await self.run(
+            (await self.store()).recall,
+            query,
+            budget=budget,
+            about=about,
+            now=now,
+            most=most,
+            least=least,
+            model=model,
+            price=price,
+            ranking=ranking,
+        )
 
     async def index(
         self,
@@ -297,6 +326,33 @@ class AsyncChat:
             budget=budget,
             memories=memories,
             at=at,
+        )
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        budget: int = 2_000,
+        about: str | None = None,
+        now: datetime | None = None,
+        most: int | None = None,
+        least: float = 0.0,
+        model: str | Model | None = None,
+        price: Callable[[Message], int] | None = None,
+        ranking: Ranking = PLAIN,
+    ) -> Recall:
+        """The messages that a question needs, within a budget of tokens, in their order."""
+        return await self.store.run(
+            (await self._chat()).recall,
+            query,
+            budget=budget,
+            about=about,
+            now=now,
+            most=most,
+            least=least,
+            model=model,
+            price=price,
+            ranking=ranking,
         )
 
     async def episodes(

@@ -271,9 +271,11 @@ class Store:
                 self._let_go(number)
         return indexing.run(embedder, progress)
 
-    def index_words(self, conversation: str | None = None) -> None:
+    def index_words(
+        self, conversation: str | None = None, *, progress: Progress | None = None
+    ) -> None:
         """Bring the index of words alone up to date: all that a search for words needs."""
-        Indexing(self.engine, self.tenant, conversation, search.FEW).run(None)
+        Indexing(self.engine, self.tenant, conversation, search.FEW).run(None, progress)
 
     def drop_unused_vectors(self) -> int:
         """Remove the vectors of all embedders but the store's own; gives how many messages' it was.

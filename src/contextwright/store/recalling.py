@@ -17,10 +17,10 @@ from contextwright.models import Model
 from contextwright.recall.known import items_of
 from contextwright.recall.outline import Entry, Outline
 from contextwright.recall.packing import (
-    Item,
     Packing,
     Price,
     Recall,
+    RecallItem,
     by_worth,
     line_price,
     usual_price,
@@ -197,7 +197,7 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
 
 def known(
     connection: Connection, tenant: str, scope: str, question: Question, wish: Wish
-) -> list[Item]:
+) -> list[RecallItem]:
     """The memories told in a conversation that fit; none where only messages are wanted."""
     if not wish.memories:
         return []

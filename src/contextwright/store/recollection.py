@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from contextwright.memories import Memory, Notes, Wanted
-from contextwright.recall.packing import Item
+from contextwright.recall.packing import RecallItem
 from contextwright.store import conversations, episodes, notes
 from contextwright.store.engine import Connection, Value
 from contextwright.store.recalling import Wish, price_of, recall_in
@@ -117,7 +117,7 @@ def with_id(stored: StoredMemory) -> Memory:
     return msgspec.structs.replace(memory, meta={**memory.meta, "id": stored.id})
 
 
-def as_passage(item: Item) -> Memory:
+def as_passage(item: RecallItem) -> Memory:
     """A message as a memory of itself."""
     message = item.message
     return Memory(

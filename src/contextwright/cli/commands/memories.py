@@ -1,4 +1,4 @@
-"""What is known beyond the talk, and what was said in it: remember, memories, episodes, search."""
+"""What is known beyond the talk: remember, memories, episodes."""
 
 from __future__ import annotations
 
@@ -89,27 +89,3 @@ def episodes(
     from contextwright.cli import memories as command
 
     return command.episodes(conversation, store, tenant, make=make, as_json=as_json)
-
-
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words; signs mean nothing.")],
-    conversation: Annotated[
-        str | None,
-        typer.Option("--conversation", "-c", metavar="ID", help="Only here. Default: everywhere."),
-    ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="At most so many.")] = 20,
-    as_json: AsJson = False,
-    store: StorePlace = None,
-    tenant: Tenant = "",
-) -> int:
-    """Find messages by their words, the best first.
-
-    Each line says which share of the words the message holds, rare words counting for more, and
-    where it stands. Nothing found is exit code 1.
-    """
-    from contextwright.cli import memories as command
-
-    return command.search(
-        query, store, tenant, conversation=conversation, most=most, as_json=as_json
-    )
