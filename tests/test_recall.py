@@ -269,9 +269,10 @@ def test_a_score_is_the_logistic_of_its_parts(
 ) -> None:
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    names = {*weights.signals.__struct_fields__, "recency", "sender"}
+    names = {"base", *weights.signals.__struct_fields__, "recency", "sender"}
     for one in found:
-        odds = bias_of(weights, len(messages)) + sum(part.adds for part in one.parts)
+        assert parts(one)["base"] == bias_of(weights, len(messages))
+        odds = sum(part.adds for part in one.parts)
         assert one.score == pytest.approx(1 / (1 + exp(-odds)), abs=1e-12)
         assert 0 <= one.score <= 1
         assert len({part.name for part in one.parts} & names) == len(one.parts)
@@ -556,9 +557,16 @@ def test_a_reason_names_what_counts_most() -> None:
     for one in found:
         packing.offer("a", one, messages[one.number - 1])
     for item in packing.items:
-        names = [reason.rsplit(" ", 1)[0] for reason in item.reason.split(", ")]
-        weights = {part.name.replace("_", " "): abs(part.adds) for part in item.parts}
-        assert names == sorted(weights, key=lambda name: -weights[name])[:4]
+        adds = {part.name: part.adds for part in item.parts}
+        reasons = dict(item.reasons)
+        length = sum(adds.get(name, 0) for name in ("size", "long", "short"))
+        assert reasons.get("length", 0) == pytest.approx(length)
+        assert reasons.get("words beside", 0) == adds.get("beside", 0)
+        assert sum(reasons.values()) == pytest.approx(sum(adds.values()))
+        weights = [abs(adds) for name, adds in item.reasons]
+        assert weights == sorted(weights, reverse=True)
+        best = [name for name, _ in item.reasons if name != "base"]
+        assert [reason.rsplit(" ", 1)[0] for reason in item.reason.split(", ")] == best[:4]
 
 
 WITHOUT_NUMPY = """
