@@ -31,7 +31,7 @@ SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
 MOST = 2_000
 """Messages that are looked at for a question: all of these talks."""
 RIDGE = 1e-3
-NAMES = Signals.__struct_fields__
+NAMES = Signals._fields
 
 
 class Case:
@@ -91,7 +91,7 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
                     )
                     question, found = with_aliases(question, found, looked.outline)
                     rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
-                    signals = np.array([[getattr(s, n) for n in NAMES] for _, _, s in rows])
+                    signals = np.array([signals for _, _, signals in rows])
                     signals = signals.reshape(-1, len(NAMES))
                     costs = [entry.size / 4 + 7 for _, entry, _ in rows]
                     gold = {places[id] for id in asked["evidence"]}

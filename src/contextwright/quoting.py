@@ -31,16 +31,20 @@ PLACE = re.compile(r"\{(\w+)\}")
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Words of people on one line, without a fence, a tag, a bold field or a mark; not too long."""
     # Cut before anything else is done to them: the words may be a megabyte.
-    clean = [
-        letter if letter.isprintable() or letter in JOINERS else " "
-        for letter in text[: longest * 8 + 64]
-    ]
-    line = " ".join("".join(clean).split())
+    clean = text[: longest * 8 + 64]
+    line = " ".join(clean.split())
+    if not line.isprintable():
+        line = " ".join("".join(map(visible, line)).split())
     line = line.replace("```", "'''").replace("<", "‹").replace(">", "›").replace("**", r"\*\*")
     line = MARK.sub("(", line)
     if len(line) > longest or len(text) > len(clean):
         line = cut(line, max(longest - 3, 0)) + "..."
     return line if line.strip(JOINERS) else NOTHING
+
+
+def visible(letter: str) -> str:
+    """A letter that can be seen, or a blank."""
+    return letter if letter.isprintable() or letter in JOINERS else " "
 
 
 def quoted(text: str, longest: int = LONGEST_LINE) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["keywords", "plain", "terms_of"]
 
@@ -75,6 +76,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", simple)
 
 
+@lru_cache(8_192)  # people say the same few thousand words most of the time
 def stem(word: str) -> str:
     """A word without its end, if it is long enough to have one; numbers have none."""
     length = len(word)

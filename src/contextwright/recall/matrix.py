@@ -38,6 +38,9 @@ NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 FEW = 20
 """Vectors that the middle of others is drawn towards nothing by."""
 
+BLOCK = 1_024
+"""Rows that are multiplied at once: so many stay near the processor, and it takes half as long."""
+
 DIGITS = 6
 """What differs behind these is the same: sums of floats depend on who adds them up."""
 
@@ -117,7 +120,9 @@ class Query:
 
     def cosines(self, rows: Vectors) -> Vectors:
         """The cosine of each row of length 1, both seen from the middle."""
-        product = rows @ self.columns
+        product = numpy.empty((len(rows), 2), numpy.float32)
+        for start in range(0, len(rows), BLOCK):
+            product[start : start + BLOCK] = rows[start : start + BLOCK] @ self.columns
         squares = 1 - 2 * product[:, 1] + self.square
         cosines = (product[:, 0] - self.offset) / numpy.sqrt(numpy.maximum(squares, 1e-6))
         return numpy.clip(cosines, -1, 1).astype(numpy.float32)
@@ -167,4 +172,4 @@ def best_of(scores: Scores, most: int, without: Collection[int] = ()) -> list[tu
         kept = cosines >= least  # all that are alike: which of them are newer is seen below
         seqs, cosines = seqs[kept], cosines[kept]
     order = numpy.lexsort((-seqs, -cosines))[:most]
-    return [(int(seqs[one]), float(cosines[one])) for one in order]
+    return list(zip(seqs[order].tolist(), cosines[order].tolist(), strict=True))

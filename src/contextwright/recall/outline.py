@@ -196,6 +196,13 @@ class Outline:
                 return page.lines.sizes[number - page.first]
         return 0
 
+    def speaker(self, number: int) -> str | None:
+        """Who said a message; None of one that is not there."""
+        for first, last, page in self.pages:
+            if first <= number <= last:
+                return page.lines.speakers[number - page.first]
+        return None
+
 
 def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tuple[str, str]]:
     """How often everybody spoke in some of the lines."""

@@ -38,6 +38,8 @@ TELLING = 3
 """Messages that say the same share one of their so many longest words."""
 FRAME = 4
 """Tokens for what stands between entries."""
+MISSES = 64
+"""After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
 
 NAMES = {
     "beside": "words beside",
@@ -150,12 +152,17 @@ class Packing:
         self.left, self.price, self.most = budget, price, most
         self.items: list[RecallItem] = []
         """What stays, in the order in which it was said."""
+        self._headings: list[str] = []
+        """The heading of each."""
+        self._misses = 0
         self._told: dict[str, list[set[str]]] = {}
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more fits."""
-        return self.left <= 0 or (self.most is not None and len(self.items) >= self.most)
+        """Whether nothing more fits, as far as one can tell."""
+        if self.left <= 0 or self._misses >= MISSES:
+            return True
+        return self.most is not None and len(self.items) >= self.most
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
@@ -163,20 +170,25 @@ class Packing:
 
     def add(self, item: RecallItem) -> None:
         """Take something if there is room for it and nobody has said so already."""
-        place = bisect(self.items, order_of(item), key=order_of)
-        tokens = self.price(item, self._headings(item, place))
-        if self.is_full or tokens > self.left or self._is_told(item.message):
+        place, heading = bisect(self.items, order_of(item), key=order_of), item.heading
+        tokens = self.price(item, self._brought(heading, place))
+        if tokens > self.left:
+            self._misses += 1
             return
+        if self.is_full or self._is_told(item.message):
+            return
+        self._misses = 0
         self.left -= tokens
         self.items.insert(place, replace(item, tokens=tokens))
+        self._headings.insert(place, heading)
 
-    def _headings(self, item: RecallItem, place: int) -> list[str]:
+    def _brought(self, heading: str, place: int) -> list[str]:
         """The headings that a message brings along: one that parts others has theirs repeated."""
-        before = self.items[place - 1].heading if place else ""
-        after = self.items[place].heading if place < len(self.items) else ""
-        if item.heading in (before, after):
+        before = self._headings[place - 1] if place else ""
+        after = self._headings[place] if place < len(self._headings) else ""
+        if heading in (before, after):
             return []
-        return [item.heading, after] if after and after == before else [item.heading]
+        return [heading, after] if after and after == before else [heading]
 
     def _is_told(self, message: Message) -> bool:
         """Whether one that stays says the same; if not, others are compared with this one."""

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from heapq import nlargest
+from itertools import accumulate
 from math import exp, log
-from typing import TypeAlias
+from operator import mul
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,15 +40,18 @@ __all__ = [
     "signals_of",
 ]
 
-LONG, LONGER = 240, 400
-"""Characters from which on a message holds words by chance, and from which on it is long."""
+LONG = 240
+"""Characters from which on a message holds words by chance."""
 CHANCE = 0.3
 """How much less words of a long message count."""
-SHORT = 80
-"""Characters up to which a message says little."""
+SHORT, MIDDLE, LONGER = log(80), log(120), log(400)
+"""Characters up to which a message says little, that many have, and from which on it is long."""
 NEAR = ((1, 0.36), (2, 0.22))
 """What a word of a neighbour counts, by its distance, where one's own counts 0.53."""
 OWN = 0.53
+FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
+SUMS = tuple(accumulate(FURTHER))
+"""What a message around one counts, by its distance, and all up to there."""
 FADING = 7.0
 """Days after a time that was asked for until what is said counts half as much for it."""
 
@@ -70,7 +75,7 @@ class Found(Struct, frozen=True):
     numbers: frozenset[int]
 
 
-class Signals(Struct, frozen=True):
+class Signals(NamedTuple):
     """What speaks for a message and against it."""
 
     words: float = 0.0
@@ -145,14 +150,27 @@ class Part(Struct, frozen=True):
 
 
 class Ranked(Struct, frozen=True):
-    """A message with the probability that the question needs it."""
+    """A message with how likely it is that the question needs it."""
 
     number: int
-    score: float
     odds: float
-    """The same as log-odds: the sum of the parts."""
-    parts: tuple[Part, ...]
+    """Its log-odds: the sum of the parts."""
     entry: Entry
+    signals: Signals
+    weights: Signals
+    others: tuple[Part, ...]
+    """What is so for every message, and what counts beside the question."""
+
+    @property
+    def score(self) -> float:
+        """The same as a probability."""
+        return probability(self.odds)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each reason adds to the log-odds; few are ever asked for theirs."""
+        base, *others = self.others
+        return (base, *parts_of(self.signals, self.weights), *others)
 
 
 def rank(
@@ -185,15 +203,15 @@ def rank(
     for number, entry, signals in signals_of(
         question, found, meanings or {}, outline, most, allows
     ):
-        parts = [base, *parts_of(signals, weights.signals)]
+        others: list[Part] = [base]
         if ranking.recency and now is not None and entry.time is not None:
             days = max(0.0, (now.timestamp() - entry.time) / 86_400)
-            parts.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
+            others.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest
-            parts.append(Part("sender", ranking.senders * log(1 + share)))
-        odds = sum(part.adds for part in parts)
-        ranked.append(Ranked(number, probability(odds), odds, tuple(parts), entry))
+            others.append(Part("sender", ranking.senders * log(1 + share)))
+        odds = sum(map(mul, signals, weights.signals)) + sum(part.adds for part in others)
+        ranked.append(Ranked(number, odds, entry, signals, weights.signals, tuple(others)))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked
 
@@ -205,12 +223,8 @@ def bias_of(weights: Weights, total: int) -> float:
 
 def parts_of(signals: Signals, weights: Signals) -> list[Part]:
     """What each signal adds, without those that add nothing."""
-    parts: list[Part] = []
-    for name in Signals.__struct_fields__:
-        adds = getattr(signals, name) * getattr(weights, name)
-        if adds:
-            parts.append(Part(name, adds))
-    return parts
+    adds = zip(Signals._fields, map(mul, signals, weights), strict=True)
+    return [Part(name, more) for name, more in adds if more]
 
 
 def probability(odds: float) -> float:
@@ -233,8 +247,8 @@ def with_aliases(
     called: dict[str, str] = {}
     for one in found:
         if one.term in question.names and len(one.numbers) >= FEWEST_CALLS:
-            entries = (outline.entry(number) for number in one.numbers)
-            callers = Counter(entry.speaker for entry in entries if entry)
+            speakers = map(outline.speaker, one.numbers)
+            callers = Counter(name for name in speakers if name is not None)
             caller, calls = callers.most_common(1)[0]
             often = sum(count for (name, _), count in people.items() if name == caller)
             if calls >= MOSTLY * callers.total() and calls >= OFTEN * often:
@@ -267,26 +281,28 @@ def signals_of(
     looked_at = with_neighbours([*best, *nearest], most)
     entries = {number: outline.entry(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.is_said}
-    sittings = Sittings(said, words, meanings)
+    sittings = best_of_sittings(said, map(words.share, said))
+    nearest_sittings = best_of_sittings(said, (meanings.get(number, 0.0) for number in said))
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
         if not allows(number, entry):
             continue
+        length = log(max(entry.size, 1))
         signals = Signals(
             words=words.share(number),
             beside=words.beside(number),
             around=words.around(number, entry),
-            sitting=sittings.words.get(entry.sitting, 0.0),
+            sitting=sittings.get(entry.sitting, 0.0),
             meaning=meanings.get(number, 0.0),
             meaning_beside=meaning_beside(meanings, number, entry),
-            meaning_sitting=sittings.meanings.get(entry.sitting, 0.0),
+            meaning_sitting=nearest_sittings.get(entry.sitting, 0.0),
             speaker=float(entry.speaker in question.speakers),
             own=float(question.is_own and entry.is_user),
             date=date_signal(question.periods, entry.time),
             asks=float(entry.asks),
-            size=log(max(entry.size, 1) / 120),
-            long=max(log(max(entry.size, 1) / LONGER), 0.0),
-            short=min(log(max(entry.size, 1) / SHORT), 0.0),
+            size=length - MIDDLE,
+            long=max(length - LONGER, 0.0),
+            short=min(length - SHORT, 0.0),
         )
         result.append((number, entry, signals))
     return result
@@ -332,8 +348,10 @@ class Words:
             bit = 1 << place
             for number in one.numbers:
                 self.masks[number] = self.masks.get(number, 0) | bit
+        # The same few sets of words come again and again, and so do neighbours.
         self.weigh = cache(self._weigh)
         self.discount = cache(self._discount)
+        self.share = cache(self._share)
 
     def _weigh(self, mask: int) -> float:
         """The share of the question that a set of words is."""
@@ -347,7 +365,7 @@ class Words:
         size = self.outline.size(number)
         return 1.0 if size <= LONG else 1 / (1 + CHANCE * log(size / LONG))
 
-    def share(self, number: int) -> float:
+    def _share(self, number: int) -> float:
         """The share of the question that a message has."""
         mask = self.masks.get(number)
         return self.weigh(mask) * self.discount(number) if mask else 0.0
@@ -366,31 +384,21 @@ class Words:
 
     def around(self, number: int, entry: Entry) -> float:
         """The mean share of the messages around one in its sitting, the further, the less."""
-        total, whole = self.share(number), 1.0
-        for distance in range(1, AROUND + 1):
-            weight = 1 - distance / (AROUND + 1)
-            if distance <= entry.ahead:
-                total += weight * self.share(number + distance)
-                whole += weight
-            if number - distance >= entry.sitting:
-                total += weight * self.share(number - distance)
-                whole += weight
-        return total / whole
+        first, last = max(number - AROUND, entry.sitting), number + entry.ahead
+        total = 0.0
+        for other in range(first, last + 1):
+            if other in self.masks:
+                total += FURTHER[abs(other - number)] * self.share(other)
+        return total / (SUMS[number - first] + SUMS[last - number] - 1)
 
 
-class Sittings:
-    """The best of each sitting."""
-
-    def __init__(
-        self, said: Mapping[int, Entry], words: Words, meanings: Mapping[int, float]
-    ) -> None:
-        self.words: dict[int, float] = {}
-        self.meanings: dict[int, float] = {}
-        for number, entry in said.items():
-            best = max(self.words.get(entry.sitting, 0.0), words.share(number))
-            self.words[entry.sitting] = best
-            nearest = max(self.meanings.get(entry.sitting, 0.0), meanings.get(number, 0.0))
-            self.meanings[entry.sitting] = nearest
+def best_of_sittings(said: Mapping[int, Entry], shares: Iterable[float]) -> dict[int, float]:
+    """The best share of each sitting, from those of its messages."""
+    best: dict[int, float] = {}
+    for entry, share in zip(said.values(), shares, strict=True):
+        if share > best.get(entry.sitting, 0.0):
+            best[entry.sitting] = share
+    return best
 
 
 def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> float:
@@ -409,9 +417,9 @@ def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> 
     return total / whole
 
 
-def date_signal(periods: Iterable[Period], time: int | None) -> float:
+def date_signal(periods: Sequence[Period], time: int | None) -> float:
     """How well a time fits those that are asked for."""
-    if time is None:
+    if time is None or not periods:
         return 0.0
     moment = datetime.fromtimestamp(time, UTC)
     return max((fit(period, moment) for period in periods), default=0.0)

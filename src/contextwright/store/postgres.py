@@ -59,6 +59,8 @@ SET synchronous_commit = {commit}
 
 TEXTS = TextIndex(
     # The index knows terms alone: one of them says which conversation it is, and no text has it.
+    # `seq + 0`, and no word about the conversation: the primary key looks as good to the planner,
+    # and would read the terms of all messages (100 ms a term in a chat of 100,000, not 0.4).
     insert="""
 INSERT INTO words (conversation, seq, terms)
 SELECT place, seq, string_to_array(terms, ' ') || ('#' || place)
@@ -67,7 +69,7 @@ FROM (VALUES (?::bigint, ?::bigint, ?)) AS new (place, seq, terms)""",
 SELECT w.seq FROM words w,
 (VALUES (?::bigint, ?::bigint, ?::bigint, ?)) AS wanted (place, first, last, term)
 WHERE w.terms @> ARRAY['#' || wanted.place, wanted.term]
-AND w.conversation = wanted.place AND w.seq BETWEEN wanted.first AND wanted.last
+AND w.seq + 0 BETWEEN wanted.first AND wanted.last
 ORDER BY w.seq DESC LIMIT ?""",
     find_all="""
 SELECT conversation, seq FROM words WHERE terms @> ARRAY[?::text, ?::text]

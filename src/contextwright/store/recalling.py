@@ -54,6 +54,8 @@ HITS = 200
 """The nearest messages of all conversations that say which ones may fit."""
 COMMON = 0.2
 """What a common word counts, where another counts 1."""
+LONG = 5_000
+"""Messages from which on common words are not looked for: too many have them."""
 USUAL = "o200k_base"
 """The vocabulary that tokens are counted by for nobody in particular."""
 AT_ONCE = 64
@@ -258,11 +260,13 @@ def found_in(
     places = search.places_in(connection, head, end, looked.behind)
     # What is hidden takes no place from others, and its words do not speak for its neighbours.
     hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
-    found = [
-        Found(term.term, term.weight * counts, frozenset(seq for _, seq in term.places) - hidden)
-        for terms, counts in ((question.terms, 1.0), (question.common, COMMON))
-        for term in search.weighed(terms, max(end, 1), places)
-    ]
+    common = question.common if end <= LONG else ()
+    found: list[Found] = []
+    for terms, counts in ((question.terms, 1.0), (common, COMMON)):
+        for term in terms:
+            numbers = frozenset(seq for _, seq in places(term))
+            weight = search.rarity(len(numbers), max(end, 1)) * counts
+            found.append(Found(term, weight, numbers - hidden))
     if vector is None or store.space is None:
         return found, None
     near = store.space.nearest(connection, head, vector, width * WIDER, last=end)

