@@ -269,7 +269,7 @@ def test_a_score_is_the_logistic_of_its_parts(
 ) -> None:
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    names = {"base", *weights.signals.__struct_fields__, "recency", "sender"}
+    names = {"base", *weights.signals._fields, "recency", "sender"}
     for one in found:
         assert parts(one)["base"] == bias_of(weights, len(messages))
         odds = sum(part.adds for part in one.parts)

@@ -63,7 +63,8 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     telling = keywords(text)
     terms = sorted(telling, key=longest_first)[:MOST_TERMS]
     common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
-    capital = {word for word in words if word[:1].isupper()}
+    # What is written in capitals throughout is short for a thing, not for a person.
+    capital = {word for word in words if word[:1].isupper() and not word.isupper()}
     written = frozenset(term for word in capital for term in terms_of(word)) - COMMON
     own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
     return Question(
