@@ -269,9 +269,10 @@ def test_a_score_is_the_logistic_of_its_parts(
 ) -> None:
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    names = {*weights.signals.__struct_fields__, "recency", "sender"}
+    names = {"base", *weights.signals.__struct_fields__, "recency", "sender"}
     for one in found:
-        odds = bias_of(weights, len(messages)) + sum(part.adds for part in one.parts)
+        assert parts(one)["base"] == bias_of(weights, len(messages))
+        odds = sum(part.adds for part in one.parts)
         assert one.score == pytest.approx(1 / (1 + exp(-odds)), abs=1e-12)
         assert 0 <= one.score <= 1
         assert len({part.name for part in one.parts} & names) == len(one.parts)
@@ -556,9 +557,17 @@ def test_a_reason_names_what_counts_most() -> None:
     for one in found:
         packing.offer("a", one, messages[one.number - 1])
     for item in packing.items:
-        names = [reason.rsplit(" ", 1)[0] for reason in item.reason.split(", ")]
-        weights = {part.name.replace("_", " "): abs(part.adds) for part in item.parts}
-        assert names == sorted(weights, key=lambda name: -weights[name])[:4]
+        assert log(item.score / (1 - item.score)) == pytest.approx(
+            sum(adds for _, adds in item.reasons)
+        )
+        told = [reason.rsplit(" ", 1) for reason in item.reason.split(", ")]
+        best = [(name, f"{adds:+.1f}") for name, adds in item.reasons if name != "base"][:4]
+        assert [(name, adds) for name, adds in told] == best
+        assert best == sorted(best, key=lambda reason: -abs(float(reason[1])))
+    (answer,) = (item for item in packing.items if item.message.text == "In a small shop.")
+    assert answer.reason == (
+        "speaker +1.8, words of the sitting +1.4, length -1.1, words beside +1.0"
+    )
 
 
 WITHOUT_NUMPY = """
