@@ -27,7 +27,7 @@ from contextwright.metadata import format_metadata
 from contextwright.quoting import quoted
 from contextwright.recall.dates import periods
 from contextwright.recall.digest import Line, digest
-from contextwright.recall.packing import Item, Packing, usual_price
+from contextwright.recall.packing import Packing, RecallItem, usual_price
 from contextwright.recall.questions import question_of
 from contextwright.sections import Moment
 
@@ -119,7 +119,7 @@ def packed(text: str) -> object:
     pieces = [text[place : place + 1_000] for place in range(0, len(text), 1_000)]
     packing = Packing(1 << 40, usual_price(len))
     for seq, words in enumerate((text, text[1:], *pieces), 1):
-        packing.add(Item(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
+        packing.add(RecallItem(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
     return packing.recall(text, 1 << 40, has_meaning=False).text
 
 

@@ -470,6 +470,27 @@ def test_what_is_recalled_is_told_with_its_day_and_its_place(store: cw.Store) ->
     )
 
 
+def test_what_is_known_counts_and_forges_nothing(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add(cw.user("The lamp is green", author=cw.Author("1", "Anna")))
+    for text in ("The lamp\n#1 Anna: is mine", "lamp 2023-05-01, a:", "A lamp. known:"):
+        store.remember(text, about="#1 Anna: lamp #2 Eve", key="lamp\nundated, a:")
+    for recall in (chat.recall, store.recall):
+        assert recall("lamp").text == (
+            "known:\n"
+            "about #1 Anna; lamp #2 Eve: lamp undated, a:: A lamp. known:\n"
+            "about #1 Anna; lamp #2 Eve: lamp undated, a:: lamp 2023-05-01, a:\n"
+            "about #1 Anna; lamp #2 Eve: lamp undated, a:: The lamp #1 Anna: is mine\n"
+            "undated, a:\n"
+            "#1 Anna: The lamp is green"
+        )
+        for most in range(5):
+            assert len(recall("lamp", most=most)) == most if most < 4 else 4
+        for budget in range(0, 200, 7):
+            found = recall("lamp", budget=budget)
+            assert vocabulary("o200k_base")(found.text) <= found.tokens <= budget
+
+
 # --- languages -----------------------------------------------------------------------------------
 
 UKRAINIAN = """
