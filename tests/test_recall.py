@@ -269,7 +269,7 @@ def test_a_score_is_the_logistic_of_its_parts(
 ) -> None:
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    names = {*weights.signals.__struct_fields__, "recency", "sender"}
+    names = {*weights.signals._fields, "recency", "sender"}
     for one in found:
         odds = bias_of(weights, len(messages)) + sum(part.adds for part in one.parts)
         assert one.score == pytest.approx(1 / (1 + exp(-odds)), abs=1e-12)
