@@ -20,9 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from contextwright import Store
+from contextwright.recall.aliases import with_aliases
 from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
-from contextwright.recall.ranking import Signals, signals_of, with_aliases
+from contextwright.recall.signals import Signals, signals_of
 from contextwright.store.recalling import found_in, look
 from recall import BUDGETS, Set, fill, now_of, read_sets
 

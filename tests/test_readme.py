@@ -14,7 +14,7 @@ from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from contextwright.recall import ranking
+from contextwright.recall import ranking, signals
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -76,7 +76,7 @@ def test_the_documented_weights_are_those_in_use() -> None:
     both = (ranking.WORDS_ALONE, ranking.WITH_MEANING)
     expected = {
         name: tuple(shown_weight(getattr(weights.signals, name)) for weights in both)
-        for name in ranking.Signals._fields
+        for name in signals.Signals._fields
     }
     expected["base"] = tuple(shown_weight(weights.bias) for weights in both)
     assert documented == expected

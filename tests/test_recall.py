@@ -17,6 +17,7 @@ import contextwright as cw
 import hostile
 from contextwright.counters import vocabulary
 from contextwright.memories import Ranking
+from contextwright.recall.aliases import with_aliases
 from contextwright.recall.outline import AROUND, SITTING, Outline, Page, lines_of
 from contextwright.recall.packing import (
     Packing,
@@ -28,16 +29,8 @@ from contextwright.recall.packing import (
     usual_price,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import (
-    PLAIN,
-    WITH_MEANING,
-    WORDS_ALONE,
-    Found,
-    Ranked,
-    bias_of,
-    rank,
-    with_aliases,
-)
+from contextwright.recall.ranking import PLAIN, WITH_MEANING, WORDS_ALONE, Ranked, bias_of, rank
+from contextwright.recall.signals import Found
 from contextwright.store.recalling import price_of
 from contextwright.store.search import terms_in, weighed
 from contextwright.tokens import count_text
@@ -593,3 +586,16 @@ def test_words_alone_need_no_numpy(tmp_path: object) -> None:
         "undated, a:\n#1 user: I left the keys under the blue pot False 1\n",
         "",
     )
+
+
+def test_what_differs_in_a_number_is_not_the_same() -> None:
+    words = "The train to Lviv that all of us want to take on Friday leaves at"
+    texts = [f"{words} 7:40", f"{words} 8:10", f"{words} 7:40!"]
+    packing = Packing(1_000, usual_price(len))
+    for item in [message_item(number, text) for number, text in enumerate(texts, 1)]:
+        packing.add(item)
+    assert [item.seq for item in packing.items] == [1, 2]
+
+
+def message_item(number: int, text: str) -> RecallItem:
+    return RecallItem("a", number, cw.user(text), 0.5, (), 0)

@@ -10,15 +10,8 @@ from contextwright.memories import Memory
 from contextwright.messages import Author, Message, Text
 from contextwright.recall.packing import RecallItem
 from contextwright.recall.questions import Question
-from contextwright.recall.ranking import (
-    OWN,
-    WORDS_ALONE,
-    Part,
-    Signals,
-    bias_of,
-    parts_of,
-    probability,
-)
+from contextwright.recall.ranking import WORDS_ALONE, Part, bias_of, parts_of, probability
+from contextwright.recall.signals import OWN, Signals
 from contextwright.terms import terms_of
 
 __all__ = ["items_of"]

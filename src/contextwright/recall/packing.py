@@ -196,7 +196,7 @@ class Packing:
         longest = sorted(terms, key=lambda term: (-len(term), term))[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):
-                if len(terms & other) >= ALIKE * len(terms | other):
+                if say_the_same(terms, other):
                     return True
         for term in longest:
             self._told.setdefault(term, []).append(terms)
@@ -205,6 +205,13 @@ class Packing:
     def recall(self, query: str, budget: int, has_meaning: bool) -> Recall:
         """What stays, in the order in which it was said."""
         return Recall(query, tuple(self.items), budget, has_meaning)
+
+
+def say_the_same(terms: set[str], others: set[str]) -> bool:
+    """Whether two messages have nearly the same words, and no other numbers: 7:40 is not 8:10."""
+    if len(terms & others) < ALIKE * len(terms | others):
+        return False
+    return not any(term[0].isdigit() for term in terms ^ others)
 
 
 def worth(ranked: Ranked) -> float:

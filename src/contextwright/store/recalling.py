@@ -27,7 +27,8 @@ from contextwright.recall.packing import (
     worth,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, Found, Ranked, rank
+from contextwright.recall.ranking import PLAIN, Ranked, rank
+from contextwright.recall.signals import Found
 from contextwright.store import conversations, notes, reading, search
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection, Value

@@ -1,0 +1,46 @@
+"""What people call each other: a name that a question has, and no speaker bears."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from contextwright.recall.outline import Outline
+from contextwright.recall.questions import Question
+from contextwright.recall.signals import Found
+
+__all__ = ["with_aliases"]
+
+FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
+"""When a name is what one of two people calls the other: how often it is said, how much of that by
+one of them, and in which share of all that this one says."""
+
+
+def with_aliases(
+    question: Question, found: Sequence[Found], outline: Outline
+) -> tuple[Question, Sequence[Found]]:
+    """A question that names somebody as others call them, with who it is.
+
+    Where two people talk, a name that one of them says again and again, and the other hardly ever,
+    is the other's. Whoever is asked about does not say it: so it is no word to look for.
+    """
+    people = outline.people()
+    if len(people) != 2 or not question.names:
+        return question, found
+    (first, _), (second, _) = people
+    called: dict[str, str] = {}
+    for one in found:
+        if one.term in question.names and len(one.numbers) >= FEWEST_CALLS:
+            speakers = map(outline.speaker, one.numbers)
+            callers = Counter(name for name in speakers if name is not None)
+            caller, calls = callers.most_common(1)[0]
+            often = sum(count for (name, _), count in people.items() if name == caller)
+            if calls >= MOSTLY * callers.total() and calls >= OFTEN * often:
+                called[one.term] = second if caller == first else first
+    if not called:
+        return question, found
+    speakers = question.speakers | frozenset(called.values())
+    rest = [one if one.term not in called else replace(one, weight=0.0) for one in found]
+    return replace(question, speakers=speakers), rest
