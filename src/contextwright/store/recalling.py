@@ -245,7 +245,7 @@ def ranked_in(
         ranking=wish.ranking,
         allows=wish.allows,
     )
-    return [one for one in ranked if one.score >= wish.least]
+    return [one for one in ranked if one.score >= wish.least] if wish.least else ranked
 
 
 def found_in(
