@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contextwright as cw
@@ -183,6 +183,7 @@ def mark(chat: cw.Chat, marks: Sequence[tuple[str, int]]) -> None:
             getattr(chat, change)(seq)
 
 
+@settings(max_examples=settings.default.max_examples // 20)  # pyright: ignore
 @given(
     st.tuples(turns, turns, turns),
     st.tuples(*[st.integers(0, 15)] * 3),

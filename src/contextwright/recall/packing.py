@@ -38,7 +38,7 @@ TELLING = 3
 """Messages that say the same share one of their so many longest words."""
 FRAME = 4
 """Tokens for what stands between entries."""
-MISSES = 64
+MISSES = 32
 """After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
 
 NAMES = {
@@ -146,10 +146,17 @@ class Packing:
         budget: tokens of all lines.
         price: the tokens of a message.
         most: at most so many messages.
+        whole: the tokens of all lines together, where that may be more than of each of them.
     """
 
-    def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
-        self.left, self.price, self.most = budget, price, most
+    def __init__(
+        self,
+        budget: int,
+        price: Price,
+        most: int | None = None,
+        whole: Callable[[str], int] | None = None,
+    ) -> None:
+        self.left, self.price, self.most, self.whole = budget, price, most, whole
         self.items: list[RecallItem] = []
         """What stays, in the order in which it was said."""
         self._headings: list[str] = []
@@ -204,7 +211,12 @@ class Packing:
 
     def recall(self, query: str, budget: int, has_meaning: bool) -> Recall:
         """What stays, in the order in which it was said."""
-        return Recall(query, tuple(self.items), budget, has_meaning)
+        recall = Recall(query, tuple(self.items), budget, has_meaning)
+        # How far an estimate may be off depends on the whole text: rarely, one too many was taken.
+        while self.whole is not None and recall.items and self.whole(recall.text) > budget:
+            least = min(recall.items, key=lambda item: item.score)
+            recall = replace(recall, items=tuple(one for one in recall if one is not least))
+        return recall
 
 
 def say_the_same(terms: set[str], others: set[str]) -> bool:

@@ -196,12 +196,13 @@ class Chat:
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.recalling import Wish, price_of, recall_in
+        from contextwright.store.recalling import Wish, price_of, recall_in, whole_of
 
         wish = Wish(
             query=query,
             budget=budget,
             price=price_of(model, price),
+            whole=whole_of(model) if price is None else None,
             about=about,
             now=now,
             most=most,

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from contextwright.recall.matrix import Vectors
     from contextwright.store.base import Store
 
-__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in"]
+__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in", "whole_of"]
 
 FEWEST, MOST = 100, 1_000
 """How many messages of each side are looked at closely, by what there is room for."""
-SHORTEST = 10
+SHORTEST = 14
 """Tokens that hardly any message is below."""
 WIDER = 4
 """For each of those, so many nearest messages are known: neighbours and sittings have them too."""
@@ -76,6 +76,8 @@ class Wish(Struct, frozen=True, kw_only=True):
     query: str
     budget: int
     price: Price
+    whole: Callable[[str], int] | None = None
+    """What all lines cost together, if that is to be asked."""
     about: str | None = None
     """Only what this person said, by id or name."""
     now: datetime | None = None
@@ -139,6 +141,14 @@ def price_of(model: str | Model | None, price: Callable[[Message], int] | None) 
     return usual_price(vocabulary(USUAL))
 
 
+def whole_of(model: str | Model | None) -> Callable[[str], int] | None:
+    """What a model counts all lines as; None: nobody in particular reads them."""
+    if model is None:
+        return None
+    facts = as_model(model)
+    return lambda text: count_text(text, facts).most
+
+
 class Looked(Struct, frozen=True):
     """A conversation, looked at before the question is."""
 
@@ -164,7 +174,7 @@ def recall_in(store: Store, id: str, wish: Wish) -> Recall:
 
     def work(connection: Connection) -> Recall:
         ranked = ranked_in(connection, store, looked, question, vector, wish, looked.end)
-        packing = Packing(wish.budget, wish.price, wish.most)
+        packing = Packing(wish.budget, wish.price, wish.most, wish.whole)
         for item in known(connection, store.tenant, id, question, wish):
             packing.add(item)
         fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
@@ -188,7 +198,7 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
             asked = question_of(wish.query, names, wish.now)
             ranked = ranked_in(connection, store, looked, asked, vector, wish, total)
             found += [(looked, one) for one in ranked]
-        packing = Packing(wish.budget, wish.price, wish.most)
+        packing = Packing(wish.budget, wish.price, wish.most, wish.whole)
         for item in known(connection, store.tenant, "", question, wish):
             packing.add(item)
         found.sort(key=lambda pair: -worth(pair[1]))
