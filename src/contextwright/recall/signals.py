@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from heapq import nlargest
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from math import log
 from typing import NamedTuple, TypeAlias
 
@@ -36,6 +36,8 @@ SUMS = tuple(accumulate(FURTHER))
 """What a message around one counts, by its distance, and all up to there."""
 FADING = 7.0
 """Days after a time that was asked for until what is said counts half as much for it."""
+NEIGHBOURS = 200
+"""Next ones of those that are found which are looked at, at least: of the best first."""
 REACH = 20
 """Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
 SURE = 0.5
@@ -104,7 +106,7 @@ def signals_of(
     near = [(cosine, number) for number, cosine in meanings.items()]
     nearest = best_of(near, most, outline, allows)
     # An answer often shares no word with the question: it stands beside one that does.
-    looked_at = with_neighbours([*best, *nearest], most)
+    looked_at = with_neighbours(in_turn(best, nearest), most)
     entries = {number: outline.entry(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.is_said}
     sittings = best_of_sittings(said, map(words.share, said))
@@ -151,11 +153,22 @@ def best_of(
         looked_at *= 4
 
 
+def in_turn(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """One of each in turn, none twice."""
+    pairs = zip_longest(first, second)
+    return [*dict.fromkeys(number for pair in pairs for number in pair if number is not None)]
+
+
 def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
-    """Numbers and their neighbours: the next ones, and more while there is room for them."""
+    """Numbers and their neighbours: the next ones of the first, and more while there is room."""
     looked_at = {*seeds}
-    for distance in range(1, REACH):
-        if distance > 1 and len(looked_at) >= most:
+    room = len(looked_at) + max(most, NEIGHBOURS)
+    for number in seeds:
+        if len(looked_at) >= room:
+            break
+        looked_at.update((number - 1, number + 1))
+    for distance in range(2, REACH):
+        if len(looked_at) >= most:
             break
         looked_at.update(number + distance for number in seeds)
         looked_at.update(number - distance for number in seeds)
