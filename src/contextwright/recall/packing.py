@@ -38,7 +38,7 @@ TELLING = 3
 """Messages that say the same share one of their so many longest words."""
 FRAME = 4
 """Tokens for what stands between entries."""
-MISSES = 32
+MISSES = 64
 """After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
 
 NAMES = {

@@ -45,7 +45,7 @@ __all__ = ["Wish", "price_of", "recall_everywhere", "recall_in", "whole_of"]
 
 FEWEST, MOST = 100, 1_000
 """How many messages of each side are looked at closely, by what there is room for."""
-SHORTEST = 14
+SHORTEST = 10
 """Tokens that hardly any message is below."""
 WIDER = 4
 """For each of those, so many nearest messages are known: neighbours and sittings have them too."""
