@@ -119,7 +119,7 @@ def test_cutting_never_splits_a_letter(text: str, longest: int, expected: str) -
     assert cut(text, longest) == expected
 
 
-LETTERS = ["a", "b ", "e\u0301", FAMILY, "🇺🇦", "가", "\u1112\u1161\u11ab", "\r\n"]
+LETTERS = ["a", "b ", "-`", "e\u0301", FAMILY, "🇺🇦", "가", "\u1112\u1161\u11ab", "\r\n"]
 
 
 @given(st.lists(st.sampled_from(LETTERS)).map("".join), st.integers(0, 40))

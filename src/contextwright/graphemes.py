@@ -36,8 +36,9 @@ def end_from(text: str, place: int) -> str:
 
 
 def safe_start(text: str, before: int) -> int:
-    """A place near the cut where a grapheme surely begins: an ASCII letter behind another."""
-    for place in range(before, max(before - LOOK_BACK, 1), -1):
-        if text[place - 1].isascii() and text[place].isascii() and text[place].isalnum():
+    """A place near the cut where a grapheme surely begins: an ASCII sign behind another."""
+    for place in range(before, max(before - LOOK_BACK, 0), -1):
+        pair = text[place - 1 : place + 1]
+        if pair.isascii() and pair != "\r\n":
             return place
     return 0
