@@ -31,7 +31,7 @@ from contextwright.recall.packing import (
 from contextwright.recall.questions import Question, question_of
 from contextwright.recall.ranking import PLAIN, WITH_MEANING, WORDS_ALONE, Ranked, bias_of, rank
 from contextwright.recall.signals import Found
-from contextwright.store.recalling import price_of, whole_of
+from contextwright.store.recalling import price_of
 from contextwright.store.search import terms_in, weighed
 from contextwright.tokens import count_text
 
@@ -442,9 +442,8 @@ def packed(
     budget: int,
     price: Price,
     most: int | None = None,
-    model: str | None = None,
 ) -> Recall:
-    packing = Packing(budget, price, most, whole_of(model))
+    packing = Packing(budget, price, most)
     for item in items:
         packing.add(item)
     return packing.recall("?", budget, has_meaning=False)
@@ -459,7 +458,7 @@ def packed(
 def test_what_is_packed_fits(
     items: list[RecallItem], budget: int, model: str | None, most: int | None
 ) -> None:
-    recall = packed(items, budget, price_of(model, None), most, model)
+    recall = packed(items, budget, price_of(model, None), most)
     assert recall.tokens == sum(item.tokens for item in recall) <= budget
     assert most is None or len(recall) <= most
     places = [(item.conversation, item.seq) for item in recall]

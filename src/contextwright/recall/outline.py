@@ -64,7 +64,7 @@ class Lines(Struct, array_like=True):
         )
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """What the outline says about one message."""
 
     time: int | None
@@ -177,6 +177,8 @@ class Outline:
     def _ahead(self, number: int, sitting: int, last: int, page: Page) -> int:
         """How many right behind a message are in its sitting, on the next page too."""
         stop = min(number + AROUND, last)
+        if stop == number + AROUND and page.sittings[stop - page.first] == sitting:
+            return AROUND
         ahead = page.sittings[number + 1 - page.first : stop + 1 - page.first].count(sitting)
         for other in range(stop + 1, number + AROUND + 1):
             ahead += self.sitting(other) == sitting

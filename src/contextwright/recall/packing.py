@@ -36,10 +36,15 @@ ALIKE = 0.85
 """The share of common words from which on two messages say the same."""
 TELLING = 3
 """Messages that say the same share one of their so many longest words."""
-FRAME = 4
-"""Tokens for what stands between entries."""
+ESTIMATE, FRAME = 4, 4
+"""Characters of a token, as many count, and tokens for what stands between entries."""
+LEAST = 1 / 8
+"""Tokens of a character of words, at least, in any vocabulary."""
 MISSES = 64
 """After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
+
+Order: TypeAlias = tuple[bool, str, int]
+"""Where something stands among what is recalled."""
 
 NAMES = {
     "beside": "words beside",
@@ -55,9 +60,6 @@ NAMES = {
     "sender": "speaks often",
 }
 """What parts of a score are called in words, where it is not their name."""
-
-Price: TypeAlias = Callable[["RecallItem", Sequence[str]], int]
-"""The tokens of a message, with the headings that come along with it."""
 
 
 class RecallItem(Struct, frozen=True):
@@ -113,6 +115,17 @@ class RecallItem(Struct, frozen=True):
         return sorted(reasons.items(), key=lambda reason: -abs(reason[1]))
 
 
+class Price(Struct, frozen=True):
+    """What messages cost."""
+
+    of: Callable[[RecallItem, Sequence[str]], int]
+    """The tokens of one, with the headings that come along with it."""
+    least: float = 0.0
+    """Tokens of a character, hardly ever less; 0: nobody knows."""
+    whole: Callable[[str], int] | None = None
+    """The tokens of all lines together, where that may be more than of each of them."""
+
+
 class Recall(Struct, frozen=True):
     """What was recalled, in the order in which it was said."""
 
@@ -144,23 +157,17 @@ class Packing:
 
     Args:
         budget: tokens of all lines.
-        price: the tokens of a message.
+        price: what messages cost.
         most: at most so many messages.
-        whole: the tokens of all lines together, where that may be more than of each of them.
     """
 
-    def __init__(
-        self,
-        budget: int,
-        price: Price,
-        most: int | None = None,
-        whole: Callable[[str], int] | None = None,
-    ) -> None:
-        self.left, self.price, self.most, self.whole = budget, price, most, whole
+    def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
+        self.left, self.price, self.most = budget, price, most
         self.items: list[RecallItem] = []
         """What stays, in the order in which it was said."""
+        self._orders: list[Order] = []
         self._headings: list[str] = []
-        """The heading of each."""
+        """Where each of them stands, and its heading."""
         self._misses = 0
         self._told: dict[str, list[set[str]]] = {}
 
@@ -171,14 +178,22 @@ class Packing:
             return True
         return self.most is not None and len(self.items) >= self.most
 
+    def has_room(self, size: int) -> bool:
+        """Whether a message of so many characters may fit; if not, it need not be read."""
+        if size * self.price.least <= self.left:
+            return True
+        self._misses += 1
+        return False
+
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
         self.add(RecallItem(conversation, ranked.number, message, ranked.score, ranked.parts, 0))
 
     def add(self, item: RecallItem) -> None:
         """Take something if there is room for it and nobody has said so already."""
-        place, heading = bisect(self.items, order_of(item), key=order_of), item.heading
-        tokens = self.price(item, self._brought(heading, place))
+        order, heading = order_of(item), item.heading
+        place = bisect(self._orders, order)
+        tokens = self.price.of(item, self._brought(heading, place))
         if tokens > self.left:
             self._misses += 1
             return
@@ -187,6 +202,7 @@ class Packing:
         self._misses = 0
         self.left -= tokens
         self.items.insert(place, replace(item, tokens=tokens))
+        self._orders.insert(place, order)
         self._headings.insert(place, heading)
 
     def _brought(self, heading: str, place: int) -> list[str]:
@@ -200,7 +216,7 @@ class Packing:
     def _is_told(self, message: Message) -> bool:
         """Whether one that stays says the same; if not, others are compared with this one."""
         terms = terms_of(message.text) or {message.text}  # signs alone are told once, too
-        longest = sorted(terms, key=lambda term: (-len(term), term))[:TELLING]
+        longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):
                 if say_the_same(terms, other):
@@ -213,7 +229,8 @@ class Packing:
         """What stays, in the order in which it was said."""
         recall = Recall(query, tuple(self.items), budget, has_meaning)
         # How far an estimate may be off depends on the whole text: rarely, one too many was taken.
-        while self.whole is not None and recall.items and self.whole(recall.text) > budget:
+        whole = self.price.whole
+        while whole is not None and recall.items and whole(recall.text) > budget:
             least = min(recall.items, key=lambda item: item.score)
             recall = replace(recall, items=tuple(one for one in recall if one is not least))
         return recall
@@ -228,27 +245,32 @@ def say_the_same(terms: set[str], others: set[str]) -> bool:
 
 def worth(ranked: Ranked) -> float:
     """What a message is worth for its price."""
-    return ranked.odds - PRICE * log(max(ranked.entry.size / 4 + FRAME, CHEAPEST))
+    return ranked.odds - PRICE * log(max(ranked.entry.size / ESTIMATE + FRAME, CHEAPEST))
 
 
-def order_of(item: RecallItem) -> tuple[bool, str, int]:
+def order_of(item: RecallItem) -> Order:
     """What is known, then conversations one after the other, each in its order."""
     return item.memory is None, item.conversation, item.seq
 
 
 def line_price(count: Callable[[str], int]) -> Price:
-    """What a message costs as a line, below its headings."""
+    """What a message costs as a line below its headings, by who counts exactly or at most so."""
 
     def price(item: RecallItem, headings: Sequence[str]) -> int:
-        text = "\n".join([*headings, item.line])
-        return max(count(text), count(f"{text}\n"))  # the last line has no end, and may cost more
+        return count("\n".join([*headings, item.line, ""]))
 
-    return price
+    # The last line has no end and may cost more without it, and so may all of them together.
+    return Price(price, LEAST, count)
 
 
 def usual_price(count: Callable[[str], int]) -> Price:
     """What a line costs whichever model reads it: by count, and never less than by estimate."""
-    return line_price(lambda line: max(count(line), -(-len(line) // 4)) + FRAME)
+
+    def price(item: RecallItem, headings: Sequence[str]) -> int:
+        text = "\n".join([*headings, item.line])
+        return max(count(text), -(-len(text) // ESTIMATE)) + FRAME
+
+    return Price(price, 1 / ESTIMATE)
 
 
 def by_worth(ranked: Iterable[Ranked]) -> list[Ranked]:

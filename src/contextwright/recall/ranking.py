@@ -72,7 +72,7 @@ class Part(Struct, frozen=True):
     adds: float
 
 
-class Ranked(Struct, frozen=True):
+class Ranked(Struct, frozen=True, gc=False):
     """A message with how likely it is that the question needs it."""
 
     number: int

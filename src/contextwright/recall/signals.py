@@ -6,9 +6,9 @@ its sitting, how near its meaning is, who says it, when, and how long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache, partial
 from heapq import nlargest
 from itertools import accumulate, zip_longest
 from math import log
@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec import Struct
 
 from contextwright.recall.dates import Period, days_from
-from contextwright.recall.outline import AROUND, Entry, Outline
+from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
 from contextwright.recall.questions import Question
 
 __all__ = ["OWN", "Allows", "Found", "Signals", "is_said", "signals_of"]
@@ -28,8 +28,8 @@ CHANCE = 0.3
 """How much less words of a long message count."""
 SHORT, MIDDLE, LONGER = log(80), log(120), log(400)
 """Characters up to which a message says little, that many have, and from which on it is long."""
-NEAR = ((1, 0.36), (2, 0.22))
-"""What a word of a neighbour counts, by its distance, where one's own counts 0.53."""
+NEAR = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
+"""Where neighbours are, and what a word of theirs counts, where one's own counts 0.53."""
 OWN = 0.53
 FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
 SUMS = tuple(accumulate(FURTHER))
@@ -101,43 +101,52 @@ def signals_of(
 ) -> list[tuple[int, Entry, Signals]]:
     """The messages worth a closer look, with what speaks for them."""
     words = Words(found, outline)
-    shares = [(words.weigh(mask), number) for number, mask in words.masks.items()]
-    best = best_of(shares, most, outline, allows)
+    entry_of = cache(outline.entry)
+    best = best_of(words.shares(), most, entry_of, allows)
     near = [(cosine, number) for number, cosine in meanings.items()]
-    nearest = best_of(near, most, outline, allows)
+    nearest = best_of(near, most, entry_of, allows)
     # An answer often shares no word with the question: it stands beside one that does.
     looked_at = with_neighbours(in_turn(best, nearest), most)
-    entries = {number: outline.entry(number) for number in sorted(looked_at)}
-    said = {number: entry for number, entry in entries.items() if entry and entry.is_said}
-    sittings = best_of_sittings(said, map(words.share, said))
-    nearest_sittings = best_of_sittings(said, (meanings.get(number, 0.0) for number in said))
+    entries = {number: entry_of(number) for number in sorted(looked_at)}
+    said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
+    sittings = best_of_sittings(said, words.share)
+    nearest_sittings = best_of_sittings(said, lambda number: meanings.get(number, 0.0))
+    date_of = cache(partial(date_signal, question.periods))
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
         if not allows(number, entry):
             continue
-        length = log(max(entry.size, 1))
+        # By place, in the order of the fields: by name, making one would take the most of all.
         signals = Signals(
-            words=words.share(number),
-            beside=words.beside(number),
-            around=words.around(number, entry),
-            sitting=sittings.get(entry.sitting, 0.0),
-            meaning=meanings.get(number, 0.0),
-            meaning_beside=meaning_beside(meanings, number, entry),
-            meaning_sitting=nearest_sittings.get(entry.sitting, 0.0),
-            speaker=float(entry.speaker in question.speakers),
-            own=float(question.is_own and entry.is_user),
-            date=date_signal(question.periods, entry.time),
-            asks=float(entry.asks),
-            size=length - MIDDLE,
-            long=max(length - LONGER, 0.0),
-            short=min(length - SHORT, 0.0),
+            words.share(number),
+            words.beside(number),
+            words.around(number, entry),
+            sittings.get(entry.sitting, 0.0),
+            meanings.get(number, 0.0),
+            meaning_beside(meanings, number, entry) if meanings else 0.0,
+            nearest_sittings.get(entry.sitting, 0.0),
+            1.0 if entry.speaker in question.speakers else 0.0,
+            1.0 if question.is_own and entry.flags & USER else 0.0,
+            date_of(entry.time) if question.periods else 0.0,
+            1.0 if entry.flags & ASKS else 0.0,
+            *length_signals(entry.size),
         )
         result.append((number, entry, signals))
     return result
 
 
+@lru_cache(4_096)
+def length_signals(size: int) -> tuple[float, float, float]:
+    """What the length of a message says: in itself, above what is long, below what is short."""
+    length = log(max(size, 1))
+    return length - MIDDLE, max(length - LONGER, 0.0), min(length - SHORT, 0.0)
+
+
 def best_of(
-    scores: Sequence[tuple[float, int]], most: int, outline: Outline, allows: Allows
+    scores: Sequence[tuple[float, int]],
+    most: int,
+    entry_of: Callable[[int], Entry | None],
+    allows: Allows,
 ) -> list[int]:
     """The messages with the best scores, of two alike the newer ones, and as many that are wanted.
 
@@ -146,8 +155,9 @@ def best_of(
     looked_at = most
     while True:
         best = [number for _, number in nlargest(looked_at, scores)]
-        entries = ((number, outline.entry(number)) for number in best)
-        wanted = [number for number, entry in entries if entry and allows(number, entry)]
+        wanted = [
+            number for number in best if (entry := entry_of(number)) and allows(number, entry)
+        ]
         if len(wanted) >= most or looked_at >= len(scores):
             return [*dict.fromkeys([*best[:most], *wanted[:most]])]
         looked_at *= 4
@@ -192,6 +202,11 @@ class Words:
         self.discount = cache(self._discount)
         self.share = cache(self._share)
 
+    def shares(self) -> list[tuple[float, int]]:
+        """The share of each message that has a word, however long it is."""
+        shares = {mask: self.weigh(mask) for mask in {*self.masks.values()}}
+        return [(shares[mask], number) for number, mask in self.masks.items()]
+
     def _weigh(self, mask: int) -> float:
         """The share of the question that a set of words is."""
         return (
@@ -211,30 +226,33 @@ class Words:
 
     def beside(self, number: int) -> float:
         """The share that a message and its neighbours have together; the further, the less."""
-        have = self.masks.get(number, 0)
+        masks = self.masks
+        have = masks.get(number, 0)
         total = OWN * self.share(number)
-        for distance, counts in NEAR:
-            for other in (number - distance, number + distance):
-                new = self.masks.get(other, 0) & ~have
-                if new:
-                    total += counts * self.weigh(new) * self.discount(other)
-                    have |= new
+        for step, counts in NEAR:
+            mask = masks.get(number + step)
+            if mask and (new := mask & ~have):
+                total += counts * self.weigh(new) * self.discount(number + step)
+                have |= new
         return total
 
     def around(self, number: int, entry: Entry) -> float:
         """The mean share of the messages around one in its sitting, the further, the less."""
         first, last = max(number - AROUND, entry.sitting), number + entry.ahead
-        total = 0.0
+        masks, total = self.masks, 0.0
         for other in range(first, last + 1):
-            if other in self.masks:
+            if other in masks:
                 total += FURTHER[abs(other - number)] * self.share(other)
         return total / (SUMS[number - first] + SUMS[last - number] - 1)
 
 
-def best_of_sittings(said: Mapping[int, Entry], shares: Iterable[float]) -> dict[int, float]:
+def best_of_sittings(
+    said: Mapping[int, Entry], share_of: Callable[[int], float]
+) -> dict[int, float]:
     """The best share of each sitting, from those of its messages."""
     best: dict[int, float] = {}
-    for entry, share in zip(said.values(), shares, strict=True):
+    for number, entry in said.items():
+        share = share_of(number)
         if share > best.get(entry.sitting, 0.0):
             best[entry.sitting] = share
     return best
@@ -242,8 +260,6 @@ def best_of_sittings(said: Mapping[int, Entry], shares: Iterable[float]) -> dict
 
 def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> float:
     """How near the meaning of a message is together with its neighbours'."""
-    if not meanings:
-        return 0.0
     total, whole = meanings.get(number, 0.0), 1.0
     for distance in (1, 2):
         weight = 1 - distance / 3
@@ -258,7 +274,7 @@ def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> 
 
 def date_signal(periods: Sequence[Period], time: int | None) -> float:
     """How well a time fits those that are asked for."""
-    if time is None or not periods:
+    if time is None:
         return 0.0
     moment = datetime.fromtimestamp(time, UTC)
     return max((fit(period, moment) for period in periods), default=0.0)

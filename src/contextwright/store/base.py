@@ -234,13 +234,12 @@ class Store:
 
         The conversations that fit best are searched as `Chat.recall` does.
         """
-        from contextwright.store.recalling import Wish, price_of, recall_everywhere, whole_of
+        from contextwright.store.recalling import Wish, price_of, recall_everywhere
 
         wish = Wish(
             query=query,
             budget=budget,
             price=price_of(model, price),
-            whole=whole_of(model) if price is None else None,
             about=about,
             now=now,
             most=most,

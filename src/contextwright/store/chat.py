@@ -196,13 +196,12 @@ class Chat:
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.recalling import Wish, price_of, recall_in, whole_of
+        from contextwright.store.recalling import Wish, price_of, recall_in
 
         wish = Wish(
             query=query,
             budget=budget,
             price=price_of(model, price),
-            whole=whole_of(model) if price is None else None,
             about=about,
             now=now,
             most=most,

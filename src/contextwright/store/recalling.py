@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from contextwright.recall.matrix import Vectors
     from contextwright.store.base import Store
 
-__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in", "whole_of"]
+__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in"]
 
 FEWEST, MOST = 100, 1_000
 """How many messages of each side are looked at closely, by what there is room for."""
@@ -76,8 +76,6 @@ class Wish(Struct, frozen=True, kw_only=True):
     query: str
     budget: int
     price: Price
-    whole: Callable[[str], int] | None = None
-    """What all lines cost together, if that is to be asked."""
     about: str | None = None
     """Only what this person said, by id or name."""
     now: datetime | None = None
@@ -134,19 +132,11 @@ def is_count(value: object) -> bool:
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
     """What a message costs: as somebody says, as a model counts its line, or as most models do."""
     if price is not None:
-        return lambda item, headings: price(item.message)
+        return Price(lambda item, headings: price(item.message))
     if model is not None:
         facts = as_model(model)
-        return line_price(lambda line: count_text(line, facts).most)
+        return line_price(lambda text: count_text(text, facts).most)
     return usual_price(vocabulary(USUAL))
-
-
-def whole_of(model: str | Model | None) -> Callable[[str], int] | None:
-    """What a model counts all lines as; None: nobody in particular reads them."""
-    if model is None:
-        return None
-    facts = as_model(model)
-    return lambda text: count_text(text, facts).most
 
 
 class Looked(Struct, frozen=True):
@@ -174,7 +164,7 @@ def recall_in(store: Store, id: str, wish: Wish) -> Recall:
 
     def work(connection: Connection) -> Recall:
         ranked = ranked_in(connection, store, looked, question, vector, wish, looked.end)
-        packing = Packing(wish.budget, wish.price, wish.most, wish.whole)
+        packing = Packing(wish.budget, wish.price, wish.most)
         for item in known(connection, store.tenant, id, question, wish):
             packing.add(item)
         fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
@@ -198,7 +188,7 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
             asked = question_of(wish.query, names, wish.now)
             ranked = ranked_in(connection, store, looked, asked, vector, wish, total)
             found += [(looked, one) for one in ranked]
-        packing = Packing(wish.budget, wish.price, wish.most, wish.whole)
+        packing = Packing(wish.budget, wish.price, wish.most)
         for item in known(connection, store.tenant, "", question, wish):
             packing.add(item)
         found.sort(key=lambda pair: -worth(pair[1]))
@@ -275,7 +265,7 @@ def found_in(
     found: list[Found] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
         for term in terms:
-            numbers = frozenset(seq for _, seq in places(term))
+            numbers = frozenset([seq for _, seq in places(term)])
             weight = search.rarity(len(numbers), max(end, 1)) * counts
             found.append(Found(term, weight, numbers - hidden))
     if vector is None or store.space is None:
@@ -315,7 +305,11 @@ def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked,
     """Offer what was found until nothing more fits; what is hidden is not there."""
     offered: set[Place] = set()  # a fork and its parent have the same messages
     for start in range(0, len(found), AT_ONCE):
-        some = found[start : start + AT_ONCE]
+        some = [
+            (looked, one)
+            for looked, one in found[start : start + AT_ONCE]
+            if packing.has_room(one.entry.size)
+        ]
         messages = read_visible(connection, some)
         for looked, one in some:
             if packing.is_full:

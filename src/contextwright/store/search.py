@@ -66,7 +66,7 @@ OURS = "\ue000"
 Place: TypeAlias = tuple[int, int]
 """The number of the conversation a message was written in, and its own."""
 
-Places: TypeAlias = Callable[[str], Iterable[Place]]
+Places: TypeAlias = Callable[[str], list[Place]]
 """Where a term is found."""
 
 FOUND = """
@@ -216,17 +216,20 @@ def places_in(
     """
     terms_behind = {place: terms_in(message) for place, message in behind.items()}
 
-    def places(term: str) -> Iterator[Place]:
-        stop = end
+    def places(term: str) -> list[Place]:
+        stop, found = end, list[Place]()
         for number, own in head.line:
             if own <= stop:
                 limits = (number, own, stop, term, MOST_PLACES)
-                for (seq,) in connection.rows(connection.texts.find, *limits):
-                    yield number, seq
-                for place, terms in terms_behind.items():
-                    if place[0] == number and own <= place[1] <= stop and term in terms:
-                        yield place
+                rows = connection.rows(connection.texts.find, *limits)
+                found += [(number, seq) for (seq,) in rows]
+                found += [
+                    place
+                    for place, terms in terms_behind.items()
+                    if place[0] == number and own <= place[1] <= stop and term in terms
+                ]
             stop = min(stop, own - 1)
+        return found
 
     return places
 
@@ -235,9 +238,9 @@ def places_of_tenant(connection: Connection, tenant: str) -> Places:
     """Where terms are found in all conversations of a tenant."""
     owner = owner_of(tenant)
 
-    def places(term: str) -> Iterator[Place]:
+    def places(term: str) -> list[Place]:
         rows = connection.rows(connection.texts.find_all, owner, term, MOST_PLACES)
-        yield from ((number, seq) for number, seq in rows)
+        return [(number, seq) for number, seq in rows]
 
     return places
 
