@@ -20,7 +20,7 @@ from contextwright.counters import vocabulary
 from contextwright.memories import Ranking
 from contextwright.recall.packing import Recall
 from contextwright.store import conversations
-from contextwright.store.recalling import Wish, owner_of, price_of, recall_in
+from contextwright.store.recalling import Wish, price_of, recall_in
 from contextwright.tokens import count_text
 
 NUMBERS = itertools.count()
@@ -238,7 +238,7 @@ def owners(store: cw.Store, chat: cw.Chat) -> dict[int, int]:
     def work(connection: Any) -> dict[int, int]:
         head = conversations.require(connection, store.tenant, chat.id)
         length = conversations.length_of(connection, head, chat.id)
-        return {seq: owner_of(head, seq) for seq in range(1, length + 1)}
+        return {seq: head.owner(seq) for seq in range(1, length + 1)}
 
     return store.engine.read(work)
 

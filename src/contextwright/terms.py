@@ -76,7 +76,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", simple)
 
 
-@lru_cache(8_192)  # people say the same few thousand words most of the time
+@lru_cache(32_768)  # people say the same words most of the time
 def stem(word: str) -> str:
     """A word without its end, if it is long enough to have one; numbers have none."""
     length = len(word)

@@ -38,9 +38,9 @@ TELLING = 3
 """Messages that say the same share one of their so many longest words."""
 ESTIMATE, FRAME = 4, 4
 """Characters of a token, as many count, and tokens for what stands between entries."""
-LEAST = 1 / 8
-"""Tokens of a character of words, at least, in any vocabulary."""
-MISSES = 64
+LONGEST_TOKEN = 8
+"""Characters of a token, in the mean of a message: hardly any has more, in any vocabulary."""
+MISSES = 32
 """After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
 
 Order: TypeAlias = tuple[bool, str, int]
@@ -120,8 +120,8 @@ class Price(Struct, frozen=True):
 
     of: Callable[[RecallItem, Sequence[str]], int]
     """The tokens of one, with the headings that come along with it."""
-    least: float = 0.0
-    """Tokens of a character, hardly ever less; 0: nobody knows."""
+    least: Callable[[int], float] = lambda size: 0.0
+    """The tokens of so many characters, hardly ever less."""
     whole: Callable[[str], int] | None = None
     """The tokens of all lines together, where that may be more than of each of them."""
 
@@ -169,6 +169,7 @@ class Packing:
         self._headings: list[str] = []
         """Where each of them stands, and its heading."""
         self._misses = 0
+        self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
 
     @property
@@ -180,30 +181,38 @@ class Packing:
 
     def has_room(self, size: int) -> bool:
         """Whether a message of so many characters may fit; if not, it need not be read."""
-        if size * self.price.least <= self.left:
+        if self.price.least(size) <= self.left:
             return True
         self._misses += 1
         return False
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
-        self.add(RecallItem(conversation, ranked.number, message, ranked.score, ranked.parts, 0))
+        item = RecallItem(conversation, ranked.number, message, ranked.score, (), 0)
+        place = self.add(item)
+        if place is not None:  # only of what stays is anybody told why
+            self.items[place] = replace(self.items[place], parts=ranked.parts)
 
-    def add(self, item: RecallItem) -> None:
-        """Take something if there is room for it and nobody has said so already."""
+    def add(self, item: RecallItem) -> int | None:
+        """Take something if there is room and nobody has said so already; gives its place."""
+        text = item.message.text
+        if text in self._offered:  # word by word: it stays already, or it did not fit
+            return None
+        self._offered.add(text)
         order, heading = order_of(item), item.heading
         place = bisect(self._orders, order)
         tokens = self.price.of(item, self._brought(heading, place))
         if tokens > self.left:
             self._misses += 1
-            return
-        if self.is_full or self._is_told(item.message):
-            return
+            return None
+        if self.is_full or self._is_told(text):
+            return None
         self._misses = 0
         self.left -= tokens
         self.items.insert(place, replace(item, tokens=tokens))
         self._orders.insert(place, order)
         self._headings.insert(place, heading)
+        return place
 
     def _brought(self, heading: str, place: int) -> list[str]:
         """The headings that a message brings along: one that parts others has theirs repeated."""
@@ -213,9 +222,9 @@ class Packing:
             return []
         return [heading, after] if after and after == before else [heading]
 
-    def _is_told(self, message: Message) -> bool:
+    def _is_told(self, text: str) -> bool:
         """Whether one that stays says the same; if not, others are compared with this one."""
-        terms = terms_of(message.text) or {message.text}  # signs alone are told once, too
+        terms = terms_of(text) or {text}  # signs alone are told once, too
         longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):
@@ -260,7 +269,7 @@ def line_price(count: Callable[[str], int]) -> Price:
         return count("\n".join([*headings, item.line, ""]))
 
     # The last line has no end and may cost more without it, and so may all of them together.
-    return Price(price, LEAST, count)
+    return Price(price, lambda size: size / LONGEST_TOKEN, count)
 
 
 def usual_price(count: Callable[[str], int]) -> Price:
@@ -270,7 +279,7 @@ def usual_price(count: Callable[[str], int]) -> Price:
         text = "\n".join([*headings, item.line])
         return max(count(text), -(-len(text) // ESTIMATE)) + FRAME
 
-    return Price(price, 1 / ESTIMATE)
+    return Price(price, lambda size: size / ESTIMATE + FRAME)
 
 
 def by_worth(ranked: Iterable[Ranked]) -> list[Ranked]:

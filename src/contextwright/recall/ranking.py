@@ -7,7 +7,7 @@ with known answers (`benchmarks/weights.py`), the same for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import exp, log
 from operator import mul
@@ -121,20 +121,26 @@ def rank(
     base = Part("base", bias_of(weights, total))
     people = outline.people()
     loudest = max(people.values(), default=1)
-    ranked: list[Ranked] = []
     now = now if now is None or now.tzinfo else now.replace(tzinfo=UTC)
+
+    def others_of(entry: Entry) -> Iterator[Part]:
+        if ranking.recency and now is not None and entry.time is not None:
+            days = max(0.0, (now.timestamp() - entry.time) / 86_400)
+            yield Part("recency", -ranking.recency * log(2) * days / ranking.half_life)
+        if ranking.senders:
+            share = people.get((entry.speaker, entry.id), 0) / loudest
+            yield Part("sender", ranking.senders * log(1 + share))
+
+    ranked: list[Ranked] = []
     for number, entry, signals in signals_of(
         question, found, meanings or {}, outline, most, allows
     ):
-        others: list[Part] = [base]
-        if ranking.recency and now is not None and entry.time is not None:
-            days = max(0.0, (now.timestamp() - entry.time) / 86_400)
-            others.append(Part("recency", -ranking.recency * log(2) * days / ranking.half_life))
-        if ranking.senders:
-            share = people.get((entry.speaker, entry.id), 0) / loudest
-            others.append(Part("sender", ranking.senders * log(1 + share)))
-        odds = sum(map(mul, signals, weights.signals)) + sum(part.adds for part in others)
-        ranked.append(Ranked(number, odds, entry, signals, weights.signals, tuple(others)))
+        odds = base.adds + sum(map(mul, signals, weights.signals))
+        others = (base,)
+        if ranking is not PLAIN:
+            others += tuple(others_of(entry))
+            odds += sum(part.adds for part in others[1:])
+        ranked.append(Ranked(number, odds, entry, signals, weights.signals, others))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked
 

@@ -6,12 +6,11 @@ its sitting, how near its meaning is, who says it, when, and how long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
-from heapq import nlargest
+from functools import cache, lru_cache
 from itertools import accumulate, zip_longest
-from math import log
+from math import inf, log
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -34,9 +33,9 @@ OWN = 0.53
 FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
 SUMS = tuple(accumulate(FURTHER))
 """What a message around one counts, by its distance, and all up to there."""
-FADING = 7.0
-"""Days after a time that was asked for until what is said counts half as much for it."""
-NEIGHBOURS = 200
+DAY, FADING = 86_400, 7.0
+"""Seconds, and days after a time that was asked for until what is said counts half for it."""
+NEIGHBOURS, PER_SEED = 140, 0.7
 """Next ones of those that are found which are looked at, at least: of the best first."""
 REACH = 20
 """Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
@@ -102,16 +101,15 @@ def signals_of(
     """The messages worth a closer look, with what speaks for them."""
     words = Words(found, outline)
     entry_of = cache(outline.entry)
-    best = best_of(words.shares(), most, entry_of, allows)
-    near = [(cosine, number) for number, cosine in meanings.items()]
-    nearest = best_of(near, most, entry_of, allows)
+    best = first_of(words.best_first(), most, entry_of, allows)
+    nearest = first_of(meanings, most, entry_of, allows)
     # An answer often shares no word with the question: it stands beside one that does.
     looked_at = with_neighbours(in_turn(best, nearest), most)
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
     sittings = best_of_sittings(said, words.share)
     nearest_sittings = best_of_sittings(said, lambda number: meanings.get(number, 0.0))
-    date_of = cache(partial(date_signal, question.periods))
+    times = Times(question.periods)
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
         if not allows(number, entry):
@@ -127,7 +125,7 @@ def signals_of(
             nearest_sittings.get(entry.sitting, 0.0),
             1.0 if entry.speaker in question.speakers else 0.0,
             1.0 if question.is_own and entry.flags & USER else 0.0,
-            date_of(entry.time) if question.periods else 0.0,
+            times.fit(entry.time) if question.periods and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
             *length_signals(entry.size),
         )
@@ -142,25 +140,24 @@ def length_signals(size: int) -> tuple[float, float, float]:
     return length - MIDDLE, max(length - LONGER, 0.0), min(length - SHORT, 0.0)
 
 
-def best_of(
-    scores: Sequence[tuple[float, int]],
-    most: int,
-    entry_of: Callable[[int], Entry | None],
-    allows: Allows,
+def first_of(
+    numbers: Iterable[int], most: int, entry_of: Callable[[int], Entry | None], allows: Allows
 ) -> list[int]:
-    """The messages with the best scores, of two alike the newer ones, and as many that are wanted.
+    """The first messages, and as many that are wanted.
 
     Whatever else has the words of a question, such as results of tools, takes no place from those.
     """
-    looked_at = most
-    while True:
-        best = [number for _, number in nlargest(looked_at, scores)]
-        wanted = [
-            number for number in best if (entry := entry_of(number)) and allows(number, entry)
-        ]
-        if len(wanted) >= most or looked_at >= len(scores):
-            return [*dict.fromkeys([*best[:most], *wanted[:most]])]
-        looked_at *= 4
+    first: list[int] = []
+    wanted = 0
+    for place, number in enumerate(numbers):
+        if wanted >= most:
+            break
+        entry = entry_of(number)
+        is_wanted = entry is not None and allows(number, entry)
+        wanted += is_wanted
+        if is_wanted or place < most:
+            first.append(number)
+    return first
 
 
 def in_turn(first: Sequence[int], second: Sequence[int]) -> list[int]:
@@ -172,7 +169,7 @@ def in_turn(first: Sequence[int], second: Sequence[int]) -> list[int]:
 def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
     """Numbers and their neighbours: the next ones of the first, and more while there is room."""
     looked_at = {*seeds}
-    room = len(looked_at) + max(most, NEIGHBOURS)
+    room = len(looked_at) + max(int(most * PER_SEED), NEIGHBOURS)
     for number in seeds:
         if len(looked_at) >= room:
             break
@@ -193,19 +190,32 @@ class Words:
         self.weights = [one.weight for one in found]
         self.whole = sum(self.weights) or 1.0
         self.masks: dict[int, int] = {}
-        for place, one in enumerate(found):
+        masks = self.masks
+        for place, one in sorted(enumerate(found), key=lambda pair: -len(pair[1].numbers)):
             bit = 1 << place
-            for number in one.numbers:
-                self.masks[number] = self.masks.get(number, 0) | bit
+            if masks:
+                for number in one.numbers:
+                    masks[number] = masks.get(number, 0) | bit
+            else:  # the most of them, and at once
+                masks.update(dict.fromkeys(one.numbers, bit))
         # The same few sets of words come again and again, and so do neighbours.
         self.weigh = cache(self._weigh)
         self.discount = cache(self._discount)
         self.share = cache(self._share)
 
-    def shares(self) -> list[tuple[float, int]]:
-        """The share of each message that has a word, however long it is."""
-        shares = {mask: self.weigh(mask) for mask in {*self.masks.values()}}
-        return [(shares[mask], number) for number, mask in self.masks.items()]
+    def best_first(self) -> Iterator[int]:
+        """The messages by the words they have, however long they are; of two alike the newer."""
+        numbers: dict[int, list[int]] = {}
+        for number, mask in self.masks.items():
+            if mask in numbers:
+                numbers[mask].append(number)
+            else:
+                numbers[mask] = [number]
+        alike: dict[float, list[int]] = {}
+        for mask, some in numbers.items():
+            alike.setdefault(self.weigh(mask), []).extend(some)
+        for share in sorted(alike, reverse=True):
+            yield from sorted(alike[share], reverse=True)
 
     def _weigh(self, mask: int) -> float:
         """The share of the question that a set of words is."""
@@ -239,10 +249,9 @@ class Words:
     def around(self, number: int, entry: Entry) -> float:
         """The mean share of the messages around one in its sitting, the further, the less."""
         first, last = max(number - AROUND, entry.sitting), number + entry.ahead
-        masks, total = self.masks, 0.0
-        for other in range(first, last + 1):
-            if other in masks:
-                total += FURTHER[abs(other - number)] * self.share(other)
+        share, total = self.share, 0.0
+        for other in filter(self.masks.__contains__, range(first, last + 1)):
+            total += FURTHER[abs(other - number)] * share(other)
         return total / (SUMS[number - first] + SUMS[last - number] - 1)
 
 
@@ -272,17 +281,35 @@ def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> 
     return total / whole
 
 
-def date_signal(periods: Sequence[Period], time: int | None) -> float:
-    """How well a time fits those that are asked for."""
-    if time is None:
-        return 0.0
-    moment = datetime.fromtimestamp(time, UTC)
-    return max((fit(period, moment) for period in periods), default=0.0)
+class Times:
+    """The times that a question asks for."""
+
+    def __init__(self, periods: Sequence[Period]) -> None:
+        sure = [period for period in periods if period.certainty >= SURE]
+        self._yearly = [period for period in sure if period.yearly]
+        self._spans = [
+            (
+                period.start.timestamp() if period.start else -inf,
+                period.end.timestamp() if period.end else inf,
+                period.certainty,
+            )
+            for period in sure
+            if not period.yearly
+        ]
+
+    def fit(self, time: int) -> float:
+        """1 in a period, less and less behind it: people tell of a day when it is over."""
+        best = 0.0
+        for start, end, certainty in self._spans:
+            if time >= start:
+                best = max(best, certainty * faded(max(time - end, 0.0) / DAY))
+        for period in self._yearly:
+            days = days_from(period, datetime.fromtimestamp(time, UTC))
+            if days is not None and days >= 0:
+                best = max(best, period.certainty * faded(days))
+        return best
 
 
-def fit(period: Period, moment: datetime) -> float:
-    """1 in a period, less and less behind it: people tell of a day when it is over."""
-    days = days_from(period, moment)
-    if days is None or days < 0 or period.certainty < SURE:
-        return 0.0
-    return period.certainty * 0.5 ** (days / FADING)
+def faded(days: float) -> float:
+    """What is left of 1 after so many days."""
+    return 0.5 ** (days / FADING)

@@ -66,6 +66,10 @@ class Head(Struct, frozen=True):
         """The last message that is a parent's."""
         return self.line[0][1] - 1
 
+    def owner(self, seq: int) -> int:
+        """The conversation in which one of its messages was written."""
+        return next(number for number, own in self.line if own <= seq)
+
 
 def find(connection: Connection, tenant: str, id: str) -> Head | None:
     """A conversation of a tenant; None if there is none of that name."""

@@ -46,7 +46,8 @@ class TextIndex(Struct, frozen=True):
     insert: str
     """Conversation, number of the message, its terms with blanks between them."""
     find: str
-    """Conversation, first and last message, one term, how many: the newest numbers."""
+    """Conversation, first and last message, one term, how many: a list of the newest numbers, as
+    JSON. Thousands of rows would take twice as long to read."""
     find_all: str
     """Two terms that a message has both, how many: conversations and numbers, the newest."""
     remove: str

@@ -66,11 +66,12 @@ INSERT INTO words (conversation, seq, terms)
 SELECT place, seq, string_to_array(terms, ' ') || ('#' || place)
 FROM (VALUES (?::bigint, ?::bigint, ?)) AS new (place, seq, terms)""",
     find="""
-SELECT w.seq FROM words w,
-(VALUES (?::bigint, ?::bigint, ?::bigint, ?)) AS wanted (place, first, last, term)
-WHERE w.terms @> ARRAY['#' || wanted.place, wanted.term]
-AND w.seq + 0 BETWEEN wanted.first AND wanted.last
-ORDER BY w.seq DESC LIMIT ?""",
+SELECT coalesce(json_agg(seq), '[]')::text FROM (
+    SELECT w.seq FROM words w,
+    (VALUES (?::bigint, ?::bigint, ?::bigint, ?)) AS wanted (place, first, last, term)
+    WHERE w.terms @> ARRAY['#' || wanted.place, wanted.term]
+    AND w.seq + 0 BETWEEN wanted.first AND wanted.last
+    ORDER BY w.seq DESC LIMIT ?) AS newest""",
     find_all="""
 SELECT conversation, seq FROM words WHERE terms @> ARRAY[?::text, ?::text]
 ORDER BY conversation DESC, seq DESC LIMIT ?""",

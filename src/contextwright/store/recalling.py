@@ -258,16 +258,16 @@ def found_in(
 ) -> tuple[list[Found], dict[int, float] | None]:
     """The messages that have the words of a question, and those that are near its meaning."""
     head, end = looked.head, looked.end
-    places = search.places_in(connection, head, end, looked.behind)
+    numbers_of = search.numbers_in(connection, head, end, looked.behind)
     # What is hidden takes no place from others, and its words do not speak for its neighbours.
     hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
     common = question.common if end <= LONG else ()
     found: list[Found] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
         for term in terms:
-            numbers = frozenset([seq for _, seq in places(term)])
+            numbers = frozenset(numbers_of(term))
             weight = search.rarity(len(numbers), max(end, 1)) * counts
-            found.append(Found(term, weight, numbers - hidden))
+            found.append(Found(term, weight, numbers - hidden if hidden else numbers))
     if vector is None or store.space is None:
         return found, None
     near = store.space.nearest(connection, head, vector, width * WIDER, last=end)
@@ -315,7 +315,7 @@ def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked,
             if packing.is_full:
                 return
             message = messages.get((looked.id, one.number))
-            place = (owner_of(looked.head, one.number), one.number)
+            place = (looked.head.owner(one.number), one.number)
             if message is not None and place not in offered:
                 offered.add(place)
                 packing.offer(looked.id, one, message)
@@ -328,7 +328,7 @@ def read_visible(
     wanted: dict[tuple[str, int, int], list[int]] = {}
     for looked, one in some:
         head = looked.head
-        key = (looked.id, head.number, owner_of(head, one.number))
+        key = (looked.id, head.number, head.owner(one.number))
         wanted.setdefault(key, []).append(one.number)
     messages: dict[tuple[str, int], Message] = {}
     for (id, asking, number), seqs in wanted.items():
@@ -338,8 +338,3 @@ def read_visible(
             if message.visibility == "public":
                 messages[id, seq] = message
     return messages
-
-
-def owner_of(head: Head, seq: int) -> int:
-    """The conversation in which a message of a line was written."""
-    return next(number for number, own in head.line if own <= seq)

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from math import log, sqrt
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from contextwright.messages import Message, Text, ToolResult
@@ -34,7 +35,7 @@ __all__ = [
     "gaps_of",
     "in_conversation",
     "in_tenant",
-    "places_in",
+    "numbers_in",
     "places_of_tenant",
     "ranked",
     "rarity",
@@ -65,6 +66,8 @@ OURS = "\ue000"
 
 Place: TypeAlias = tuple[int, int]
 """The number of the conversation a message was written in, and its own."""
+
+decode_numbers = msgspec.json.Decoder(list[int]).decode
 
 Places: TypeAlias = Callable[[str], list[Place]]
 """Where a term is found."""
@@ -189,7 +192,11 @@ def in_conversation(
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
     behind = unindexed(connection, gaps_of(connection, tenant, head))
-    places = places_in(connection, head, end, behind)
+    numbers = numbers_in(connection, head, end, behind)
+
+    def places(term: str) -> list[Place]:
+        return [(head.owner(seq), seq) for seq in numbers(term)]
+
     for place, score in ranked(weighed(terms_in_query(query), length, places)):
         if place[1] not in without:
             message = visible(connection, head.number, place)
@@ -206,32 +213,32 @@ def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Messag
     }
 
 
-def places_in(
+def numbers_in(
     connection: Connection, head: Head, end: int, behind: Mapping[Place, Message]
-) -> Places:
-    """Where terms are found in a conversation up to a message, its parents' words among them.
+) -> Callable[[str], list[int]]:
+    """Which messages of a conversation up to one have a term, its parents' among them.
 
     Args:
         behind: the messages that the index lacks.
     """
     terms_behind = {place: terms_in(message) for place, message in behind.items()}
 
-    def places(term: str) -> list[Place]:
-        stop, found = end, list[Place]()
+    def numbers(term: str) -> list[int]:
+        stop, found = end, list[int]()
         for number, own in head.line:
             if own <= stop:
                 limits = (number, own, stop, term, MOST_PLACES)
-                rows = connection.rows(connection.texts.find, *limits)
-                found += [(number, seq) for (seq,) in rows]
+                ((newest,),) = connection.rows(connection.texts.find, *limits)
+                found += decode_numbers(newest)
                 found += [
-                    place
-                    for place, terms in terms_behind.items()
-                    if place[0] == number and own <= place[1] <= stop and term in terms
+                    seq
+                    for (owner, seq), terms in terms_behind.items()
+                    if owner == number and own <= seq <= stop and term in terms
                 ]
             stop = min(stop, own - 1)
         return found
 
-    return places
+    return numbers
 
 
 def places_of_tenant(connection: Connection, tenant: str) -> Places:

@@ -43,9 +43,10 @@ TEXTS = TextIndex(
     # A row's id is made of its place: so the messages of a conversation are one range.
     insert="INSERT INTO words (rowid, terms) VALUES (?1 << 32 | ?2, ?3)",
     find="""
-SELECT rowid & 4294967295 FROM words
-WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3
-ORDER BY rowid DESC LIMIT ?5""",
+SELECT json_group_array(seq) FROM (
+    SELECT rowid & 4294967295 AS seq FROM words
+    WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3
+    ORDER BY rowid DESC LIMIT ?5)""",
     find_all="""
 SELECT rowid >> 32, rowid & 4294967295 FROM words
 WHERE words MATCH '"' || ?1 || '" "' || ?2 || '"' ORDER BY rowid DESC LIMIT ?3""",
