@@ -18,6 +18,7 @@ import hostile
 from contextwright.counters import vocabulary
 from contextwright.memories import Ranking
 from contextwright.recall.aliases import with_aliases
+from contextwright.recall.dates import Period, days_from
 from contextwright.recall.outline import AROUND, SITTING, Outline, Page, lines_of
 from contextwright.recall.packing import (
     Packing,
@@ -30,7 +31,7 @@ from contextwright.recall.packing import (
 )
 from contextwright.recall.questions import Question, question_of
 from contextwright.recall.ranking import PLAIN, WITH_MEANING, WORDS_ALONE, Ranked, bias_of, rank
-from contextwright.recall.signals import Found
+from contextwright.recall.signals import FADING, SURE, Found, Times
 from contextwright.store.recalling import price_of
 from contextwright.store.search import terms_in, weighed
 from contextwright.tokens import count_text
@@ -474,6 +475,16 @@ def test_what_is_packed_fits(
         assert count_text(recall.text, model).exact
 
 
+@given(ITEMS, st.integers(0, 400))
+def test_what_has_no_room_would_not_have_fitted(items: list[RecallItem], budget: int) -> None:
+    """Blanks aside, which a line has fewer of than the message."""
+    packing = Packing(budget, price_of(None, None))
+    for item in items:
+        size = len(" ".join(item.message.text.split()))
+        if not packing.has_room(size):
+            assert packing.add(item) is None
+
+
 @given(ITEMS)
 def test_nobody_forges_a_line(items: list[RecallItem]) -> None:
     """Whatever is said, under whatever name, in whatever chat: a line is its message's own."""
@@ -602,3 +613,28 @@ def test_what_differs_in_a_number_is_not_the_same() -> None:
 
 def message_item(number: int, text: str) -> RecallItem:
     return RecallItem("a", number, cw.user(text), 0.5, (), 0)
+
+
+MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+PERIODS = st.builds(
+    Period,
+    st.none() | MOMENTS,
+    st.none() | MOMENTS,
+    st.sampled_from((0.2, 0.5, 0.9, 1.0)),
+    st.just("then"),
+) | st.builds(Period, MOMENTS, MOMENTS, st.just(0.8), st.just("in May"), st.just(True))
+
+
+@given(st.lists(PERIODS, max_size=3), MOMENTS)
+def test_a_time_fits_in_a_period_and_less_behind_it(
+    periods: list[Period], moment: datetime
+) -> None:
+    moment = moment.replace(microsecond=0)
+    days = [(period, days_from(period, moment)) for period in periods if period.certainty >= SURE]
+    fits = [
+        period.certainty * 0.5 ** (after / FADING)
+        for period, after in days
+        if after is not None and after >= 0
+    ]
+    times = Times(periods)
+    assert times.fit(int(moment.timestamp())) == pytest.approx(max(fits, default=0.0), abs=1e-9)

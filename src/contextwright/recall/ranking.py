@@ -111,7 +111,7 @@ def rank(
     """About so many messages that may be needed, the most likely first.
 
     Args:
-        meanings: the cosines of the nearest messages; None: words alone.
+        meanings: the cosines of the nearest messages, the best first; None: words alone.
         most: how many of each side are looked at closely.
         total: how many messages there are in all.
         allows: which messages are wanted; others tell of their neighbours.
