@@ -38,9 +38,6 @@ NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 FEW = 20
 """Vectors that the middle of others is drawn towards nothing by."""
 
-BLOCK = 1_024
-"""Rows that are multiplied at once: so many stay near the processor, and it takes half as long."""
-
 DIGITS = 6
 """What differs behind these is the same: sums of floats depend on who adds them up."""
 
@@ -72,6 +69,8 @@ class Matrix:
         self._seqs: Numbers = numpy.empty(room, numpy.int32)
         self._rows: Vectors = numpy.empty((room, width), numpy.float32)
         self._filled = (self._seqs[:0], self._rows[:0])
+        self._lengths: tuple[Vectors, Vectors] | None = None
+        """A middle, and how far the rows are from it: most questions have the same."""
         self.sum: Vectors = numpy.zeros(width, numpy.float32)
         """All vectors added up."""
 
@@ -98,8 +97,18 @@ class Matrix:
     def scores(self, query: Query, first: int, last: int) -> Scores:
         """The cosine of each message between two numbers: that of its nearest vector."""
         seqs, rows = self._filled
+        lengths = self._lengths_from(query, rows)
         start, stop = numpy.searchsorted(seqs, (first, last + 1))
-        return scored(seqs[start:stop], rows[start:stop], query)
+        return scored(seqs[start:stop], rows[start:stop], query, lengths[start:stop])
+
+    def _lengths_from(self, query: Query, rows: Vectors) -> Vectors:
+        """How far the rows are from the middle that a question is seen from."""
+        known = self._lengths
+        if known and len(known[1]) == len(rows) and numpy.array_equal(known[0], query.middle):
+            return known[1]
+        lengths = query.lengths(rows)
+        self._lengths = query.middle, lengths
+        return lengths
 
 
 class Query:
@@ -115,16 +124,18 @@ class Query:
         middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
         away = vector - middle
         length = float(numpy.sqrt(away @ away)) or 1.0
-        self.columns: Vectors = numpy.stack([away / length, middle], 1).astype(numpy.float32)
-        self.offset, self.square = float(away @ middle) / length, float(middle @ middle)
+        self.middle: Vectors = middle.astype(numpy.float32)
+        self.direction: Vectors = (away / length).astype(numpy.float32)
+        self.offset = float(away @ middle) / length
 
-    def cosines(self, rows: Vectors) -> Vectors:
+    def lengths(self, rows: Vectors) -> Vectors:
+        """How far each row of length 1 is from the middle."""
+        squares = 1 - 2 * (rows @ self.middle) + float(self.middle @ self.middle)
+        return numpy.sqrt(numpy.maximum(squares, 1e-6)).astype(numpy.float32)
+
+    def cosines(self, rows: Vectors, lengths: Vectors) -> Vectors:
         """The cosine of each row of length 1, both seen from the middle."""
-        product = numpy.empty((len(rows), 2), numpy.float32)
-        for start in range(0, len(rows), BLOCK):
-            product[start : start + BLOCK] = rows[start : start + BLOCK] @ self.columns
-        squares = 1 - 2 * product[:, 1] + self.square
-        cosines = (product[:, 0] - self.offset) / numpy.sqrt(numpy.maximum(squares, 1e-6))
+        cosines = (rows @ self.direction - self.offset) / lengths
         return numpy.clip(cosines, -1, 1).astype(numpy.float32)
 
 
@@ -149,12 +160,14 @@ def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
     return larger
 
 
-def scored(seqs: Numbers, rows: Vectors, query: Query) -> Scores:
+def scored(seqs: Numbers, rows: Vectors, query: Query, lengths: Vectors | None = None) -> Scores:
     """Numbers of messages in their order, each once, with the best cosine of its rows."""
-    cosines = query.cosines(rows)
-    starts = numpy.flatnonzero(numpy.diff(seqs, prepend=-1))
-    if len(starts) == len(seqs):
+    cosines = query.cosines(rows, query.lengths(rows) if lengths is None else lengths)
+    begins = numpy.ones(len(seqs), numpy.bool_)
+    begins[1:] = seqs[1:] != seqs[:-1]
+    if begins.all():
         return seqs, cosines
+    starts = numpy.flatnonzero(begins)
     return seqs[starts], numpy.maximum.reduceat(cosines, starts)
 
 
