@@ -32,8 +32,8 @@ from contextwright.recall.packing import (
 from contextwright.recall.questions import Question, question_of
 from contextwright.recall.ranking import PLAIN, WITH_MEANING, WORDS_ALONE, Ranked, bias_of, rank
 from contextwright.recall.signals import FADING, SURE, Found, Times
-from contextwright.store.recalling import price_of
 from contextwright.store.search import terms_in, weighed
+from contextwright.store.wishes import price_of
 from contextwright.tokens import count_text
 
 START = datetime(2023, 5, 1, 9, tzinfo=UTC)

@@ -20,7 +20,8 @@ from contextwright.counters import vocabulary
 from contextwright.memories import Ranking
 from contextwright.recall.packing import Recall
 from contextwright.store import conversations
-from contextwright.store.recalling import Wish, price_of, recall_in
+from contextwright.store.recalling import recall_in
+from contextwright.store.wishes import Wish, price_of
 from contextwright.tokens import count_text
 
 NUMBERS = itertools.count()

@@ -13,17 +13,16 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Unpack
 
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
-from contextwright.memories import Memory, MemoryKind, Ranking, Recollection
-from contextwright.messages import Message, Opaque, Tool
+from contextwright.memories import Memory, MemoryKind, Recollection
+from contextwright.messages import Opaque, Tool
 from contextwright.models import Model
 from contextwright.recall.embedding import Given
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN
 from contextwright.store.base import Hits, Numbers, Store
 from contextwright.store.chat import Chat, Said
 from contextwright.store.engine import Outcomes, Sync
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from contextwright.recall.refining import Refiner
     from contextwright.recipe import Recipe
     from contextwright.store.episodes import Made
+    from contextwright.store.wishes import RecallOptions
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
@@ -149,32 +149,9 @@ class AsyncStore:
         """The messages that hold most of a query's words, the best first."""
         return await self.run((await self.store()).search, query, conversation, most)
 
-    async def recall(
-        self,
-        query: str,
-        *,
-        budget: int = 2_000,
-        about: str | None = None,
-        now: datetime | None = None,
-        most: int | None = None,
-        least: float = 0.0,
-        model: str | Model | None = None,
-        price: Callable[[Message], int] | None = None,
-        ranking: Ranking = PLAIN,
-    ) -> Recall:
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """The messages of all conversations that a question needs, within a budget of tokens."""
-        return await self.run(
-            (await self.store()).recall,
-            query,
-            budget=budget,
-            about=about,
-            now=now,
-            most=most,
-            least=least,
-            model=model,
-            price=price,
-            ranking=ranking,
-        )
+        return await self.run((await self.store()).recall, query, **options)
 
     async def index(
         self,
@@ -328,32 +305,9 @@ class AsyncChat:
             at=at,
         )
 
-    async def recall(
-        self,
-        query: str,
-        *,
-        budget: int = 2_000,
-        about: str | None = None,
-        now: datetime | None = None,
-        most: int | None = None,
-        least: float = 0.0,
-        model: str | Model | None = None,
-        price: Callable[[Message], int] | None = None,
-        ranking: Ranking = PLAIN,
-    ) -> Recall:
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """The messages that a question needs, within a budget of tokens, in their order."""
-        return await self.store.run(
-            (await self._chat()).recall,
-            query,
-            budget=budget,
-            about=about,
-            now=now,
-            most=most,
-            least=least,
-            model=model,
-            price=price,
-            ranking=ranking,
-        )
+        return await self.store.run((await self._chat()).recall, query, **options)
 
     async def episodes(
         self, *, participant: str | None = None, least: float = 0.0

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from contextwright.errors import ContextwrightError, UsageError
-from contextwright.memories import Memory, MemoryKind, Ranking
+from contextwright.memories import Memory, MemoryKind
 from contextwright.messages import Message, as_time
 from contextwright.models import Model
 from contextwright.prices import Priced
 from contextwright.recall.embedding import Given, embedder_of
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN
 from contextwright.store import conversations, notes, search, turns, vectors
 from contextwright.store.background import Background
 from contextwright.store.chat import Chat
@@ -36,6 +35,7 @@ from contextwright.store.totals import Counted
 if TYPE_CHECKING:
     from contextwright.metering import Meter
     from contextwright.store.contexts import Remembered
+    from contextwright.store.wishes import RecallOptions
 
 __all__ = ["Hits", "Numbers", "Store"]
 
@@ -217,36 +217,15 @@ class Store:
         self.index_words(id)
         return self.engine.read(work)
 
-    def recall(
-        self,
-        query: str,
-        *,
-        budget: int = 2_000,
-        about: str | None = None,
-        now: datetime | None = None,
-        most: int | None = None,
-        least: float = 0.0,
-        model: str | Model | None = None,
-        price: Callable[[Message], int] | None = None,
-        ranking: Ranking = PLAIN,
-    ) -> Recall:
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """The messages of all conversations that a question needs, within a budget of tokens.
 
-        The conversations that fit best are searched as `Chat.recall` does.
+        The conversations that fit best are searched as `Chat.recall` does, with its options.
         """
-        from contextwright.store.recalling import Wish, price_of, recall_everywhere
+        from contextwright.store.recalling import recall_everywhere
+        from contextwright.store.wishes import wish_of
 
-        wish = Wish(
-            query=query,
-            budget=budget,
-            price=price_of(model, price),
-            about=about,
-            now=now,
-            most=most,
-            least=least,
-            ranking=ranking,
-        )
-        return recall_everywhere(self, wish)
+        return recall_everywhere(self, wish_of(query, **options))
 
     def index(
         self,

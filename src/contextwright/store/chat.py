@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
 from contextwright.formats.base import Conversation
-from contextwright.memories import Ranking, Recollection
+from contextwright.memories import Recollection
 from contextwright.messages import Message, Opaque, Tool, Visibility
 from contextwright.models import Model
 from contextwright.recall.packing import Recall
-from contextwright.recall.ranking import PLAIN
 from contextwright.store import conversations, reading, summaries, turns
 from contextwright.store.engine import Connection, Value, Work
 from contextwright.store.hygiene import require_text, settings_text
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from contextwright.recipe import Recipe
     from contextwright.store.base import Store
     from contextwright.store.episodes import Made
+    from contextwright.store.wishes import RecallOptions
 
 __all__ = ["Chat", "Said"]
 
@@ -164,19 +164,7 @@ class Chat:
             lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
         )
 
-    def recall(
-        self,
-        query: str,
-        *,
-        budget: int = 2_000,
-        about: str | None = None,
-        now: datetime | None = None,
-        most: int | None = None,
-        least: float = 0.0,
-        model: str | Model | None = None,
-        price: Callable[[Message], int] | None = None,
-        ranking: Ranking = PLAIN,
-    ) -> Recall:
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """The messages that a question needs, within a budget of tokens, in their order.
 
         Looks through all of the conversation, whatever a window would show: by words, by meaning
@@ -184,7 +172,7 @@ class Chat:
 
         Args:
             query: a question, or just words; it has no syntax.
-            budget: tokens of all lines of `text`.
+            budget: tokens of all lines of `text`, 2,000 if nothing is said.
             about: only what this person said, by id or name.
             now: what "last summer" is told from.
             most: at most so many messages.
@@ -196,19 +184,10 @@ class Chat:
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.recalling import Wish, price_of, recall_in
+        from contextwright.store.recalling import recall_in
+        from contextwright.store.wishes import wish_of
 
-        wish = Wish(
-            query=query,
-            budget=budget,
-            price=price_of(model, price),
-            about=about,
-            now=now,
-            most=most,
-            least=least,
-            ranking=ranking,
-        )
-        return recall_in(self.store, self.id, wish)
+        return recall_in(self.store, self.id, wish_of(query, **options))
 
     def context(
         self,

@@ -2,51 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from contextwright.api import as_model
-from contextwright.counters import vocabulary
-from contextwright.errors import UsageError, shown
-from contextwright.memories import Ranking
 from contextwright.messages import Message
-from contextwright.models import Model
 from contextwright.recall.known import items_of
-from contextwright.recall.outline import Entry, Outline
+from contextwright.recall.outline import Outline
 from contextwright.recall.packing import (
     Packing,
-    Price,
     Recall,
     RecallItem,
     by_worth,
-    line_price,
-    usual_price,
     worth,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, Ranked, rank
+from contextwright.recall.ranking import Ranked, rank
 from contextwright.recall.signals import Found
 from contextwright.store import conversations, notes, reading, search
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.search import Place
-from contextwright.terms import plain
-from contextwright.tokens import count_text
+from contextwright.store.wishes import MOST, Wish
 
 if TYPE_CHECKING:
     from contextwright.recall.matrix import Vectors
     from contextwright.store.base import Store
 
-__all__ = ["Wish", "price_of", "recall_everywhere", "recall_in"]
+__all__ = ["recall_everywhere", "recall_in"]
 
-FEWEST, MOST = 100, 1_000
-"""How many messages of each side are looked at closely, by what there is room for."""
-SHORTEST = 10
-"""Tokens that hardly any message is below."""
 WIDER = 4
 """For each of those, so many nearest messages are known: neighbours and sittings have them too."""
 CHATS = 8
@@ -57,8 +43,6 @@ COMMON = 0.2
 """What a common word counts, where another counts 1."""
 LONG = 5_000
 """Messages from which on common words are not looked for: too many have them."""
-USUAL = "o200k_base"
-"""The vocabulary that tokens are counted by for nobody in particular."""
 AT_ONCE = 64
 """Messages that are read together."""
 
@@ -68,75 +52,6 @@ LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
-
-
-class Wish(Struct, frozen=True, kw_only=True):
-    """What somebody wants to recall."""
-
-    query: str
-    budget: int
-    price: Price
-    about: str | None = None
-    """Only what this person said, by id or name."""
-    now: datetime | None = None
-    most: int | None = None
-    least: float = 0.0
-    """Only what is at least so likely to be needed."""
-    memories: bool = True
-    """Memories as well, and not messages alone."""
-    last: int | None = None
-    """Nothing behind this message."""
-    without: Collection[int] = ()
-    ranking: Ranking = PLAIN
-
-    def __post_init__(self) -> None:
-        require(is_text(self.query), "query", self.query, "a question, as text")
-        is_somebody = self.about is None or (is_text(self.about) and self.about != "")
-        require(is_somebody, "about", self.about, "an id or a name")
-        require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
-        is_most = self.most is None or is_count(self.most)
-        require(is_most, "most", self.most, "a number of messages, 0 or more")
-        require(0 <= self.least <= 1, "least", self.least, "a probability, from 0 to 1")
-
-    @property
-    def width(self) -> int:
-        """How many messages of each side are looked at."""
-        room = min(self.budget // SHORTEST, MOST if self.most is None else self.most * SHORTEST)
-        return max(FEWEST, min(room, MOST))
-
-    def allows(self, number: int, entry: Entry) -> bool:
-        """Whether a message may be recalled at all."""
-        if not entry.is_said or number in self.without:
-            return False
-        if self.about is None or self.about == entry.id:
-            return True
-        return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
-
-
-def require(is_right: bool, name: str, value: object, hint: str) -> None:
-    """Refuse an argument that makes no sense."""
-    if not is_right:
-        raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
-
-
-def is_text(value: object) -> bool:
-    """Whether it is a text."""
-    return isinstance(value, str)
-
-
-def is_count(value: object) -> bool:
-    """Whether it is a number of things."""
-    return type(value) is int and value >= 0
-
-
-def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
-    """What a message costs: as somebody says, as a model counts its line, or as most models do."""
-    if price is not None:
-        return Price(lambda item, headings: price(item.message))
-    if model is not None:
-        facts = as_model(model)
-        return line_price(lambda text: count_text(text, facts).most)
-    return usual_price(vocabulary(USUAL))
 
 
 class Looked(Struct, frozen=True):

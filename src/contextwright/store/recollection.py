@@ -12,8 +12,9 @@ from contextwright.memories import Memory, Notes, Wanted
 from contextwright.recall.packing import RecallItem
 from contextwright.store import conversations, episodes, notes
 from contextwright.store.engine import Connection, Value
-from contextwright.store.recalling import Wish, price_of, recall_in
+from contextwright.store.recalling import recall_in
 from contextwright.store.records import StoredMemory
+from contextwright.store.wishes import Wish, price_of
 
 if TYPE_CHECKING:
     from contextwright.store.chat import Chat

@@ -1,0 +1,149 @@
+"""What somebody wants to recall: a question, and what else a recall may be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import TypedDict
+
+from msgspec import Struct
+
+from contextwright.api import as_model
+from contextwright.counters import vocabulary
+from contextwright.errors import UsageError, shown
+from contextwright.memories import Ranking
+from contextwright.messages import Message
+from contextwright.models import Model
+from contextwright.recall.outline import Entry
+from contextwright.recall.packing import Price, line_price, usual_price
+from contextwright.recall.ranking import PLAIN
+from contextwright.terms import plain
+from contextwright.tokens import count_text
+
+__all__ = ["MOST", "RecallOptions", "Wish", "price_of", "wish_of"]
+
+FEWEST, MOST = 100, 1_000
+"""How many messages of each side are looked at closely, by what there is room for."""
+SHORTEST = 10
+"""Tokens that hardly any message is below."""
+USUAL = "o200k_base"
+"""The vocabulary that tokens are counted by for nobody in particular."""
+
+
+class RecallOptions(TypedDict, total=False):
+    """What a recall may be told besides its question."""
+
+    budget: int
+    """Tokens of all lines of `text`; 2,000 if nothing is said."""
+    about: str | None
+    """Only what this person said, by id or name."""
+    now: datetime | None
+    """What "last summer" is told from."""
+    most: int | None
+    """At most so many messages."""
+    least: float
+    """Only what is at least so likely to be needed, from 0 to 1."""
+    model: str | Model | None
+    """Whose tokens are counted; without it, a count that holds for most."""
+    price: Callable[[Message], int] | None
+    """What a message costs, instead of the tokens of its line."""
+    ranking: Ranking
+    """What else counts, such as recency."""
+
+
+def wish_of(
+    query: str,
+    *,
+    budget: int = 2_000,
+    about: str | None = None,
+    now: datetime | None = None,
+    most: int | None = None,
+    least: float = 0.0,
+    model: str | Model | None = None,
+    price: Callable[[Message], int] | None = None,
+    ranking: Ranking = PLAIN,
+) -> Wish:
+    """A question with its options.
+
+    Raises:
+        UsageError: one of them makes no sense.
+    """
+    return Wish(
+        query=query,
+        budget=budget,
+        price=price_of(model, price),
+        about=about,
+        now=now,
+        most=most,
+        least=least,
+        ranking=ranking,
+    )
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What somebody wants to recall, understood."""
+
+    query: str
+    budget: int
+    price: Price
+    about: str | None = None
+    """Only what this person said, by id or name."""
+    now: datetime | None = None
+    most: int | None = None
+    least: float = 0.0
+    """Only what is at least so likely to be needed."""
+    memories: bool = True
+    """Memories as well, and not messages alone."""
+    last: int | None = None
+    """Nothing behind this message."""
+    without: Collection[int] = ()
+    ranking: Ranking = PLAIN
+
+    def __post_init__(self) -> None:
+        require(is_text(self.query), "query", self.query, "a question, as text")
+        is_somebody = self.about is None or (is_text(self.about) and self.about != "")
+        require(is_somebody, "about", self.about, "an id or a name")
+        require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
+        is_most = self.most is None or is_count(self.most)
+        require(is_most, "most", self.most, "a number of messages, 0 or more")
+        require(0 <= self.least <= 1, "least", self.least, "a probability, from 0 to 1")
+
+    @property
+    def width(self) -> int:
+        """How many messages of each side are looked at."""
+        room = min(self.budget // SHORTEST, MOST if self.most is None else self.most * SHORTEST)
+        return max(FEWEST, min(room, MOST))
+
+    def allows(self, number: int, entry: Entry) -> bool:
+        """Whether a message may be recalled at all."""
+        if not entry.is_said or number in self.without:
+            return False
+        if self.about is None or self.about == entry.id:
+            return True
+        return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
+
+
+def require(is_right: bool, name: str, value: object, hint: str) -> None:
+    """Refuse an argument that makes no sense."""
+    if not is_right:
+        raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text."""
+    return isinstance(value, str)
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a number of things."""
+    return type(value) is int and value >= 0
+
+
+def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
+    """What a message costs: as somebody says, as a model counts its line, or as most models do."""
+    if price is not None:
+        return Price(lambda item, headings: price(item.message))
+    if model is not None:
+        facts = as_model(model)
+        return line_price(lambda text: count_text(text, facts).most)
+    return usual_price(vocabulary(USUAL))
