@@ -9,6 +9,8 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
+from commands import Run, runner
+
 settings.register_profile(
     "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -18,6 +20,12 @@ settings.register_profile(
     "ci", parent=settings.get_profile("quick"), max_examples=2_000, derandomize=True
 )
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+
+@pytest.fixture
+def cw(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process."""
+    return runner(capsysbinary, monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
@@ -10,14 +9,12 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
+from commands import Run, only_line
 from contextwright import formats
-from contextwright.cli import main
 
 COMMAND = [sys.executable, "-m", "contextwright"]
 
@@ -59,37 +56,6 @@ CLAUDE = {
         },
     ],
 }
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
-
-
-@pytest.fixture
-def cw(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process: `cw("check", "-", input=…)`."""
-
-    def run(*arguments: str, input: Any = b"") -> Outcome:
-        data = input if isinstance(input, bytes) else json.dumps(input).encode()
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-        code = main(arguments)
-        out, err = capsysbinary.readouterr()
-        return Outcome(code, out.decode(), err.decode())
-
-    return run
-
-
-def only_line(text: str) -> str:
-    """The one line that an error is."""
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
-    assert "Traceback" not in text
-    return text[:-1]
 
 
 # Converting

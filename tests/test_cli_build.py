@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
@@ -10,15 +9,15 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
 
+from commands import Run, only_line
 from contextwright import recipes
-from contextwright.cli import main, plot
+from contextwright.cli import plot
 from contextwright.errors import ContextwrightError
 from contextwright.models import find
 from contextwright.simulation import Charge, Request, Row
@@ -37,37 +36,6 @@ CHAT = {
 }
 PAYLOAD = {**CHAT, "max_completion_tokens": 1024}
 ARGUMENTS = ("--from", "openai-chat", "--model", "gpt-4o")
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
-
-
-@pytest.fixture
-def cw(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process: `cw("build", "-", input=…)`."""
-
-    def run(*arguments: str, input: Any = b"") -> Outcome:
-        data = input if isinstance(input, bytes) else json.dumps(input).encode()
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-        code = main(arguments)
-        out, err = capsysbinary.readouterr()
-        return Outcome(code, out.decode(), err.decode())
-
-    return run
-
-
-def only_line(text: str) -> str:
-    """The one line that an error is."""
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
-    assert "Traceback" not in text
-    return text[:-1]
 
 
 # Building

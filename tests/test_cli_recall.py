@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from math import exp
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import contextwright
+from commands import Run
 from contextwright import Author, assistant, user
-from contextwright.cli import main
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
 
 ALICE, BOB = Author(id="U1", name="Alice"), Author(id="U2", name="Bob\x1b[31m")
 TALK = [
@@ -35,9 +24,7 @@ QUESTION = "What is Alice allergic to?"
 
 
 @pytest.fixture
-def cw(
-    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
+def cw(cw: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in this process, on a store with a talk."""
     monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
     monkeypatch.chdir(tmp_path)
@@ -45,13 +32,7 @@ def cw(
         store.conversation("lunch").add(TALK)
         store.conversation("other").add(user("The hazelnuts are on the table."))
         store.for_tenant("acme").conversation("lunch").add(user("I am allergic to cats."))
-
-    def run(*arguments: str) -> Outcome:
-        code = main(arguments)
-        out, err = capsysbinary.readouterr()
-        return Outcome(code, out.decode(), err.decode())
-
-    return run
+    return cw
 
 
 # --- recall --------------------------------------------------------------------------------------

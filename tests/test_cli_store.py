@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from contextwright.cli import main
+from commands import Run
 from contextwright.messages import tool_result, user
 from contextwright.store.base import Store
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
-
-
 @pytest.fixture
-def cw(
-    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
+def cw(cw: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in this process, on a store of its own."""
     monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, input: bytes = b"") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
-        code = main(arguments)
-        out, err = capsysbinary.readouterr()
-        return Outcome(code, out.decode(), err.decode())
-
-    return run
+    return cw
 
 
 CHAT: dict[str, Any] = {

@@ -17,26 +17,10 @@ from contextwright.recall.phrases import turns_subject
 from contextwright.recall.refining import refine
 from contextwright.sections import Moment
 from hostile import OWN
+from talks import GARDEN, TRAIN
 
 START = datetime(2026, 11, 15, 9, tzinfo=UTC)
 ALICE, BOB = cw.Author(id="1", name="Alice"), cw.Author(id="2", name="Bob")
-
-GARDEN = (
-    "The garden needs water, the tomatoes are dry.",
-    "I can water the tomatoes in the evening.",
-    "Are the tomatoes in the garden ripe?",
-    "Some tomatoes are, the beans are not.",
-    "Then we pick tomatoes from the garden on Sunday.",
-    "The garden on Sunday, good.",
-)
-TRAIN = (
-    "Which train goes to Lviv tonight?",
-    "The night train leaves at ten from platform two.",
-    "Is the ticket for that train dear?",
-    "A ticket costs thirty, the train is slow.",
-    "Buy me a ticket for the night train please.",
-    "Two tickets for the train to Lviv, done.",
-)
 
 
 def talk(*said: tuple[str, float | None], first: int = 1) -> list[Numbered]:
