@@ -416,7 +416,7 @@ def test_another_embedder_has_vectors_of_its_own(place: str) -> None:
         assert set(pages(store)) & set(old) == {old[-1]}, "another tenant's are not touched"
     with opened(place, embedder=None) as store:
         assert store.index().vectors == 0
-        with pytest.raises(cw.UsageError, match="knows no vectors"):
+        with pytest.raises(cw.UsageError, match="no vectors in use"):
             store.drop_unused_vectors()
 
 

@@ -265,7 +265,10 @@ class Store:
             UsageError: the store has no embedder, so nothing says which ones are in use.
         """
         if self.space is None:
-            raise UsageError("a store without an embedder knows no vectors", hint="name the one")
+            raise UsageError(
+                "a store without an embedder has no vectors in use",
+                hint="open it with the embedder whose vectors are to stay",
+            )
         name = self.space.embedder.name
         return self.engine.write_alone(
             lambda connection: vectors.remove_others(connection, self.tenant, name)
