@@ -82,16 +82,6 @@ class Entry(Struct, frozen=True, gc=False):
         """Whether it is part of the talk."""
         return bool(self.flags & SAID)
 
-    @property
-    def asks(self) -> bool:
-        """Whether it is a question."""
-        return bool(self.flags & ASKS)
-
-    @property
-    def is_user(self) -> bool:
-        """Whether a user said it."""
-        return bool(self.flags & USER)
-
 
 class Page(Struct):
     """Lines of some messages of one conversation, in order, with the sittings they are in."""

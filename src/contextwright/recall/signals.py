@@ -36,7 +36,8 @@ SUMS = tuple(accumulate(FURTHER))
 DAY, FADING = 86_400, 7.0
 """Seconds, and days after a time that was asked for until what is said counts half for it."""
 NEIGHBOURS, PER_SEED = 140, 0.7
-"""Next ones of those that are found which are looked at, at least: of the best first."""
+"""Next ones of those that are found which are looked at too, of the best first: at least so many,
+and so many for each that there is room for."""
 REACH = 20
 """Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
 SURE = 0.5
