@@ -72,8 +72,9 @@ def terms_of(text: str) -> set[str]:
 
 def plain(text: str) -> str:
     """A text without case and accents."""
-    simple = ACCENT.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", simple)
+    # Case last: letters of mathematics and the like become capitals only when they are taken apart.
+    simple = ACCENT.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFKD", simple)))
 
 
 @lru_cache(32_768)  # people say the same words most of the time

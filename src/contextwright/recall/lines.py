@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextwright.messages import read_time
 from contextwright.quoting import one_line
 
-__all__ = ["below_headings", "heading_of", "line_of"]
+__all__ = ["LONGEST", "below_headings", "heading_of", "line_of"]
 
 LONGEST = 60_000
 """Characters of one message."""

@@ -46,7 +46,7 @@ class Lines(Struct, array_like=True):
     times: list[int | None]
     """Seconds since 1970; None: unknown."""
     sizes: list[int]
-    """Characters of the text."""
+    """Characters of the text on one line: blanks in a row are one."""
     speakers: list[str]
     """Who spoke, as people call them; empty: nobody has a name."""
     ids: list[str]
@@ -147,6 +147,13 @@ class Outline:
         """How often everybody spoke, by name and id."""
         return self._people
 
+    def newest_time(self) -> int | None:
+        """When the newest message that has a time was said."""
+        for first, last, page in self.pages:
+            if first <= last:
+                return page.end(last)[0]
+        return None
+
     def entry(self, number: int) -> Entry | None:
         """What is known of a message; None of one that is not there."""
         for first, last, page in self.pages:
@@ -211,7 +218,7 @@ def lines_of(messages: Iterable[Message]) -> Lines:
         text = message.text
         author = message.author
         lines.times.append(seconds_of(message.sent_at))
-        lines.sizes.append(len(text))
+        lines.sizes.append(len(" ".join(text.split())))
         lines.speakers.append(author.label if author else "")
         lines.ids.append(author.id or "" if author else "")
         asks = ASKS * text.rstrip().endswith(QUESTION_MARKS)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from contextwright.memories import Memory
 from contextwright.messages import Message
-from contextwright.recall.lines import below_headings, heading_of, line_of
+from contextwright.recall.lines import LONGEST, below_headings, heading_of, line_of
 from contextwright.recall.ranking import Part, Ranked
 from contextwright.terms import terms_of
 
@@ -100,6 +100,11 @@ class RecallItem(Struct, frozen=True):
         return line_of(self.seq, self.speaker, self.message.text)
 
     @property
+    def said(self) -> str:
+        """What it says, and who does: the same short words of somebody else tell something else."""
+        return self.line if self.memory else f"{self.speaker}: {self.message.text}"
+
+    @property
     def reason(self) -> str:
         """The weightiest reasons, in words."""
         reasons = [f"{name} {adds:+.1f}" for name, adds in self.reasons if name != "base"]
@@ -181,10 +186,7 @@ class Packing:
 
     def has_room(self, size: int) -> bool:
         """Whether a message of so many characters may fit; if not, it need not be read."""
-        if self.price.least(size) <= self.left:
-            return True
-        self._misses += 1
-        return False
+        return self.price.least(min(size, LONGEST)) <= self.left
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
@@ -195,17 +197,17 @@ class Packing:
 
     def add(self, item: RecallItem) -> int | None:
         """Take something if there is room and nobody has said so already; gives its place."""
-        text = item.message.text
-        if text in self._offered:  # word by word: it stays already, or it did not fit
+        said = item.said
+        if said in self._offered:  # word by word: it stays already, or it did not fit
             return None
-        self._offered.add(text)
+        self._offered.add(said)
         order, heading = order_of(item), item.heading
         place = bisect(self._orders, order)
         tokens = self.price.of(item, self._brought(heading, place))
         if tokens > self.left:
             self._misses += 1
             return None
-        if self.is_full or self._is_told(text):
+        if self.is_full or self._is_told(said):
             return None
         self._misses = 0
         self.left -= tokens
@@ -222,9 +224,9 @@ class Packing:
             return []
         return [heading, after] if after and after == before else [heading]
 
-    def _is_told(self, text: str) -> bool:
+    def _is_told(self, said: str) -> bool:
         """Whether one that stays says the same; if not, others are compared with this one."""
-        terms = terms_of(text) or {text}  # signs alone are told once, too
+        terms = terms_of(said) or {said}  # signs alone are told once, too
         longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):

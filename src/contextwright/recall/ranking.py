@@ -122,10 +122,11 @@ def rank(
     people = outline.people()
     loudest = max(people.values(), default=1)
     now = now if now is None or now.tzinfo else now.replace(tzinfo=UTC)
+    asked = outline.newest_time() if now is None else now.timestamp()
 
     def others_of(entry: Entry) -> Iterator[Part]:
-        if ranking.recency and now is not None and entry.time is not None:
-            days = max(0.0, (now.timestamp() - entry.time) / 86_400)
+        if ranking.recency and asked is not None and entry.time is not None:
+            days = max(0.0, (asked - entry.time) / 86_400)
             yield Part("recency", -ranking.recency * log(2) * days / ranking.half_life)
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest

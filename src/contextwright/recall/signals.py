@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import accumulate, zip_longest
 from math import inf, log
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from contextwright.recall.dates import Period, days_from
 from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
 from contextwright.recall.questions import Question
 
-__all__ = ["OWN", "Allows", "Found", "Signals", "is_said", "signals_of"]
+__all__ = ["OWN", "Allows", "Found", "Signals", "in_turn", "is_said", "signals_of"]
 
 LONG = 240
 """Characters from which on a message holds words by chance."""
@@ -82,6 +82,7 @@ class Signals(NamedTuple):
     short: float = 0.0
 
 
+Item = TypeVar("Item")
 Allows: TypeAlias = Callable[[int, Entry], bool]
 """Whether a message is wanted, by its number and what is known of it."""
 
@@ -161,10 +162,10 @@ def first_of(
     return first
 
 
-def in_turn(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
     """One of each in turn, none twice."""
     pairs = zip_longest(first, second)
-    return [*dict.fromkeys(number for pair in pairs for number in pair if number is not None)]
+    return [*dict.fromkeys(item for pair in pairs for item in pair if item is not None)]
 
 
 def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:

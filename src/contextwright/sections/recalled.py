@@ -17,7 +17,7 @@ __all__ = ["Episodes", "KeyFacts", "Memories", "Recalled", "Relevant", "UserProf
 LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
 RECENT = 30
-"""Words of so many of the newest messages are not recalled: they are in the history."""
+"""Words of so many of the newest messages are taken to be in the history, and not recalled."""
 ALIKE = 0.85
 """The share of common words from which on two passages say the same."""
 
@@ -258,9 +258,16 @@ def fact_line(fact: Memory) -> str:
 
 
 def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
-    """Passages that the newest messages do not say themselves."""
+    """Passages that the newest messages do not say themselves.
+
+    Those with a number come from a store, which knows what the window has.
+    """
     said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
-    return [passage for passage in passages if " ".join(passage.text.split()) not in said]
+    return [
+        passage
+        for passage in passages
+        if "seq" in passage.meta or " ".join(passage.text.split()) not in said
+    ]
 
 
 def different(passages: Iterable[Memory]) -> list[Memory]:

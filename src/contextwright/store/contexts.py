@@ -12,6 +12,7 @@ from msgspec import Struct
 from contextwright.api import as_model
 from contextwright.building import PricedHistory
 from contextwright.context import Context
+from contextwright.decisions import Decisions
 from contextwright.errors import NotFound, shown
 from contextwright.memories import Recollection
 from contextwright.messages import Opaque, Tool
@@ -68,7 +69,8 @@ def build(
 
     With `at` it is the one of an earlier moment: what is counted for it is not kept, because
     totals that begin there need not meet those that are stored.
-    Past words that turn out to be in the window are not recalled: it is built again without them.
+    Past words that turn out to be in the window are not recalled, and those that turn out not to be
+    are: it is built again.
     """
     facts = as_model(model)
     meter = chat.store.meter(chat.id, format or facts.format, facts)
@@ -97,7 +99,7 @@ def build(
             summaries=summaries,
         )
         if not context.decisions.wanted:
-            if own.recalled and own.leave_out({place + 1 for place in context.decisions.kept()}):
+            if own.has_looked and own.show(*seen(context.decisions, known.history)):
                 continue
             if at is None:
                 memory[chat.store.tenant, chat.id] = known
@@ -108,6 +110,11 @@ def build(
         known.reach.further()
         known.history = empty(chat, recipe, meter)
         engine.read(lambda connection: known.reach.fill(connection, known.history))
+
+
+def seen(decisions: Decisions, history: PricedHistory) -> tuple[int, set[int]]:
+    """The last message before the newest ones of a window, and all that it keeps."""
+    return history.number(decisions.start), {number + 1 for number in decisions.kept()}
 
 
 def looked_up(

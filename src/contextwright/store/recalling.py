@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from contextwright.messages import Message
 from contextwright.recall.known import items_of
-from contextwright.recall.outline import Outline
+from contextwright.recall.outline import Outline, is_said
 from contextwright.recall.packing import (
     Packing,
     Recall,
@@ -19,7 +20,7 @@ from contextwright.recall.packing import (
 )
 from contextwright.recall.questions import Question, question_of
 from contextwright.recall.ranking import Ranked, rank
-from contextwright.recall.signals import Found
+from contextwright.recall.signals import Found, in_turn
 from contextwright.store import conversations, notes, reading, search
 from contextwright.store.conversations import Head
 from contextwright.store.engine import Connection, Value
@@ -30,15 +31,17 @@ from contextwright.store.wishes import MOST, Wish
 if TYPE_CHECKING:
     from contextwright.recall.matrix import Vectors
     from contextwright.store.base import Store
+    from contextwright.store.nearest import Nearest
 
 __all__ = ["recall_everywhere", "recall_in"]
 
 WIDER = 4
-"""For each of those, so many nearest messages are known: neighbours and sittings have them too."""
+"""For each message that is looked at closely, so many of the nearest are known: neighbours and
+sittings have them too."""
 CHATS = 8
 """Conversations that are searched closely, of all: those that fit best."""
-HITS = 200
-"""The nearest messages of all conversations that say which ones may fit."""
+HITS, NEAREST = 1_000, 200
+"""The best messages of all conversations that say which ones may fit, by words and by meaning."""
 COMMON = 0.2
 """What a common word counts, where another counts 1."""
 LONG = 5_000
@@ -196,35 +199,31 @@ def fitting(
     total = search.size_of_tenant(connection, store.tenant)
     places = search.places_of_tenant(connection, store.tenant)
     by_words = search.ranked(search.weighed(question.terms, max(total, 1), places))
-    best: dict[int, None] = {}
-    near: list[Place] = []
+    near: Nearest = []
     if vector is not None and store.space is not None:
-        found = store.space.nearest_of_tenant(connection, store.tenant, vector, HITS)
-        near = [place for place, _ in found]
+        near = store.space.nearest_of_tenant(connection, store.tenant, vector, NEAREST)
+    best: dict[int, None] = {}
     # One of each side in turn: neither words nor meaning alone decide.
-    for number in alternately([place[0] for place, _ in by_words[:HITS]], [one[0] for one in near]):
-        best.setdefault(number)
-        if len(best) >= CHATS:
-            break
+    for place in in_turn([place for place, _ in by_words[:HITS]], [place for place, _ in near]):
+        if place[0] not in best and is_recallable(connection, place):
+            best[place[0]] = None
+            if len(best) >= CHATS:
+                break
     rows = (connection.rows(NAMES, store.tenant, number) for number in best)
     return [id for found in rows for (id,) in found]
 
 
-def alternately(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
-    """One of each in turn."""
-    for place in range(max(len(first), len(second))):
-        yield from (some[place] for some in (first, second) if place < len(some))
+def is_recallable(connection: Connection, place: Place) -> bool:
+    """Whether a message is part of the talk, and not hidden where it was written."""
+    message = search.visible(connection, place[0], place)
+    return message is not None and is_said(message)
 
 
 def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]) -> None:
     """Offer what was found until nothing more fits; what is hidden is not there."""
     offered: set[Place] = set()  # a fork and its parent have the same messages
-    for start in range(0, len(found), AT_ONCE):
-        some = [
-            (looked, one)
-            for looked, one in found[start : start + AT_ONCE]
-            if packing.has_room(one.entry.size)
-        ]
+    waiting = (pair for pair in found if packing.has_room(pair[1].entry.size))
+    while some := [*islice(waiting, AT_ONCE)]:
         messages = read_visible(connection, some)
         for looked, one in some:
             if packing.is_full:

@@ -32,7 +32,7 @@ class StoreRecollection:
 
     Args:
         chat: whose memories; what is told everywhere is among them.
-        last: messages behind this one are not recalled: the history has them.
+        last: messages behind this one are not recalled: the window is taken to have them.
     """
 
     def __init__(self, chat: Chat, *, last: int | None = None) -> None:
@@ -41,18 +41,27 @@ class StoreRecollection:
         """The numbers of all messages that were recalled."""
         self.told: set[str] = set()
         """The ids of all events that were recalled."""
+        self.has_looked = False
+        """Whether anybody asked for messages."""
         self._without: set[int] = set()
+        self._is_shown = False
 
-    def leave_out(self, seen: set[int]) -> bool:
-        """Recall none of these messages; gives whether any of them was recalled so far.
+    def show(self, cut: int, kept: set[int]) -> bool:
+        """See the window that was made: where its newest messages begin, and all that it keeps.
 
-        What is left out stays so: asking again and again comes to an end.
+        Gives whether to ask again: a message was recalled that it keeps, or it begins later than it
+        was taken to, which is looked at once. What is left out stays so: that comes to an end.
         """
-        twice = self.recalled & seen
-        self.recalled.clear()
-        self.told.clear()
-        self._without |= seen
-        return bool(twice)
+        is_later = self.last is not None and cut > self.last and not self._is_shown
+        if is_later:
+            self.last = cut
+        self._is_shown = True
+        is_twice = not kept.isdisjoint(self.recalled)
+        if is_later or is_twice:
+            self.recalled.clear()
+            self.told.clear()
+        self._without |= kept
+        return is_later or is_twice
 
     def recall(self, wanted: Wanted) -> Sequence[Memory]:
         """The memories that fit, at most so many."""
@@ -95,6 +104,7 @@ class StoreRecollection:
 
     def _passages(self, wanted: Wanted) -> list[Memory]:
         """Messages that the question needs, within its tokens, in their order."""
+        self.has_looked = True
         wish = Wish(
             query=wanted.query,
             budget=ANY if wanted.tokens is None else wanted.tokens,

@@ -17,6 +17,7 @@ from contextwright.models import Model
 from contextwright.recall.outline import Entry
 from contextwright.recall.packing import Price, line_price, usual_price
 from contextwright.recall.ranking import PLAIN
+from contextwright.store.hygiene import require_text
 from contextwright.terms import plain
 from contextwright.tokens import count_text
 
@@ -103,6 +104,7 @@ class Wish(Struct, frozen=True, kw_only=True):
         require(is_text(self.query), "query", self.query, "a question, as text")
         is_somebody = self.about is None or (is_text(self.about) and self.about != "")
         require(is_somebody, "about", self.about, "an id or a name")
+        require_text(self.about, "about")
         require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
         is_most = self.most is None or is_count(self.most)
         require(is_most, "most", self.most, "a number of messages, 0 or more")
