@@ -173,6 +173,14 @@ def test_who_waits_for_the_index_sees_how_far_it_is(
     assert "indexing" in cw(command, "hazelnuts", "-c", "long", "--most", "1").err
 
 
+@pytest.mark.parametrize("command", ["recall", "search"])
+def test_a_question_may_come_by_standard_input(cw: Run, command: str) -> None:
+    arguments = ("-c", "lunch", "--most", "1")
+    words = cw(command, "hazelnuts", *arguments)
+    assert cw(command, "-", *arguments, input=b"hazelnuts\n") == words
+    assert "allergic" in words.out
+
+
 # --- both ----------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
@@ -197,6 +205,16 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
         ("search", "soup", "--store", "none.db"),
         1,
         "cw: there is no store at 'none.db' (cw add makes one)",
+    ),
+    "an id that is no text": (
+        ("search", "soup", "-c", "\udcff"),
+        2,
+        "cw: the conversation's id '\\udcff' has half a surrogate pair at character 1",
+    ),
+    "a store that is no text": (
+        ("backup", "\udcff.db"),
+        2,
+        "cw: no store can be at '\\udcff.db' (a file, or a URL such as postgresql://host/database)",
     ),
     "no time": (
         ("recall", "soup", "--now", "noon"),

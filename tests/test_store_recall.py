@@ -327,7 +327,8 @@ def test_threads_recall_while_others_write(place: str) -> None:
     [
         {"budget": -1}, {"budget": 1.5}, {"budget": True}, {"least": 1.1}, {"least": -0.1},
         {"least": float("nan")}, {"most": -1}, {"query": None}, {"query": b"tea"}, {"about": ""},
-        {"about": 7},
+        {"about": 7}, {"least": None}, {"least": "0.5"}, {"now": "2026-05-04"}, {"now": 7},
+        {"ranking": None}, {"ranking": {"recency": 1}}, {"model": 5}, {"price": 5},
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(store: cw.Store, wrong: dict[str, Any]) -> None:
@@ -664,3 +665,128 @@ def test_large_messages_and_queries_are_recalled(store: cw.Store) -> None:
     assert whole.items[0].line.endswith("...")
     assert len(whole.items[0].line) < 61_000
     assert vocabulary("o200k_base")(whole.text) <= whole.tokens
+
+
+def test_an_option_that_is_not_there_is_named(store: cw.Store) -> None:
+    store.conversation("a").add(cw.user("tea"))
+    for recall in (store.conversation("a").recall, store.recall):
+        with pytest.raises(cw.UsageError, match="cannot be 'buget' .known: budget, about"):
+            recall("tea", buget=3)  # type: ignore[call-arg]
+        with pytest.raises(cw.UsageError, match="about, character 1: a NUL"):
+            recall("tea", about="\0")
+
+
+# --- what the window leaves out, and what others say ----------------------------------------------
+
+
+def test_a_short_message_is_recalled_beside_many_long_ones(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add([cw.user(f"hazelnut report {n}: " + "lorem ipsum " * 90) for n in range(90)])
+    chat.add(cw.user("Alice must not eat any hazelnut."))
+    assert [item.seq for item in chat.recall("hazelnut", budget=200)] == [91]
+
+
+def test_blanks_take_no_room(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add([cw.user("I am allergic to hazelnuts." + "\n" * 10_000), cw.user("nuts " * 30_000)])
+    assert [item.seq for item in chat.recall("hazelnuts", budget=100)] == [1]
+    assert [item.seq for item in chat.recall("nuts", budget=100_000)] == [1, 2]
+
+
+def test_the_same_short_words_of_another_are_told_too(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add([cw.user("I can't eat nuts.", author=name) for name in ("Ada", "Bo", "Ada")])
+    store.remember("Is vegetarian", about="U1")
+    store.remember("Is vegetarian", about="U2")
+    for key in ("home town", "birth town"):
+        store.remember("Kyiv", about="U1", kind="fact", key=key)
+    assert {item.speaker for item in chat.recall("Who can't eat nuts?")} == {"Ada", "Bo"}
+    assert len(chat.recall("Who can't eat nuts?")) == 2
+    assert chat.recall("who is vegetarian").text.count("Is vegetarian") == 2
+    assert chat.recall("home town, birth town").text.count("Kyiv") == 2
+
+
+@pytest.mark.parametrize("gone", ["hidden", "system"])
+def test_what_cannot_be_recalled_crowds_out_no_conversation(store: cw.Store, gone: str) -> None:
+    for number in range(12):
+        chat = store.conversation(f"old {number}")
+        say = cw.system if gone == "system" else cw.user
+        chat.add(say("my hazelnut allergy is severe"))
+        if gone == "hidden":
+            chat.delete(1)
+    store.conversation("z").add(cw.user("The hazelnut cake is for Alice, not me"))
+    assert [item.conversation for item in store.recall("hazelnut allergy")] == ["z"]
+
+
+def test_letters_of_mathematics_are_letters(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add(cw.user("𝐇𝐞𝐥𝐥𝐨 from ℡ and №5"))
+    for few in (99, 0):
+        store.index("a", few=few)
+        assert [hit.seq for hit in store.search("hello tel", "a")] == [1]
+
+
+@pytest.mark.parametrize("section", [cw.Recalled(), cw.Relevant()])
+def test_the_newest_messages_are_recalled_where_a_window_has_no_room(
+    store: cw.Store, section: cw.Section
+) -> None:
+    chat = store.conversation("trip")
+    chat.add(cw.user("I can't eat hazelnuts.", author="Alice"))
+    chat.add([cw.user(f"clouds {number} over the sea", author="Bob") for number in range(20)])
+    chat.add(cw.user("What can't Alice eat? Nuts?", author="Bob"))
+    wide = chat.context(cw.Recipe(system=["Be kind.", section]), model="gpt-4o")
+    assert list(wide.sections) == ["Instructions[0]"]
+    recipe = cw.Recipe(system=["Be kind.", section], window=cw.KeepRecent(messages=3))
+    narrow = chat.context(recipe, model="gpt-4o")
+    kept = [number + 1 for number in narrow.decisions.kept()]
+    told = "\n".join(narrow.sections.values())
+    assert kept == [20, 21, 22]
+    assert "I can't eat hazelnuts." in told
+    assert not any(f"clouds {number} over" in told for number in (18, 19))
+
+
+def test_recency_counts_from_the_newest_message_where_nobody_says_when_it_is(
+    store: cw.Store,
+) -> None:
+    chat = store.conversation("a")
+    lines = ("tea on Monday", "soup", "tea on Friday")
+    chat.add(
+        [cw.user(line, sent_at=START + timedelta(days=30 * n)) for n, line in enumerate(lines)]
+    )
+    ranking = Ranking(recency=1.0)
+    then = chat.recall("tea", ranking=ranking, now=START + timedelta(days=60))
+    assert chat.recall("tea", ranking=ranking) == then
+    assert chat.recall("tea") != then
+
+
+# --- an embedder that fails ---------------------------------------------------------------------
+
+
+def test_without_its_embedder_recall_goes_by_words_and_says_so(place: str) -> None:
+    def fails(texts: Sequence[str]) -> object:
+        raise ConnectionError("429 too many\nrequests")
+
+    with cw.Store(place, embedder=cw.Embedder("far", fails)) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(f"tea number {number}") for number in range(100)])
+        chat.add([cw.user("The risotto was good."), cw.user("rice"), cw.user("How was risotto?")])
+        reason = "the embedder 'far' failed: ConnectionError: '429 too many'"
+        for found in (chat.recall("risotto", most=1), store.recall("risotto", most=1)):
+            assert (found.items[0].seq, found.has_meaning, found.trouble) == (101, False, reason)
+        recipe = cw.Recipe(system=[cw.Recalled(most=1)], window=cw.KeepRecent(messages=1))
+        context = chat.context(recipe, model="gpt-4o")
+        assert "#101 user: The risotto was good." in context.sections["Recalled[0]"]
+        assert [str(change) for change in context.changes if "meaning" in change.code] == [
+            f"loss.meaning memories: recalled by words alone: {reason}"
+        ]
+        with pytest.raises(cw.EmbedderError, match="the embedder 'far' failed"):
+            store.index()
+
+
+@pytest.mark.parametrize("query", ["", " ", "?!", "😀", "...\n"])
+def test_signs_mean_nothing(place: str, query: str) -> None:
+    with cw.Store(place, embedder="wordllama") as store:
+        chat = store.conversation("a")
+        chat.add([cw.user("The risotto was good."), cw.user("It rains?!")])
+        assert not chat.recall(query).items
+        assert not store.recall(query).items

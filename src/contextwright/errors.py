@@ -188,6 +188,10 @@ class SummaryError(ContextwrightError):
     """Whoever was asked for a summary wrote none; those that were written before are kept."""
 
 
+class EmbedderError(ContextwrightError):
+    """An embedder failed: a provider that does not answer, a limit that is reached."""
+
+
 class MissingExtra(ContextwrightError):
     """A feature needs a package that is not installed."""
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contextwright.cli import inspect
+from contextwright.cli.input import text_given
 from contextwright.cli.output import note, say, say_json, table, written
 from contextwright.cli.store import conversation, existing, opened
 from contextwright.cli.transfer import conversation_of, frame_of
 from contextwright.context import Context
 from contextwright.display import remarks
-from contextwright.documents import read_bytes
-from contextwright.errors import ParseError, UsageError
+from contextwright.errors import UsageError
 from contextwright.messages import Author, Message, Role, Text, ToolCall, ToolResult, json_text
 from contextwright.store.chat import Chat
 from contextwright.store.hygiene import mended
@@ -50,7 +50,7 @@ def add(
     replace: bool,
 ) -> int:
     """Store one message and print its number."""
-    words = standard_text() if text == "-" else text
+    words = text_given(text)
     message = Message(role, (Text(words),), None if author is None else Author(author))
     changes = ()
     if replace:
@@ -60,14 +60,6 @@ def add(
     for change in changes:
         note(f"cw: {change}")
     return 0
-
-
-def standard_text() -> str:
-    """Standard input as text, without the line's end that a pipe puts behind it."""
-    try:
-        return read_bytes("-").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise ParseError(f"standard input: byte {error.start:,} is not UTF-8 text") from None
 
 
 # --- reading -------------------------------------------------------------------------------------

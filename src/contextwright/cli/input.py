@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.documents import read_bytes
+from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.models import Model, Models
 
-__all__ = ["about", "find_model", "known_models", "named_model"]
+__all__ = ["about", "find_model", "known_models", "named_model", "text_given"]
 
 
 def known_models(file: str | None) -> Models:
@@ -28,6 +29,16 @@ def named_model(name: str | None, file: str | None) -> Model | None:
     if name is None and file is not None:
         raise UsageError("facts about which model?", hint="--models needs --model")
     return None if name is None else find_model(name, file)
+
+
+def text_given(argument: str) -> str:
+    """Words of an argument, or of standard input without the line's end that a pipe puts there."""
+    if argument != "-":
+        return argument
+    try:
+        return read_bytes("-").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"standard input: byte {error.start:,} is not UTF-8 text") from None
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from contextwright.cli.build import read_now
+from contextwright.cli.input import text_given
 from contextwright.cli.output import note, progress, say, say_json, table
 from contextwright.cli.store import existing, place_of
 from contextwright.cli.streams import as_fields
-from contextwright.errors import UsageError
+from contextwright.errors import EmbedderError, UsageError
 from contextwright.quoting import one_line
 from contextwright.recall.embedding import Given
 from contextwright.recall.packing import Recall, RecallItem
@@ -42,17 +44,20 @@ def recall(
     """Print what a question needs: lines to read, a table of reasons, or JSON."""
     if explain and as_json:
         raise UsageError("--json has the reasons too", hint="leave out --explain")
+    query = text_given(query)
     wish["now"] = read_now(now) if now else datetime.now(UTC).astimezone()
     with existing(place, tenant=tenant, embedder=embedder) as store:
-        with progress(f"indexing {place_of(place)}") as moved:
-            store.index(conversation, progress=moved)
+        with progress(f"indexing {place_of(place)}") as moved, suppress(EmbedderError):
+            store.index(conversation, progress=moved)  # recall itself says that it fails
         asked = store if conversation is None else store.conversation(conversation)
         found = asked.recall(query, **wish)
-        name = store.space.embedder.name if store.space else None
+        name = store.space.embedder.name if store.space and found.has_meaning else None
     if as_json:
         say_json(recall_fields(found, name))
     elif found.items:
         say(explained(found, name) if explain else found.text)
+    if found.trouble:
+        note(f"cw: by words alone: {found.trouble}")
     if not found.items:
         note("cw: nothing recalled")
     return 0 if found.items else 1
@@ -123,6 +128,7 @@ def search(
     as_json: bool,
 ) -> int:
     """Print the messages that fit."""
+    query = text_given(query)
     with existing(place, tenant=tenant, embedder=None) as store:
         with progress(f"indexing {place_of(place)}") as moved:
             store.index_words(conversation, progress=moved)

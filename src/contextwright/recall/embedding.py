@@ -11,7 +11,14 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from contextwright.errors import MissingExtra, UsageError, shown
+from contextwright.errors import (
+    ContextwrightError,
+    EmbedderError,
+    MissingExtra,
+    UsageError,
+    in_one_line,
+    shown,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -52,7 +59,8 @@ class Embedder:
         """The vectors of texts, each of length 1 (a text that says nothing may have length 0).
 
         Raises:
-            UsageError: the function answered something else than a vector for each text.
+            EmbedderError: the function failed.
+            UsageError: it answered something else than a vector for each text.
         """
         numpy = load_numpy()
         rows = [
@@ -64,7 +72,14 @@ class Embedder:
     def _checked(self, texts: list[str]) -> Vectors:
         """The vectors of one call."""
         numpy = load_numpy()
-        answer = self.function(texts)
+        try:
+            answer = self.function(texts)
+        except ContextwrightError:
+            raise
+        except Exception as error:  # whatever a stranger's function raises
+            hint = "words alone are found without it: Store(…, embedder=None)"
+            told = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
+            raise EmbedderError(told, hint=hint) from error
         try:
             with numpy.errstate(over="ignore"):  # what is too large is infinite, and found below
                 vectors = numpy.array(answer, dtype=numpy.float32)

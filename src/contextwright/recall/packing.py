@@ -139,6 +139,8 @@ class Recall(Struct, frozen=True):
     budget: int
     has_meaning: bool
     """Whether vectors were compared, or words alone."""
+    trouble: str = ""
+    """Why they were not, though there is an embedder."""
 
     def __iter__(self) -> Iterator[RecallItem]:
         return iter(self.items)

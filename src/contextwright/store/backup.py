@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import apsw
 
 from contextwright.errors import StoreError, StoreFull, UsageError, shown
+from contextwright.store.engine import file_of
 
 __all__ = ["back_up", "free_name", "require_free"]
 
@@ -78,11 +79,12 @@ def sync_folder(folder: str) -> None:
 
 
 def require_free(target: str) -> None:
-    """Refuse a place where something is already.
+    """Refuse a place where something is already, and one that SQLite cannot name.
 
     Raises:
         UsageError: a file, or the log of one that is gone, which would be taken for the copy's.
     """
+    file_of(target)
     for name in (target, f"{target}-wal", f"{target}-journal"):
         if os.path.lexists(name):
             raise UsageError(f"there is {shown(name)} already", hint="name a new file")

@@ -225,7 +225,7 @@ class Store:
         from contextwright.store.recalling import recall_everywhere
         from contextwright.store.wishes import wish_of
 
-        return recall_everywhere(self, wish_of(query, **options))
+        return recall_everywhere(self, wish_of(query, options))
 
     def index(
         self,
@@ -254,7 +254,8 @@ class Store:
         self, conversation: str | None = None, *, progress: Progress | None = None
     ) -> None:
         """Bring the index of words alone up to date: all that a search for words needs."""
-        Indexing(self.engine, self.tenant, conversation, search.FEW).run(None, progress)
+        id = None if conversation is None else require_name(conversation, "conversation's id")
+        Indexing(self.engine, self.tenant, id, search.FEW).run(None, progress)
 
     def drop_unused_vectors(self) -> int:
         """Remove the vectors of all embedders but the store's own; gives how many messages' it was.

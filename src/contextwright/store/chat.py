@@ -187,7 +187,7 @@ class Chat:
         from contextwright.store.recalling import recall_in
         from contextwright.store.wishes import wish_of
 
-        return recall_in(self.store, self.id, wish_of(query, **options))
+        return recall_in(self.store, self.id, wish_of(query, options))
 
     def context(
         self,

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from contextwright.api import as_model
 from contextwright.building import PricedHistory
+from contextwright.changes import Change
 from contextwright.context import Context
 from contextwright.decisions import Decisions
 from contextwright.errors import NotFound, shown
@@ -106,7 +107,7 @@ def build(
                 chat.store.note_told(chat.id, own.told)
             while len(memory) > MOST_REMEMBERED:
                 memory.pop(next(iter(memory)), None)
-            return context
+            return with_trouble(context, own.trouble)
         known.reach.further()
         known.history = empty(chat, recipe, meter)
         engine.read(lambda connection: known.reach.fill(connection, known.history))
@@ -115,6 +116,14 @@ def build(
 def seen(decisions: Decisions, history: PricedHistory) -> tuple[int, set[int]]:
     """The last message before the newest ones of a window, and all that it keeps."""
     return history.number(decisions.start), {number + 1 for number in decisions.kept()}
+
+
+def with_trouble(context: Context, trouble: str) -> Context:
+    """A context that says why less was recalled than could be."""
+    if not trouble:
+        return context
+    change = Change("loss.meaning", "memories", f"recalled by words alone: {trouble}")
+    return msgspec.structs.replace(context, changes=(*context.changes, change))
 
 
 def looked_up(

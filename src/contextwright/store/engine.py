@@ -149,12 +149,22 @@ def is_server(address: str) -> bool:
     return address.startswith(("postgresql://", "postgres://"))
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, as names of files may that are no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def file_of(address: str) -> str:
     """The path of an SQLite file."""
     path = address.removeprefix("sqlite://") if address.startswith("sqlite://") else address
     if path.startswith("/") and address.startswith("sqlite:///"):
         path = path[1:] or path  # sqlite:///chat.db is beside us, sqlite:////chat.db at the root
-    if "://" in path or path == ":memory:" or not path or "\0" in path:
+    is_name = path not in ("", ":memory:") and "\0" not in path and is_utf8(path)
+    if "://" in path or not is_name:
         hint = "a file, or a URL such as postgresql://host/database"
         raise UsageError(f"no store can be at {shown(path)}", hint=hint)
     return path

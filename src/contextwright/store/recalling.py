@@ -7,7 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from contextwright.errors import EmbedderError
 from contextwright.messages import Message
 from contextwright.recall.known import items_of
 from contextwright.recall.outline import Outline, is_said
@@ -27,6 +29,7 @@ from contextwright.store.engine import Connection, Value
 from contextwright.store.hygiene import decode_message
 from contextwright.store.search import Place
 from contextwright.store.wishes import MOST, Wish
+from contextwright.terms import terms_of
 
 if TYPE_CHECKING:
     from contextwright.recall.matrix import Vectors
@@ -73,12 +76,11 @@ def recall_in(store: Store, id: str, wish: Wish) -> Recall:
     Raises:
         NotFound: there is no such conversation.
     """
-    store.index(id)
+    trouble = indexed(store, id)
     looked = store.engine.read(lambda connection: look(connection, store, id, wish.last))
     names = {name for name, _ in looked.outline.people() if name}
     question = question_of(wish.query, names, wish.now)
-    # An embedder may be far away: nothing of the store is held while it thinks.
-    vector = store.space.vector_of(question.meaning) if store.space is not None else None
+    vector, reason = vector_of(store, question)
 
     def work(connection: Connection) -> Recall:
         ranked = ranked_in(connection, store, looked, question, vector, wish, looked.end)
@@ -88,14 +90,14 @@ def recall_in(store: Store, id: str, wish: Wish) -> Recall:
         fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
         return packing.recall(wish.query, wish.budget, vector is not None)
 
-    return store.engine.read(work)
+    return replace(store.engine.read(work), trouble=trouble or reason)
 
 
 def recall_everywhere(store: Store, wish: Wish) -> Recall:
     """What all conversations of a tenant have: those few are searched closely that fit best."""
-    store.index()
+    trouble = indexed(store, None)
     question = question_of(wish.query, (), wish.now)
-    vector = store.space.vector_of(question.meaning) if store.space is not None else None
+    vector, reason = vector_of(store, question)
 
     def work(connection: Connection) -> Recall:
         total = search.size_of_tenant(connection, store.tenant)
@@ -113,7 +115,28 @@ def recall_everywhere(store: Store, wish: Wish) -> Recall:
         fill(connection, packing, found)
         return packing.recall(wish.query, wish.budget, vector is not None)
 
-    return store.engine.read(work)
+    return replace(store.engine.read(work), trouble=trouble or reason)
+
+
+def indexed(store: Store, id: str | None) -> str:
+    """Bring the index up to date; gives why its vectors are not."""
+    try:
+        store.index(id)
+    except EmbedderError as error:
+        store.index_words(id)
+        return error.args[0]
+    return ""
+
+
+def vector_of(store: Store, question: Question) -> tuple[Vectors | None, str]:
+    """What a question means, if it has words; else perhaps why nobody knows."""
+    if store.space is None or not terms_of(question.meaning):
+        return None, ""
+    try:
+        # An embedder may be far away: nothing of the store is held while it thinks.
+        return store.space.vector_of(question.meaning), ""
+    except EmbedderError as error:
+        return None, error.args[0]
 
 
 def known(

@@ -43,6 +43,8 @@ class StoreRecollection:
         """The ids of all events that were recalled."""
         self.has_looked = False
         """Whether anybody asked for messages."""
+        self.trouble = ""
+        """Why only words were compared, though the store has an embedder."""
         self._without: set[int] = set()
         self._is_shown = False
 
@@ -119,6 +121,7 @@ class StoreRecollection:
         )
         found = recall_in(self.chat.store, self.chat.id, wish)
         self.recalled.update(item.seq for item in found)
+        self.trouble = found.trouble
         return [as_passage(item) for item in found]
 
 

@@ -52,32 +52,27 @@ class RecallOptions(TypedDict, total=False):
     """What else counts, such as recency."""
 
 
-def wish_of(
-    query: str,
-    *,
-    budget: int = 2_000,
-    about: str | None = None,
-    now: datetime | None = None,
-    most: int | None = None,
-    least: float = 0.0,
-    model: str | Model | None = None,
-    price: Callable[[Message], int] | None = None,
-    ranking: Ranking = PLAIN,
-) -> Wish:
+def wish_of(query: str, options: RecallOptions) -> Wish:
     """A question with its options.
 
     Raises:
-        UsageError: one of them makes no sense.
+        UsageError: there is no such option, or it makes no sense.
     """
+    known = RecallOptions.__annotations__
+    for name in options:
+        require(name in known, "an option of recall", name, f"known: {', '.join(known)}")
+    model, price = options.get("model"), options.get("price")
+    require(model is None or is_a(model, str, Model), "model", model, "a name, or a Model")
+    require(price is None or callable(price), "price", price, "a function of a message")
     return Wish(
         query=query,
-        budget=budget,
+        budget=options.get("budget", 2_000),
         price=price_of(model, price),
-        about=about,
-        now=now,
-        most=most,
-        least=least,
-        ranking=ranking,
+        about=options.get("about"),
+        now=options.get("now"),
+        most=options.get("most"),
+        least=options.get("least", 0.0),
+        ranking=options.get("ranking", PLAIN),
     )
 
 
@@ -101,14 +96,19 @@ class Wish(Struct, frozen=True, kw_only=True):
     ranking: Ranking = PLAIN
 
     def __post_init__(self) -> None:
-        require(is_text(self.query), "query", self.query, "a question, as text")
-        is_somebody = self.about is None or (is_text(self.about) and self.about != "")
+        require(is_a(self.query, str), "query", self.query, "a question, as text")
+        is_somebody = self.about is None or (is_a(self.about, str) and self.about != "")
         require(is_somebody, "about", self.about, "an id or a name")
         require_text(self.about, "about")
         require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
         is_most = self.most is None or is_count(self.most)
         require(is_most, "most", self.most, "a number of messages, 0 or more")
-        require(0 <= self.least <= 1, "least", self.least, "a probability, from 0 to 1")
+        is_least = is_a(self.least, int, float) and 0 <= self.least <= 1
+        require(is_least, "least", self.least, "a probability, from 0 to 1")
+        is_now = self.now is None or is_a(self.now, datetime)
+        require(is_now, "now", self.now, "a datetime")
+        is_ranking = is_a(self.ranking, Ranking)
+        require(is_ranking, "ranking", self.ranking, "Ranking(recency=…, senders=…)")
 
     @property
     def width(self) -> int:
@@ -131,9 +131,9 @@ def require(is_right: bool, name: str, value: object, hint: str) -> None:
         raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
 
 
-def is_text(value: object) -> bool:
-    """Whether it is a text."""
-    return isinstance(value, str)
+def is_a(value: object, *kinds: type) -> bool:
+    """Whether it is what its type says, whoever calls."""
+    return isinstance(value, kinds)
 
 
 def is_count(value: object) -> bool:

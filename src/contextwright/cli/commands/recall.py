@@ -18,7 +18,8 @@ Where = Annotated[
 @app.command()
 def recall(
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="A question, or just words; signs mean nothing.")
+        str,
+        typer.Argument(metavar="QUERY", help="A question, or just words; - is stdin."),
     ],
     conversation: Where = None,
     about: Annotated[
@@ -90,7 +91,7 @@ def recall(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words; signs mean nothing.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words; - is stdin.")],
     conversation: Where = None,
     most: Annotated[int, typer.Option("--most", min=1, metavar="N", help="At most so many.")] = 20,
     as_json: AsJson = False,
