@@ -413,3 +413,27 @@ def test_the_guide_to_sections_is_true() -> None:
     tags = {section.__struct_config__.tag for section in get_args(BuiltIn)}
     rows = guide.split("| class |")[1].split("All have:")[0]
     assert tags <= {*re.findall(r"`([a-z-]+)`", rows)}
+
+
+@pytest.mark.parametrize(
+    ("section", "wrong", "message"),
+    [
+        (cw.Memories, {"most": -1}, "most cannot be -1"),
+        (cw.KeyFacts, {"least": 1.5}, "least cannot be 1.5"),
+        (cw.Relevant, {"longest": -1}, "longest cannot be -1"),
+        (cw.Relevant, {"least": None}, "least cannot be None"),
+        (cw.Recalled, {"tokens": -1}, "tokens cannot be -1"),
+        (cw.Recalled, {"most": 2.5}, "most cannot be 2.5"),
+        (cw.Recalled, {"least": float("nan")}, "least cannot be nan"),
+        (cw.Episodes, {"most": True}, "most cannot be True"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(
+    section: Any, wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(cw.UsageError, match=message):
+        section(**wrong)
+    if None not in wrong.values():
+        written = {"system": [{"type": section.__struct_config__.tag, **wrong}]}
+        with pytest.raises(cw.ContextwrightError):
+            cw.recipes.read(written)

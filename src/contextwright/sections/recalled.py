@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from contextwright.errors import UsageError, shown
 from contextwright.memories import Memory, MemoryKind, Ranking, Wanted, had_part
 from contextwright.messages import Message
 from contextwright.quoting import filled, one_line, quoted
@@ -32,6 +33,9 @@ class Memories(
     priority: int = 45
     budget: Share = None
     heading: str = "# Memories about {name} (ID: {id})"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
 
     def write(self, moment: Moment) -> str | None:
         """A line for each memory, none said twice."""
@@ -79,6 +83,10 @@ class KeyFacts(
     budget: Share = None
     heading: str = "## Key Facts"
 
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
+        require_share(least=self.least)
+
     def write(self, moment: Moment) -> str | None:
         """The surest facts first."""
         found = [
@@ -105,6 +113,10 @@ class Relevant(
     priority: int = 30
     budget: Share = None
     heading: str = "## Relevant Past Context"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most, longest=self.longest)
+        require_share(least=self.least)
 
     def write(self, moment: Moment) -> str | None:
         """The best first, each with how well it fits."""
@@ -143,6 +155,10 @@ class Recalled(
     budget: Share = None
     heading: str = "## Recalled From Earlier"
 
+    def __post_init__(self) -> None:
+        require_counts(tokens=self.tokens, most=self.most)
+        require_share(least=self.least)
+
     def write(self, moment: Moment) -> str | None:
         """A line for each, with its number and its speaker, below the day it was said on."""
         asked = asked_for(moment, "passage", self.most, tokens=self.tokens, ranking=self.ranking)
@@ -172,6 +188,10 @@ class Episodes(
     budget: Share = None
     heading: str = "## Memorable Events"
 
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
+        require_share(least=self.least)
+
     def write(self, moment: Moment) -> str | None:
         """Topic and summary of each."""
         asker = asker_of(moment)
@@ -182,6 +202,19 @@ class Episodes(
             if had_part(episode, asker)  # wherever it comes from
         ]
         return "\n\n".join(entries) or None
+
+
+def require_counts(**numbers: int) -> None:
+    """Refuse what cannot be counted to."""
+    for name, number in numbers.items():
+        if type(number) is not int or number < 0:
+            raise UsageError(f"{name} cannot be {shown(number)}", hint="a whole number, 0 or more")
+
+
+def require_share(least: float) -> None:
+    """Refuse what nothing can reach."""
+    if type(least) not in (int, float) or not 0 <= least <= 1:
+        raise UsageError(f"least cannot be {shown(least)}", hint="from 0 to 1")
 
 
 # --- asking ----------------------------------------------------------------------------------
