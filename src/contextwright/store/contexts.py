@@ -82,7 +82,7 @@ def build(
     known = engine.read(
         lambda connection: looked_up(connection, chat, recipe, meter, room, known, at)
     )
-    own = StoreRecollection(chat, last=known.reach.length - RECENT)
+    own = StoreRecollection(chat, last=max(known.reach.length - RECENT, 0))
     if recipe.summary is not None and summaries is None:
         summaries = StoreSummaries(chat, recipe.summary)
     while True:
