@@ -400,6 +400,7 @@ def test_nothing_to_summarise(cw: Run, tmp_path: Path) -> None:
     cw("add", "lunch", "Hello.")
     asked = ("summarise", "lunch", "--model", "gpt-4o", "--recipe")
     assert cw(*asked, "mine.toml") == (0, "", "cw: nothing is left out\n")
+    assert cw(*asked, "mine.toml", "--json") == (0, "null\n", "cw: nothing is left out\n")
     failed = cw(*asked, "default")
     assert failed.code == 2
     assert "summary = true" in failed.err

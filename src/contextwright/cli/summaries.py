@@ -24,17 +24,19 @@ def summarise(task: Task, id: str, command: str | None, *, as_json: bool) -> int
         found = chat.summarise(recipe, **asked, using=using)
     if found is None:
         note("cw: nothing is left out")
-    elif as_json:
+    if as_json:
         say_json(found)
-    else:
+    elif found is not None:
         say(text_of(found))
     return 0
 
 
-def undo(task: Task, id: str) -> int:
-    """Remove the newest summary of this recipe."""
+def undo(task: Task, id: str, *, as_json: bool) -> int:
+    """Remove the newest summary of this recipe; programs get to see it once more."""
     with conversation(task.place, task.tenant, id, "--from") as chat:
         found = chat.undo_summary(task.recipe)
+    if as_json:
+        say_json(found)
     if found is None:
         note("cw: there is no summary of this recipe")
         return 1

@@ -67,5 +67,5 @@ def summarise(
     if show:
         return command.list_all(task, conversation, as_json=as_json)
     if undo:
-        return command.undo(task, conversation)
+        return command.undo(task, conversation, as_json=as_json)
     return command.summarise(task, conversation, using, as_json=as_json)
