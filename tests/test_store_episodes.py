@@ -141,6 +141,25 @@ def test_made_bit_by_bit_or_at_once_is_the_same(
     assert [cw.Episode.of(one.memory) for one in chat.episodes()] == list(pure)
 
 
+def test_a_wrong_clock_ends_no_talk_that_goes_on(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    chat.add(said(GARDEN[:5], 0))
+    chat.add(said(["A clock gone wrong"], -9_000))
+    assert chat.make_episodes(now=START + timedelta(minutes=5)).episodes == ()
+    chat.add(said(GARDEN[5:], 0.1))
+    chat.make_episodes(now=LATER)
+    assert [(first, last) for first, last, _ in told(chat)] == [(1, 7)]
+
+
+def test_a_wrong_clock_gives_an_episode_no_weight(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    chat.add([*said(GARDEN, 0), *said(["A clock gone wrong"], 900_000)])
+    (made,) = chat.make_episodes(now=LATER).episodes
+    chat.hide(2)
+    (anew,) = chat.make_episodes(now=LATER).episodes
+    assert made.memory.weight == anew.memory.weight == 0.5
+
+
 def test_many_at_once_make_each_once(place: str) -> None:
     with cw.Store(place) as store:
         chat = store.conversation("lunch")
