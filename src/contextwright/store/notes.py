@@ -122,15 +122,24 @@ def as_stored(row: Row) -> StoredMemory:
 
 
 def newest(
-    connection: Connection, tenant: str, scope: str, fields: dict[str, Value], most: int
+    connection: Connection,
+    tenant: str,
+    scope: str,
+    fields: dict[str, Value],
+    most: int,
+    *,
+    without: str = "",
 ) -> list[StoredMemory]:
-    """The newest memories with these fields that are told in a chat, the oldest first."""
+    """The newest memories with these fields that are told in a chat, the oldest first.
+
+    Those of the kind `without` take no place among them.
+    """
     conditions = "".join(f" AND {name} = ?" for name in fields)
-    sql = f"{SELECT}{conditions} AND scope = ? ORDER BY number DESC LIMIT ?"
+    sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"
     told = [
         row
-        for one in ("", scope)
-        for row in connection.rows(sql, tenant, *fields.values(), one, most)
+        for one in {"", scope}
+        for row in connection.rows(sql, tenant, *fields.values(), without, one, most)
     ]
     told.sort(key=lambda row: row[0])
     return [as_stored(row) for row in told[-most:]] if most > 0 else []
