@@ -247,5 +247,7 @@ def test_a_copy_brings_memories_and_can_be_searched(
         change = "UPDATE memories SET body = ? WHERE id = ?"
         other = '{"kind":"memory","text":"forged"}'
         target.engine.write(lambda connection: connection.run(change, other, ids[0]))
+        source.conversation("b").add(cw.user("tea"))
         with pytest.raises(cw.Conflict, match="says something else"):
             copy(source.engine, target.engine)
+        assert [one.id for one in target.list()] == ["a"], "nothing was written"
