@@ -116,6 +116,14 @@ def test_wrong_answers_are_refused(answer: Any, problem: str) -> None:
         answering(answer)(["a", "b"])
 
 
+def test_an_answer_that_is_refused_fixes_no_width() -> None:
+    answers = iter(([[float("nan")] * 2], [[1.0] * 3]))
+    embedder = cw.Embedder("test", lambda texts: next(answers))
+    with pytest.raises(cw.UsageError, match="not finite"):
+        embedder(["a"])
+    assert embedder(["a"]).shape == (1, 3)
+
+
 def test_vectors_may_not_change_their_width() -> None:
     widths = iter((3, 3, 4))
     embedder = cw.Embedder("test", lambda texts: [[1.0] * next(widths)], batch=1)

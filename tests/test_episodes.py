@@ -20,6 +20,7 @@ from hostile import OWN
 from talks import GARDEN, TRAIN
 
 START = datetime(2026, 11, 15, 9, tzinfo=UTC)
+LATER = START + timedelta(days=99)
 ALICE, BOB = cw.Author(id="1", name="Alice"), cw.Author(id="2", name="Bob")
 
 
@@ -117,8 +118,38 @@ def test_gry_50_signs_add_up(signals: Signals, score: float) -> None:
         ),
         pytest.param(
             [*every(30, GARDEN), ("A clock gone wrong", 1e9), *every(30, TRAIN, 180)],
-            [(1, 6, True), (7, 13, False)],
+            [(1, 13, False)],
             id="one time far in the future",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), *every(1, ("Wrong twice", "Wrong"), 1e9), *every(30, TRAIN, 180)],
+            [(1, 14, False)],
+            id="two times far in the future",
+        ),
+        pytest.param(
+            [*every(30, GARDEN[:3]), ("An hour fast", 3_690), *every(30, GARDEN[3:], 110)],
+            [(1, 7, False)],
+            id="one time an hour ahead",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), ("Wrong", 1e9), *every(30, TRAIN, 4_000)],
+            [(1, 7, True), (8, 13, False)],
+            id="a silence behind a wrong time",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), ("First", 4_009), *every(-3, TRAIN[:3], 4_008), ("End", 4_030)],
+            [(1, 6, True), (7, 11, False)],
+            id="a silence before messages out of order",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), ("New", 4_000), ("Sent late", 170), *every(30, TRAIN, 4_030)],
+            [(1, 6, True), (7, 14, False)],
+            id="a silence before one that came late",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), *every(30, TRAIN[:3], 4_000)],
+            [(1, 9, False)],
+            id="a silence that nothing bears out yet",
         ),
     ],
 )  # fmt: skip
@@ -143,6 +174,21 @@ def test_silence_up_to_now_ends_the_last_one() -> None:
         assert cuts(messages, now=now) == [(1, 6, closed)]
         assert cuts(messages, now=now.replace(tzinfo=None)) == [(1, 6, closed)]
     assert cuts(talk(*[(text, None) for text in GARDEN]), now=START) == [(1, 6, False)]
+
+
+@pytest.mark.parametrize("wrong", [-3e7, 1e9])
+def test_a_wrong_clock_is_no_silence_up_to_now(wrong: float) -> None:
+    """Neither does it end a talk that goes on, nor keep one open that is over."""
+    messages = talk(*every(30, GARDEN), ("A clock gone wrong", wrong))
+    for seconds, closed in ((180, False), (150 + 1_799, False), (150 + 1_800, True)):
+        assert cuts(messages, now=START + timedelta(seconds=seconds)) == [(1, 7, closed)]
+
+
+def test_a_clock_that_is_a_little_fast_ends_nothing() -> None:
+    now = START + timedelta(seconds=4_000)
+    for ahead in (0, 60, 1_000):
+        messages = talk(*every(30, GARDEN), ("Back again", 4_000 + ahead))
+        assert cuts(messages, now=now) == [(1, 6, True), (7, 7, False)]
 
 
 def test_zones_are_one_time() -> None:
@@ -389,6 +435,57 @@ def test_reading_on_from_the_last_closed_one_gives_the_rest(
     for place, stretch in enumerate(whole[:-1], 1):
         rest = [(number, message) for number, message in numbered if number > stretch.last]
         assert list(divide(rest, rules)) == whole[place:]
+
+
+TALKS = st.lists(
+    st.tuples(WORDS, st.sampled_from([0, 5, 30, 130, 1_000, 1_799, 1_801, 9_000])), max_size=40
+)
+WRONG = st.sampled_from([-1e10, -4e7, 4e8, 2e10])
+
+
+def timed(said: list[tuple[str, int]]) -> list[float]:
+    """When each was said."""
+    return [sum(seconds for _, seconds in said[: place + 1]) for place in range(len(said))]
+
+
+@given(TALKS, st.lists(st.integers(1, 40), max_size=9), WRONG)
+def test_a_clock_that_is_wrong_once_makes_no_silence(
+    said: list[tuple[str, int]], places: list[int], wrong: float
+) -> None:
+    """A message with such a time is divided as one without any; the first has none before it."""
+    rules = cw.Boundaries(score=9)
+    told: list[float | None] = [*timed(said)]
+    times = list(told)
+    free = 1
+    for place in sorted(places):
+        if free <= place < len(said) - 3:
+            times[place], told[place] = None, timed(said)[place] + wrong
+            free = place + 4
+    words = [text or "x" for text, _ in said]
+    right = cuts(talk(*zip(words, times, strict=True)), boundaries=rules, now=LATER)
+    assert cuts(talk(*zip(words, told, strict=True)), boundaries=rules, now=LATER) == right
+
+
+@given(TALKS, RULES, st.sets(st.integers(1, 40)), st.integers(1, 40), WRONG)
+def test_made_as_it_is_said_or_at_once_is_the_same(
+    said: list[tuple[str, int]], rules: cw.Boundaries, stops: set[int], place: int, wrong: float
+) -> None:
+    """One wrong clock amid the talk, which is divided again and again while it goes on."""
+    times = timed(said)
+    told = list(times)
+    if place < len(said) and times[place] - times[place - 1] < 200:
+        told[place] += wrong
+    texts = [text or "x" for text, _ in said]
+    messages = talk(*zip(texts, told, strict=True))
+    made: list[tuple[int, int, bool]] = []
+    for stop in sorted(stop for stop in stops if stop <= len(said)):
+        now = START + timedelta(seconds=times[stop - 1])
+        begin = made[-1][1] if made else 0
+        part = cuts(messages[begin:stop], boundaries=rules, now=now)
+        made += [one for one in part if one[2]]
+    begin = made[-1][1] if made else 0
+    made += cuts(messages[begin:], boundaries=rules, now=LATER)
+    assert made == cuts(messages, boundaries=rules, now=LATER)
 
 
 @given(MESSAGES, RULES)

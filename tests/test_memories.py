@@ -28,6 +28,15 @@ def test_gry_42_a_half_life_halves() -> None:
     assert notes.recency(passage("x"), NOW) == notes.recency(passage("x", -1), NOW) == 1
 
 
+def test_a_time_without_a_zone_counts_as_utc() -> None:
+    notes, naive = cw.Notes(half_life=7), NOW.replace(tzinfo=None)
+    assert notes.recency(passage("x", 7), naive) == notes.recency(passage("x", 7), NOW) == 0.5
+    asked = cw.Moment(
+        question=cw.user("tea"), now=naive, memories=cw.Notes([passage("red tea", 1)])
+    )
+    assert "red tea" in (cw.Relevant().write(asked) or "")
+
+
 def test_gry_43_words_of_any_script_are_found() -> None:
     memories = [passage("Вона любить каву"), passage("東京 が好き"), passage("Il boit du café")]
     assert found("яка кава?", *memories) == ["Вона любить каву"]

@@ -141,6 +141,25 @@ def test_made_bit_by_bit_or_at_once_is_the_same(
     assert [cw.Episode.of(one.memory) for one in chat.episodes()] == list(pure)
 
 
+def test_a_wrong_clock_ends_no_talk_that_goes_on(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    chat.add(said(GARDEN[:5], 0))
+    chat.add(said(["A clock gone wrong"], -9_000))
+    assert chat.make_episodes(now=START + timedelta(minutes=5)).episodes == ()
+    chat.add(said(GARDEN[5:], 0.1))
+    chat.make_episodes(now=LATER)
+    assert [(first, last) for first, last, _ in told(chat)] == [(1, 7)]
+
+
+def test_a_wrong_clock_gives_an_episode_no_weight(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    chat.add([*said(GARDEN, 0), *said(["A clock gone wrong"], 900_000)])
+    (made,) = chat.make_episodes(now=LATER).episodes
+    chat.hide(2)
+    (anew,) = chat.make_episodes(now=LATER).episodes
+    assert made.memory.weight == anew.memory.weight == 0.5
+
+
 def test_many_at_once_make_each_once(place: str) -> None:
     with cw.Store(place) as store:
         chat = store.conversation("lunch")
@@ -392,6 +411,56 @@ def test_a_copy_brings_episodes_and_how_far_they_go(
         assert there.episodes() == chat.episodes()
         assert there.make_episodes(now=LATER).episodes == ()
         assert examine(target.engine, thorough=True).findings == []
+
+
+def test_a_later_copy_brings_episodes_that_were_made_anew(
+    place: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("source")
+    with cw.Store(folder / "chat.db") as source, cw.Store(place) as target:
+        chat, there = two_talks(source), target.conversation("lunch")
+        chat.make_episodes(now=LATER)
+        copy(source.engine, target.engine)
+        chat.hide(2)
+        chat.make_episodes(now=LATER)
+        for _ in range(2):
+            copy(source.engine, target.engine)
+            assert there.episodes() == chat.episodes()
+            assert len(told(there)) == 2
+        assert there.make_episodes(now=LATER).episodes == ()
+        for seq in (8, 9):
+            chat.hide(seq)
+        assert chat.make_episodes(now=LATER).removed == 1
+        copy(source.engine, target.engine)
+        assert there.episodes() == chat.episodes(), "what only the target has is not told"
+        assert there.make_episodes(now=LATER).removed == 1
+        assert list(target.memories()) == list(source.memories())
+
+
+def test_a_copy_into_a_store_that_made_its_own_episodes(
+    place: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Without times an episode tells when it was made."""
+    folder = tmp_path_factory.mktemp("source")
+    with cw.Store(folder / "chat.db") as source, cw.Store(place) as target:
+        chat, there = source.conversation("lunch"), target.conversation("lunch")
+        chat.add([cw.user(text) for text in GARDEN])
+        copy(source.engine, target.engine)
+        for one, using in ((chat, None), (there, lambda *_: {"topic": "other words"})):
+            one.make_episodes(using, boundaries=cw.Boundaries(most=5))
+        assert there.episodes() != chat.episodes()
+        copy(source.engine, target.engine)
+        assert there.episodes() == chat.episodes()
+
+
+def test_an_event_by_hand_of_another_store_is_no_episode(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "a.db") as source, cw.Store(tmp_path / "b.db") as target:
+        id = source.remember("They met", kind="episode", scope="lunch")
+        copy(source.engine, target.engine)
+        change = "UPDATE memories SET body = replace(body, 'met', 'parted') WHERE id = ?"
+        target.engine.write(lambda connection: connection.run(change, id))
+        with pytest.raises(cw.Conflict, match="says something else"):
+            copy(source.engine, target.engine)
 
 
 def test_an_event_loop_has_the_same(tmp_path: Path) -> None:

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.store import notes
 from contextwright.store.copying import copy
+from contextwright.store.engine import Connection
+from contextwright.store.hygiene import memory_body
 from contextwright.store.recollection import StoreRecollection
+from contextwright.store.wishes import MOST
 
 ALICE = cw.Author(id="alice", name="Alice")
 BOB = cw.Author(id="bob", name="Bob")
@@ -199,6 +203,33 @@ def test_the_command_line_remembers_and_finds(place: str) -> None:
     assert "there is no conversation 'x'" in wrong.stderr
 
 
+def fill(store: cw.Store, memory: cw.Memory, count: int) -> None:
+    """Remember the same so often, at once."""
+    memory = notes.sound(memory)
+
+    def work(connection: Connection) -> None:
+        for number in range(count):
+            notes.add(connection, "", f"m{number}", memory, memory_body(memory))
+
+    store.engine.write(work)
+
+
+def test_events_take_no_place_from_memories_that_are_recalled(place: str) -> None:
+    with cw.Store(place, sync="fast", embedder=None) as store:
+        chat = store.conversation("a")
+        chat.add(cw.user("hello"))
+        store.remember("Alice likes risotto", scope="a")
+        fill(store, cw.Memory("episode", "They met", scope="a"), MOST)
+        assert [item.message.text for item in chat.recall("risotto?")] == ["Alice likes risotto"]
+
+
+def test_memories_told_everywhere_are_looked_at_once(place: str) -> None:
+    with cw.Store(place, sync="fast", embedder=None) as store:
+        store.remember("Alice likes risotto")
+        fill(store, cw.Memory("memory", "Bob likes tea"), MOST - 1)
+        assert [item.message.text for item in store.recall("risotto?")] == ["Alice likes risotto"]
+
+
 def test_a_copy_brings_memories_and_can_be_searched(
     place: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -216,5 +247,7 @@ def test_a_copy_brings_memories_and_can_be_searched(
         change = "UPDATE memories SET body = ? WHERE id = ?"
         other = '{"kind":"memory","text":"forged"}'
         target.engine.write(lambda connection: connection.run(change, other, ids[0]))
+        source.conversation("b").add(cw.user("tea"))
         with pytest.raises(cw.Conflict, match="says something else"):
             copy(source.engine, target.engine)
+        assert [one.id for one in target.list()] == ["a"], "nothing was written"

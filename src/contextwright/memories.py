@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.errors import UsageError
-from contextwright.messages import read_time
+from contextwright.messages import read_time, with_zone
 from contextwright.terms import keywords, terms_of
 
 __all__ = ["Memory", "MemoryKind", "Notes", "Ranking", "Recollection", "Wanted"]
@@ -147,7 +147,7 @@ class Notes:
         at = read_time(memory.at) if memory.at else None
         if now is None or at is None:
             return 1.0
-        days = max(0.0, (now - at).total_seconds() / 86_400)
+        days = max(0.0, (with_zone(now) - at).total_seconds() / 86_400)
         return 0.5 ** (days / self.half_life)
 
 

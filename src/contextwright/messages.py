@@ -295,6 +295,11 @@ def read_time(spelling: str) -> datetime | None:
             moment = datetime.fromtimestamp(float(spelling), UTC)
         except (ValueError, OverflowError, OSError):
             return None
+    return with_zone(moment)
+
+
+def with_zone(moment: datetime) -> datetime:
+    """A time that can be compared with any other: without a zone it counts as UTC."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

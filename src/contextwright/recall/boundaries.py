@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from math import isfinite, log, sqrt
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import UsageError
-from contextwright.messages import Message
+from contextwright.messages import Message, with_zone
 from contextwright.recall.phrases import turns_subject
 from contextwright.terms import terms_of
 
@@ -54,6 +54,8 @@ FEWEST_TERMS = 3
 LONGEST = 2_000
 """Characters of a message that are looked at."""
 LOOK_BACK = 20
+BEFORE, BEHIND = 3, 3
+"""A silence is measured from so many messages that have times, and borne out by so many."""
 
 
 class Boundaries(Struct, frozen=True, kw_only=True):
@@ -156,10 +158,11 @@ def divide(
     yield from divider.end(now)
 
 
-def stretch_of(messages: Iterable[Numbered]) -> Stretch:
+def stretch_of(messages: Iterable[Numbered], now: datetime) -> Stretch:
     """Messages that are known to belong together."""
     divider = Divider(Boundaries(), None)
     divider.talk = [Spoken(number, message) for number, message in messages]
+    divider.now = with_zone(now)
     return divider.stretch(len(divider.talk), closed=True)
 
 
@@ -168,6 +171,10 @@ class Divider:
 
     def __init__(self, boundaries: Boundaries, embed: Embed | None) -> None:
         self.boundaries, self.embed = boundaries, embed
+        self.shortest = min(boundaries.silence, GAPS[-1][0])
+        """A silence that is shorter says nothing."""
+        self.now: datetime | None = None
+        """What is still to be said comes later than this; None: nobody knows when."""
         self.talk: list[Spoken] = []
         self.place = 1
         """Whether it ends before this one is decided next."""
@@ -177,19 +184,25 @@ class Divider:
     def add(self, spoken: Spoken) -> Iterator[Stretch]:
         """The stretches that are decided by one more message."""
         self.talk.append(spoken)
-        yield from self.settle(over=False)
+        yield from self.settle()
 
     def end(self, now: datetime | None) -> Iterator[Stretch]:
         """What is left."""
-        over = now is not None and self.silence_until(now) >= self.boundaries.silence
-        yield from self.settle(over=over)
+        if now is not None:
+            self.now = with_zone(now)
+        yield from self.settle()
         if self.talk:
-            yield self.stretch(len(self.talk), closed=over)
+            yield self.stretch(len(self.talk), closed=self.over)
 
-    def settle(self, *, over: bool) -> Iterator[Stretch]:
-        """Decide as many places as can be; `over`: no more will be said."""
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will be said that belongs here."""
+        return self.now is not None and self.silence_until(self.now) >= self.boundaries.silence
+
+    def settle(self) -> Iterator[Stretch]:
+        """Decide as many places as can be."""
         while self.place < len(self.talk):
-            ends = self.ends(over)
+            ends = self.ends()
             if ends is None:
                 return
             if ends:
@@ -200,11 +213,15 @@ class Divider:
             else:
                 self.place += 1
 
-    def ends(self, over: bool) -> bool | None:
+    def ends(self) -> bool | None:
         """Whether the stretch ends at the place; None: more has to be said first."""
         boundaries, place = self.boundaries, self.place
-        silence = self.silence(place)
-        if silence >= boundaries.silence or place >= boundaries.most:
+        if place >= boundaries.most:
+            return True
+        silence = self.silence(place, self.shortest)
+        if silence is None:
+            return None
+        if silence >= boundaries.silence:
             return True
         if place < boundaries.least:
             return False
@@ -213,18 +230,22 @@ class Divider:
         if Signals(1.0, gap, marker).score < boundaries.score:
             return False  # whatever the subjects are
         after = self.after()
-        if len(after) < BLOCK and not over and place + len(after) == len(self.talk):
+        if after is None:
             return None
         return Signals(self.topic(after), gap, marker).score >= boundaries.score
 
-    def after(self) -> list[Spoken]:
-        """What is said behind the place, up to the next long silence."""
-        stop = self.place + 1
-        while stop < min(self.place + BLOCK, len(self.talk)):
-            if self.silence(stop) >= self.boundaries.silence:
-                break
-            stop += 1
-        return self.talk[self.place : stop]
+    def after(self) -> Sequence[Spoken] | None:
+        """What is said behind the place, up to the next long silence; None: more will be said."""
+        long = self.boundaries.silence
+        for stop in range(self.place + 1, self.place + BLOCK):
+            if stop == len(self.talk):
+                return self.talk[self.place :] if self.over else None
+            silence = self.silence(stop, long)
+            if silence is None:
+                return None
+            if silence >= long:
+                return self.talk[self.place : stop]
+        return self.talk[self.place : self.place + BLOCK]
 
     def topic(self, after: Sequence[Spoken]) -> float:
         """How much the subject changes at the place; 0 where too little is said to tell."""
@@ -252,29 +273,49 @@ class Divider:
         second = [theirs[term] * weight for term, weight in pairs]
         return cosine(first, second) / ALIKE
 
-    def silence(self, place: int) -> float:
+    def silence(self, place: int, shortest: float) -> float | None:
         """Seconds without a word before a message; 0 where that cannot be told.
 
-        Measured from the last three that have times, whichever is nearest before it: a clock that
-        is wrong once makes no silence.
+        Measured from the nearest before it. What is not shorter than `shortest` has to be borne out
+        by those that follow; None: they have to be said first.
         """
         time = self.talk[place].time
         if time is None:
             return 0.0
-        earlier = [one.time for one in self.talk[max(place - LOOK_BACK, 0) : place] if one.time]
-        waits = [(time - one).total_seconds() for one in earlier[-3:]]
-        return min((wait for wait in waits if wait >= 0), default=0.0)
+        wait = min((wait for wait in self.waits(time, place) if wait >= 0), default=0.0)
+        return wait if wait < shortest else self.borne_out(wait, time, place)
+
+    def borne_out(self, wait: float, time: datetime, place: int) -> float | None:
+        """A wait for a message; 0 if its clock is wrong, None if that is not known yet.
+
+        It is if most of the next ones are nearer to what was said before it than to it.
+        """
+        behind = self.talk[place + 1 : place + 1 + BEHIND]
+        times = [one.time for one in behind if one.time]
+        if len(behind) < BEHIND:
+            if self.now is None:
+                return None
+            times += [self.now] * (BEHIND - len(behind))
+        nearer = sum((time - one).total_seconds() > wait / 2 for one in times)
+        return wait if 2 * nearer <= len(times) else 0.0
 
     def silence_until(self, now: datetime) -> float:
-        """Seconds since the last message that has a time; 0 where none has."""
-        now = now if now.tzinfo else now.replace(tzinfo=UTC)
-        times = [spoken.time for spoken in self.talk[-LOOK_BACK:] if spoken.time]
-        return (now - times[-1]).total_seconds() if times else 0.0
+        """Seconds since the last word; 0 where that cannot be told.
+
+        Measured from what is nearest to now, before or behind it: clocks that are a little fast
+        tell of a talk that goes on.
+        """
+        return max(min(self.waits(now, len(self.talk)), key=abs, default=0.0), 0.0)
+
+    def waits(self, time: datetime, place: int) -> list[float]:
+        """Seconds up to a time, from each of the last three before a place that have times."""
+        before = [one.time for one in self.talk[max(place - LOOK_BACK, 0) : place] if one.time]
+        return [(time - one).total_seconds() for one in before[-BEFORE:]]
 
     def stretch(self, stop: int, *, closed: bool) -> Stretch:
         """The messages up to a place."""
         messages = tuple((spoken.number, spoken.message) for spoken in self.talk[:stop])
-        seconds = sum(self.silence(place) for place in range(1, stop))
+        seconds = sum(self.silence(place, self.shortest) or 0.0 for place in range(1, stop))
         return Stretch(messages, closed, seconds)
 
 

@@ -87,11 +87,12 @@ class Embedder:
             raise self._wrong("something that is no rows of numbers") from None
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._wrong(f"an array of shape {vectors.shape} for {len(texts)} texts")
-        width = self._width = self._width or vectors.shape[1]
+        width = self._width or vectors.shape[1]
         if vectors.shape[1] != width:
             raise self._wrong(f"vectors of {vectors.shape[1]} numbers, after {width} before")
         if not numpy.isfinite(vectors).all():
             raise self._wrong("numbers that are not finite")
+        self._width = width  # an answer that is refused says nothing about the next
         lengths = numpy.sqrt(numpy.einsum("ij,ij->i", vectors, vectors, dtype=numpy.float64))
         lengths[lengths == 0] = 1
         return (vectors / lengths[:, None]).astype(numpy.float32)

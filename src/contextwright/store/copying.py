@@ -60,11 +60,12 @@ class Copied(Struct):
 def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Copied:
     """Copy everything, and compare both sides at the end.
 
-    The target may be empty, or hold the beginning of what comes. Messages have to agree; titles,
-    settings and marks become those of the source. Its other conversations are left alone.
+    The target may be empty, or hold the beginning of what comes. Messages and memories have to
+    agree; titles, settings, marks and episodes become those of the source. Its other conversations
+    are left alone.
 
     Raises:
-        Conflict: a conversation of the target holds something else; nothing was written.
+        Conflict: a conversation or a memory of the target is another; nothing was written.
         StoreError: the two differ at the end.
     """
     entries = source.read(entries_of)
@@ -75,6 +76,7 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         if known is not None:
             require_beginning(source, target, entry, known)
             done.known += known.own
+    notes.require_agreement(source, target)
     total, moved = 2 * sum(entry.own for entry in entries), 0
     brought: list[Entry] = []
     for group in groups_of(entries):

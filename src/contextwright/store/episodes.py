@@ -190,7 +190,7 @@ class Maker:
             left = [(one.seq, one.message) for one in stored if is_talk(one.message)]
             entry = None
             if len(left) >= self.boundaries.least:
-                entry = self.entry(stretch_of(left), old.id)
+                entry = self.entry(stretch_of(left, self.now), old.id)
                 self.made.append(msgspec.structs.replace(old, memory=entry[0].memory))
             self.removed += entry is None
             self.replace(old.id, entry)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
 from contextwright.errors import Conflict, UsageError, shown
 from contextwright.memories import Memory
+from contextwright.recall.episodes import Episode
 from contextwright.store.engine import Connection, Engine, Row, Value, Work
 from contextwright.store.hygiene import decode_memory, require_name
 from contextwright.store.records import StoredMemory
@@ -25,6 +26,7 @@ __all__ = [
     "remove",
     "remove_scope",
     "replace",
+    "require_agreement",
     "sound",
 ]
 
@@ -79,30 +81,71 @@ def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequenc
     connection.run_many(ACCESS, [(now, tenant, id, scope) for id in ids])
 
 
+# --- into another store --------------------------------------------------------------------------
+
+
 def copy(source: Engine, target: Engine) -> int:
     """Bring the memories of all tenants into another store, in their order; gives how many.
 
-    Those that are there already are compared and not written again.
+    Those that are there already are compared and not written again. Episodes become those of the
+    source: they are made of messages, and made anew when messages are hidden.
 
     Raises:
         Conflict: one of the target has the same id and says something else.
     """
-    number = count = 0
-    while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
-        number, count = rows[-1][0], count + len(rows)
+    count = 0
+    for rows in pages(source):
         target.write_alone(lambda connection, rows=rows: bring(connection, rows))
+        count += len(rows)
     return count
+
+
+def require_agreement(source: Engine, target: Engine) -> None:
+    """Refuse a target of which a memory says something else, before anything is written."""
+    for rows in pages(source):
+        target.read(lambda connection, rows=rows: [is_there(connection, row) for row in rows])
+
+
+def pages(source: Engine) -> Iterator[list[Row]]:
+    """The memories of all tenants, some at a time."""
+    number = 0
+    while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
+        yield rows
+        number = rows[-1][0]
 
 
 def bring(connection: Connection, rows: Sequence[Row]) -> None:
     """Write what is not there yet of some memories."""
-    for _, tenant, id, kind, about, scope, body, *accesses in rows:
-        there = connection.rows(f"{SELECT} AND id = ?", tenant, id)
-        if not there:
+    for row in rows:
+        _, tenant, id, kind, about, scope, body, *accesses = row
+        there = is_there(connection, row)
+        if there is None:
             connection.run(COPY, tenant, id, kind, about, scope, body, *accesses)
-        elif there[0][2] != body:
+        elif not there:
+            replace(connection, tenant, id, body)
+
+
+def is_there(connection: Connection, row: Row) -> bool | None:
+    """Whether the target has a memory; False: an episode in other words, None: not at all.
+
+    Raises:
+        Conflict: it has another one of the same id, which nobody can make again.
+    """
+    _, tenant, id, _, _, _, body, *_ = row
+    for _, _, known, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
+        if known != body and not (was_made(known) and was_made(body)):
             hint = "copy into another store, or forget it there"
             raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
+        return known == body
+    return None
+
+
+def was_made(body: str) -> bool:
+    """Whether a memory is an episode that was made of messages, and told by nobody."""
+    return Episode.of(decode_memory(body)) is not None
+
+
+# --- reading -------------------------------------------------------------------------------------
 
 
 def after(
@@ -122,15 +165,24 @@ def as_stored(row: Row) -> StoredMemory:
 
 
 def newest(
-    connection: Connection, tenant: str, scope: str, fields: dict[str, Value], most: int
+    connection: Connection,
+    tenant: str,
+    scope: str,
+    fields: dict[str, Value],
+    most: int,
+    *,
+    without: str = "",
 ) -> list[StoredMemory]:
-    """The newest memories with these fields that are told in a chat, the oldest first."""
+    """The newest memories with these fields that are told in a chat, the oldest first.
+
+    Those of the kind `without` take no place among them.
+    """
     conditions = "".join(f" AND {name} = ?" for name in fields)
-    sql = f"{SELECT}{conditions} AND scope = ? ORDER BY number DESC LIMIT ?"
+    sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"
     told = [
         row
-        for one in ("", scope)
-        for row in connection.rows(sql, tenant, *fields.values(), one, most)
+        for one in {"", scope}
+        for row in connection.rows(sql, tenant, *fields.values(), without, one, most)
     ]
     told.sort(key=lambda row: row[0])
     return [as_stored(row) for row in told[-most:]] if most > 0 else []

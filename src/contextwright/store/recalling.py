@@ -146,8 +146,8 @@ def known(
     if not wish.memories:
         return []
     fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
-    stored = notes.newest(connection, tenant, scope, fields, MOST)
-    told = [one.memory for one in stored if one.memory.kind != "episode"]
+    stored = notes.newest(connection, tenant, scope, fields, MOST, without="episode")
+    told = [one.memory for one in stored]
     return [item for item in items_of(told, question) if item.score >= wish.least]
 
 
