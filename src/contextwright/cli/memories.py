@@ -106,7 +106,9 @@ def episodes(id: str, place: str | None, tenant: str, *, make: bool, as_json: bo
 def episode_row(stored: StoredMemory) -> tuple[str, ...]:
     """An event in a row; one noted by hand has no messages."""
     memory, episode = stored.memory, Episode.of(stored.memory)
-    began = (episode and episode.began) or memory.at
+    began = (
+        episode.began if episode else memory.at
+    )  # `at` of a talk without times is when it was made
     time = read_time(began) if began else None
     names = [one_line(name, WIDEST_NAME) for name in episode.names] if episode else []
     more = f" +{len(names) - MOST_NAMES}" if len(names) > MOST_NAMES else ""
