@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psycopg
 import pytest
 
 import contextwright as cw
@@ -198,6 +200,45 @@ def test_what_is_hidden_while_it_is_written_is_not_kept(store: Store) -> None:
     assert every_row(store) == []
     context = chat.context(with_writer(using), model=MODEL)
     assert "zebra4711" not in str(context.payload)
+
+
+def until_waiting(session: psycopg.Connection[Any], count: int) -> None:
+    """Come back when so many sessions wait for a lock."""
+    sql = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    for _ in range(600):
+        if session.execute(sql).fetchone() == (count,):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"{count} sessions should wait for a lock")
+
+
+def test_what_is_hidden_while_it_is_stored_is_not_kept(postgres: str) -> None:
+    """Both wait for the conversation, whoever stores first: what is stored then is removed."""
+    with (
+        Store(postgres) as first,
+        Store(postgres) as second,
+        psycopg.connect(postgres) as blocker,
+        psycopg.connect(postgres, autocommit=True) as watch,
+    ):
+        chat = filled(first)
+        chat.pin(3)
+        chat.unpin(3)
+
+        def using(request: Request) -> str:
+            blocker.execute("SELECT last FROM contextwright.heads FOR UPDATE")
+            return "The password is zebra4711."
+
+        def write() -> None:
+            second.conversation("lunch").summarise(WRITTEN, model=MODEL, using=using)
+
+        threads = [threading.Thread(target=one) for one in (write, lambda: chat.hide(3))]
+        for waiting, thread in enumerate(threads, 1):
+            thread.start()
+            until_waiting(watch, waiting)
+        blocker.commit()
+        for thread in threads:
+            thread.join()
+        assert every_row(first) == []
 
 
 # --- in a request, and in the background -----------------------------------------------------

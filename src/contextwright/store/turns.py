@@ -106,7 +106,11 @@ def require_same(
 def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> None:
     """Hide, show, delete, pin or unpin a message; the message itself never changes."""
     head = conversations.require(connection, tenant, id)
-    if not 1 <= seq <= conversations.length_of(connection, head, id):
+    # Whoever stores a summary meanwhile waits for us, or we for them: none is missed below.
+    last = conversations.locked_length(connection, head)
+    if last is None:
+        raise conversations.unknown(id)
+    if not 1 <= seq <= last:
         raise NotFound(f"there is no message {seq} in {shown(id)}")
     ((column, value),) = change.items()  # the column's name is ours
     sql = (
