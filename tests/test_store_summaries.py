@@ -291,13 +291,37 @@ def test_what_fails_in_the_background_is_said_by_the_next(store: Store) -> None:
     assert cw.Change("loss.summary", "summary", reason) in context.changes
 
 
+def test_what_is_broken_off_in_the_background_is_tried_again(store: Store) -> None:
+    chat, asked = filled(store), list[Request]()
+
+    def using(request: Request) -> str:
+        asked.append(request)
+        if len(asked) == 1:
+            raise SystemExit
+        return "They spoke."
+
+    recipe = with_writer(using, background=True)
+    for reason in ("it is being written", "it was broken off"):
+        context = chat.context(recipe, model=MODEL)
+        assert cw.Change("loss.summary", "summary", reason) in context.changes
+        store.background.wait()
+    assert chat.context(recipe, model=MODEL).decisions.summarised == 12
+
+
 def test_a_store_closes_when_what_is_written_is_there(tmp_path: Path) -> None:
+    def using(request: Request) -> str:
+        time.sleep(0.1)
+        return "They spoke."
+
+    chats = ("breakfast", "lunch", "dinner")
+    recipe = with_writer(using, background=True)
     with Store(tmp_path / "chat.db") as store:
-        recipe = with_writer(lambda request: "They spoke.", background=True)
-        filled(store).context(recipe, model=MODEL)
+        for id in chats:
+            chat = store.conversation(id)
+            chat.add(talk(2))
+            chat.context(recipe, model=MODEL)
     with Store(tmp_path / "chat.db") as store:
-        # It had begun, or it had not: nothing is half there.
-        assert len(store.conversation("lunch").summaries()) <= 1
+        assert [len(store.conversation(id).summaries()) for id in chats] == [1, 1, 1]
 
 
 def test_the_same_words_for_an_event_loop(tmp_path: Path) -> None:

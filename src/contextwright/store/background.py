@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
@@ -35,26 +36,30 @@ class Background:
     def wait(self) -> None:
         """Come back when nothing is under way."""
         while pending := [*self._under_way.values()]:
-            for future in pending:
-                future.result()
+            futures.wait(pending)
 
     def close(self) -> None:
-        """Start nothing more, and wait for what is being done."""
+        """Take nothing more, and wait for all that was taken."""
         with self._lock:
             self._is_closed = True
             thread, self._thread = self._thread, None
         if thread is not None:
-            thread.shutdown(cancel_futures=True)
+            thread.shutdown()
 
     def _done(self, key: Hashable, work: Callable[[], str]) -> str:
-        """Do it; what a store says is a failure like any other."""
+        """Do it; what a store says is a failure like any other.
+
+        However it ends, it is under way no more, and the next may try.
+        """
+        failure = "it was broken off"
         try:
             failure = work()
         except ContextwrightError as error:
             failure = f"it failed: {error}"
-        with self._lock:
-            self._under_way.pop(key, None)
-            self._failures.pop(key, None)
-            if failure:
-                self._failures[key] = failure
+        finally:
+            with self._lock:
+                self._under_way.pop(key, None)
+                self._failures.pop(key, None)
+                if failure:
+                    self._failures[key] = failure
         return failure
