@@ -14,7 +14,7 @@ from msgspec import Struct
 from contextwright.errors import in_one_line
 from contextwright.messages import Message, Text
 from contextwright.quoting import NOTHING, one_line
-from contextwright.recall.digest import Line, digest, sentences_of
+from contextwright.recall.digest import Line, digest, ends_of
 
 __all__ = [
     "Digest",
@@ -218,8 +218,9 @@ def line_of(number: int, message: Message) -> Line | None:
 
 
 def speaker_of(message: Message) -> str:
-    """Who said it."""
-    return one_line(message.author.label if message.author else message.role, LONGEST_NAME)
+    """Who said it; what stands behind the first colon of a line was said."""
+    name = message.author.label if message.author else message.role
+    return one_line(name, LONGEST_NAME).replace(":", ";")
 
 
 def date_of(message: Message) -> str:
@@ -296,17 +297,15 @@ def cleaned(said: object) -> str:
 
 
 def beginning(text: str, longest: int) -> list[str]:
-    """The lines of a text up to the last sentence that fits."""
+    """The lines of a text up to the last sentence that fits; all of them where all fits."""
     lines: list[str] = []
     room = longest
     for line in text.splitlines():
-        fitting: list[str] = []
-        for sentence in sentences_of(line):
-            room -= len(sentence) + 1
-            # A text that fits as a whole has one character less: no line break at its end.
-            if room < -1:
-                return [*lines, " ".join(fitting)] if fitting else lines
-            fitting.append(sentence)
+        whole = " ".join(line.split())
+        fitting = whole[: max((end for end in ends_of(whole) if end <= room), default=0)]
         if fitting:
-            lines.append(" ".join(fitting))
+            lines.append(fitting)
+        if fitting != whole:
+            break
+        room -= len(whole) + 1
     return lines

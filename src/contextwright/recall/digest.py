@@ -13,7 +13,7 @@ from msgspec import Struct
 from contextwright.graphemes import cut
 from contextwright.terms import terms_of
 
-__all__ = ["Line", "digest", "sentences_of"]
+__all__ = ["Line", "digest", "ends_of", "sentences_of"]
 
 HEAD = 16
 """What number, date and signs around a line count as, in characters."""
@@ -98,14 +98,20 @@ def in_one_line(line: Line) -> Line:
 def sentences_of(text: str) -> Iterator[str]:
     """The sentences of a text in any script, each in one line; blank ones are none."""
     start = 0
+    for end in ends_of(text):
+        yield " ".join(text[start:end].split())
+        start = end
+
+
+def ends_of(text: str) -> Iterator[int]:
+    """Where the sentences of a text end."""
+    start = 0
     for end in END.finditer(text):
-        sentence = text[start : end.end()]
-        if len(sentence.strip()) >= SHORTEST_SENTENCE:
-            yield " ".join(sentence.split())
+        if len(text[start : end.end()].strip()) >= SHORTEST_SENTENCE:
             start = end.end()
-    rest = " ".join(text[start:].split())
-    if rest:
-        yield rest
+            yield start
+    if text[start:].strip():
+        yield len(text)
 
 
 def cut_up(place: int, line: Line) -> Iterator[Sentence]:
