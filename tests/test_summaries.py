@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright import recipes as recipes_in_files
+from contextwright.messages import UNFIT
 from contextwright.summaries import Request, Summary, beginning
 from hostile import OWN
 from test_readme import EXAMPLE, with_real_outputs
@@ -145,6 +146,16 @@ def test_a_small_budget_has_no_room_for_it() -> None:
     assert cw.Change("loss.summary", "summary", "no room in the budget") in context.changes
 
 
+@pytest.mark.parametrize("model", ["m\x00x", "m\ud800"])
+def test_a_name_no_store_can_keep_is_refused_at_once(model: str) -> None:
+    with pytest.raises(cw.UsageError, match="the model 'm.* cannot be named"):
+        cw.Summarise(model=model)
+    with pytest.raises(cw.UsageError, match="cannot be named"):
+        msgspec.structs.replace(cw.Summarise(model="m"), model=model)
+    with pytest.raises(cw.ParseError, match="recipe 'recipe': the model"):
+        recipes_in_files.read({"summary": {"model": model}})
+
+
 def test_recipes_from_files() -> None:
     read = recipes_in_files.read
     assert read({}).summary is None
@@ -243,9 +254,10 @@ def test_no_word_becomes_anything(words: str) -> None:
         told = said_of_gap(recipe.build(messages, model=MODEL))
         return "\n".join(told).splitlines()
 
+    name = UNFIT.sub("\ufffd", words)
     for using in (
         cw.Summarise(),
-        cw.Summarise(model=words, using=lambda _: f"So: {words}\n{words}"),
+        cw.Summarise(model=name, using=lambda _: f"So: {words}\n{words}"),
     ):
         first, *rest = lines(f"Well, {words}", words, using)
         assert first.startswith(("[Digest of message 1:", "[Summary of message 1, written by "))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
@@ -45,6 +46,9 @@ MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
 
 Extra: TypeAlias = dict[str, dict[str, Any]]
 """What a foreign format said beyond our fields: format name → its fields as they came."""
+
+UNFIT = re.compile("[\x00\ud800-\udfff]")
+"""What is text in Python and nowhere else: a NUL, and half a surrogate pair."""
 
 encode_json = msgspec.json.Encoder().encode
 decode_json = msgspec.json.Decoder().decode

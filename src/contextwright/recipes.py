@@ -89,6 +89,7 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
         as_options(written.options)
         for part in ("window", "fading", "note"):
             require_no_negatives(part, getattr(written, part))
+        summary = summary_of(written.summary)
     except msgspec.ValidationError as error:
         raise refused(name, str(error)) from error
     except ContextwrightError as error:
@@ -103,7 +104,7 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
         budget=written.budget,
         answer=written.answer,
         note=note,
-        summary=summary_of(written.summary),
+        summary=summary,
         placement=written.placement,
         oversize=written.oversize,
         cache=written.cache,

@@ -11,8 +11,8 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from contextwright.errors import in_one_line
-from contextwright.messages import Message, Text
+from contextwright.errors import UsageError, in_one_line, shown
+from contextwright.messages import UNFIT, Message, Text
 from contextwright.quoting import NOTHING, one_line
 from contextwright.recall.digest import Line, digest, ends_of
 
@@ -79,6 +79,12 @@ class Summarise(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     using: Using | None = None
     background: bool = False
     """Let no request wait for it: a chat of a store writes it meanwhile, for the next one."""
+
+    def __post_init__(self) -> None:
+        # What it wrote is stored under this name, or not stored at all: on each engine alike.
+        if self.model is not None and UNFIT.search(self.model):
+            hint = "a name without NUL and without half a surrogate pair"
+            raise UsageError(f"the model {shown(self.model)} cannot be named", hint=hint)
 
     @property
     def method(self) -> str:

@@ -17,7 +17,7 @@ from msgspec import structs
 from contextwright.changes import Change
 from contextwright.errors import UsageError, shown
 from contextwright.memories import Memory
-from contextwright.messages import Message, encode_json, require_json
+from contextwright.messages import UNFIT, Message, encode_json, require_json
 
 __all__ = [
     "bodies_of",
@@ -30,7 +30,6 @@ __all__ = [
     "settings_text",
 ]
 
-UNFIT = re.compile("[\x00\ud800-\udfff]")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 LONGEST_NAME = 256
 REMEDY = "remove it, or replace it with contextwright.store.hygiene.mended"
