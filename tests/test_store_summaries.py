@@ -187,6 +187,22 @@ def test_what_is_hidden_is_told_no_more(store: Store, recipe: cw.Recipe, method:
     assert "zebra4711" in str(chat.context(recipe, model=MODEL).payload)
 
 
+def test_what_is_hidden_is_not_said_to_be_told(store: Store) -> None:
+    """Also where it lies so far back that no build reads it."""
+    chat = store.conversation("lunch")
+    chat.add(talk(40))
+    chat.hide(3)
+    chat.delete(4)
+    context = chat.context(DIGEST, model=MODEL)
+    assert context.decisions[2].tokens is None
+    told, hidden = ("summarised", "told in the summary"), ("dropped", "hidden from context")
+    fates = [(one.action, one.reason) for one in context.decisions]
+    assert fates[:5] == [told, told, hidden, hidden, told]
+    assert fates.count(told) == context.decisions.summarised
+    runs = [(run.start, run.stop, run.action, run.reason) for run in context.decisions.runs]
+    assert runs[:2] == [(0, 2, *told), (2, 4, *hidden)]
+
+
 def test_what_is_hidden_while_it_is_written_is_not_kept(store: Store) -> None:
     chat = store.conversation("lunch")
     chat.add([cw.user("The password is zebra4711."), *talk(2)])

@@ -239,9 +239,9 @@ def partly_read(
             continue
         stop = min((other for other in read if other > place), default=len(messages))
         skipped = messages[place:stop]
-        public = [one for one in skipped if one.visibility == "public"]
+        hidden = [one for one in range(place, stop) if messages[one].visibility != "public"]
         together = sum((Priced.of(one, price) for one in skipped), FREE)
-        history.skip(Unread(len(skipped), len(public), together))
+        history.skip(Unread(len(skipped), tuple(hidden), together))
         place = stop
     return history
 
@@ -271,7 +271,13 @@ def test_what_was_not_read_changes_no_decision(
     assert decisions.told == whole.told
     for mine, theirs in zip(decisions, whole, strict=True):
         assert mine.action == theirs.action
+        assert (mine.reason == HIDDEN) == (theirs.reason == HIDDEN)
         assert mine.tokens is None or mine.tokens == theirs.tokens
+    assert [
+        (place, run.action, run.reason)
+        for run in decisions.runs
+        for place in range(run.start, run.stop)
+    ] == [(one.place, one.action, one.reason) for one in decisions]
     for run in whole.runs:
         assert whole.tokens(run) == sum(one.tokens or 0 for one in whole[run.start : run.stop])
 

@@ -108,8 +108,10 @@ class Decisions(Sequence[Decision]):
         if not 0 <= number < len(self):
             raise IndexError(index)
         place = self._history.place(number)
-        if place in self._history.unread:
-            return Decision(number, *self._lost(number, self._why_dropped), None)
+        unread = self._history.unread.get(place)
+        if unread is not None:
+            reason = HIDDEN if unread.hides(number) else self._why_dropped
+            return Decision(number, *self._lost(number, reason), None)
         tokens = self._history.cost(place, self._seen)
         nearest = bisect_right(self._starts, place) - 1
         if nearest >= 0 and place < self.staying[nearest].stop:
@@ -145,11 +147,10 @@ class Decisions(Sequence[Decision]):
     def runs(self) -> list[Run]:
         """The fates of all messages, neighbours with the same one together."""
         runs: list[Run] = []
-        for run in self._runs_of_places():
-            start, stop = self._history.number(run.start), self._history.number(run.stop)
-            told = min(max(start, self._told_until), stop) if run.left_out else start
-            add_run(runs, Run(start, told, "summarised", SUMMARISED))
-            add_run(runs, Run(told, stop, run.action, run.reason))
+        for run in self._runs_of_messages():
+            told = min(max(run.start, self._told_until), run.stop) if run.left_out else run.start
+            add_run(runs, Run(run.start, told, "summarised", SUMMARISED))
+            add_run(runs, Run(told, run.stop, run.action, run.reason))
         return runs
 
     def tokens(self, run: Run) -> int | None:
@@ -163,6 +164,18 @@ class Decisions(Sequence[Decision]):
         if not all(one.is_counted for one in unread):
             return None
         return read + sum(one.priced.cost for one in unread)
+
+    def _runs_of_messages(self) -> Iterator[Run]:
+        """The runs as they stand among all messages, the hidden that were not read apart."""
+        unread, number = self._history.unread.items(), self._history.number
+        hidden = [one for _, neighbours in unread for one in neighbours.hidden]
+        for run in self._runs_of_places():
+            start, stop = number(run.start), number(run.stop)
+            for one in hidden[bisect_left(hidden, start) : bisect_left(hidden, stop)]:
+                yield Run(start, one, run.action, run.reason)
+                yield Run(one, one + 1, "dropped", HIDDEN)
+                start = one + 1
+            yield Run(start, stop, run.action, run.reason)
 
     def _runs_of_places(self) -> list[Run]:
         """The runs as they stand among what was read."""

@@ -29,12 +29,22 @@ class Unread(Struct, frozen=True):
     """Neighbours that are part of the history but were not read: a window can only drop them."""
 
     count: int
-    counted: int
-    """Those among them that limits in messages count."""
+    hidden: tuple[int, ...]
+    """The numbers of those among them that never reach a model, in order."""
     priced: Priced
     """What they cost together."""
     is_counted: bool = True
     """Whether that is known for all of them."""
+
+    @property
+    def counted(self) -> int:
+        """How many of them limits in messages count."""
+        return self.count - len(self.hidden)
+
+    def hides(self, number: int) -> bool:
+        """Whether one of them never reaches a model."""
+        index = bisect_left(self.hidden, number)
+        return self.hidden[index : index + 1] == (number,)
 
 
 BLANK = Message("user")

@@ -178,10 +178,10 @@ class Reach:
     def _unread(self, connection: Connection, first: int, last: int, hidden: list[int]) -> Unread:
         """Neighbours that stay unread: how many, and what they cost."""
         count = last - first + 1
-        out = bisect_right(hidden, last) - bisect_left(hidden, first)
+        out = hidden[bisect_left(hidden, first) : bisect_right(hidden, last)]
         total = self._tally.at(connection, last)
         known = self._tally.at(connection, first - 1) is not None
         # Running totals are told, not differences: so the grid of a window stays where it is,
         # however much of what lies before was ever counted.
         priced = FREE if total is None else total - self._reached
-        return Unread(count, count - out, priced, is_counted=known)
+        return Unread(count, tuple(seq - 1 for seq in out), priced, is_counted=known)
