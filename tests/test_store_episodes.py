@@ -12,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.sections.recalled import RECENT
 from contextwright.store.copying import copy
 from contextwright.store.doctor import examine
 from contextwright.store.recollection import StoreRecollection
@@ -382,6 +384,18 @@ def test_gry_48_accesses_are_counted_when_a_turn_follows(store: cw.Store) -> Non
     asked(chat, memories=cw.Notes())
     chat.add(cw.assistant("Bye"))
     assert counts() == [1, 0]
+
+
+def test_accesses_are_counted_beside_past_words(store: cw.Store) -> None:
+    chat = two_talks(store)
+    chat.make_episodes(now=LATER)
+    chat.add([cw.assistant("Well.")] * RECENT)
+    chat.add(cw.user("What about the tomatoes?", author=ALICE, sent_at=LATER))
+    recipe = msgspec.structs.replace(RECIPE, system=(*RECIPE.system, cw.Recalled(least=0)))
+    context = chat.context(recipe, model="gpt-4o")
+    assert len(context.sections) == 2
+    chat.add(cw.assistant("They are ripe."))
+    assert [one.accesses for one in chat.episodes()] == [1, 0]
 
 
 def test_a_removed_event_does_not_stop_a_turn(store: cw.Store) -> None:

@@ -62,7 +62,8 @@ class StoreRecollection:
         if is_later or is_twice:
             self.recalled.clear()
             self.told.clear()
-        self._without |= kept
+            # Only then: built once more for a summary, it recalls the same.
+            self._without |= kept
         return is_later or is_twice
 
     def recall(self, wanted: Wanted) -> Sequence[Memory]:
