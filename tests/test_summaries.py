@@ -18,6 +18,7 @@ from test_readme import EXAMPLE, with_real_outputs
 from test_windows import histories, windows
 
 MODEL = "gpt-4o"
+MODELS = (MODEL, "claude-sonnet-5-5", "gemini-3.5-flash")
 TALK = [
     "I am allergic to hazelnuts.",
     "Noted: no hazelnuts.",
@@ -310,6 +311,63 @@ def test_a_writer_is_asked_once_and_told_what_is_new() -> None:
     assert numbers == list(range(1, max(cuts) + 1))
     assert writer.asked[0].model == "small"
     assert "at most 50 words" in writer.asked[0].instructions
+
+
+SECTIONS = (
+    (),
+    ("You are Ada.",),
+    ("You are Ada.", cw.sections.Text("Be brief. " * 40, priority=10)),
+    (
+        cw.sections.Text("Be brief. " * 20, priority=10),
+        cw.sections.Text("Or not. " * 200, priority=5),
+    ),
+)
+
+
+@given(
+    st.lists(st.sampled_from([*TALK, *CHINESE]), min_size=1, max_size=60),
+    windows,
+    st.sampled_from(SECTIONS),
+    st.integers(60, 1_500),
+    st.sampled_from((30, 100, 400)),
+    st.sampled_from(MODELS),
+)
+def test_a_summary_ends_at_the_cut_and_is_asked_for_once(
+    texts: list[str],
+    window: cw.Window,
+    system: tuple[cw.Section | str, ...],
+    budget: int,
+    tokens: int,
+    model: str,
+) -> None:
+    """Whatever gives way, and whatever is said: the cut is where it would be without the words."""
+    messages = [cw.user(text) for text in texts]
+    cuts: set[int] = set()
+    for words in ("", "They spoke.", "They spoke of nuts. " * 60):
+        asked: list[Request] = []
+
+        def using(request: Request, words: str = words, asked: list[Request] = asked) -> str:
+            asked.append(request)
+            return words
+
+        summary = cw.Summarise(tokens, model="small", using=using)
+        recipe = cw.Recipe(window=window, system=system, summary=summary, budget=budget)
+        history = recipe.history(messages, model=model)
+        try:
+            context = recipe.build(history, model=model)
+        except cw.BudgetError:
+            assert not asked
+            continue
+        assert len(asked) <= 1
+        assert context.ledger.most <= budget or isinstance(window, cw.KeepAll)
+        cuts.add(context.decisions.start)
+        told = [one.meta["summary"] for one in context.conversation.messages if one.meta]
+        assert [one["last"] for one in told] in ([], [context.decisions.start])
+        if words:
+            again = recipe.build(history, model=model)
+            assert again.payload == context.payload
+            assert len(asked) <= 1
+    assert len(cuts) <= 1
 
 
 def failing(request: Request) -> str:

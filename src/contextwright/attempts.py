@@ -19,6 +19,7 @@ from contextwright.messages import Message, Text
 from contextwright.omissions import Omission
 from contextwright.shares import REQUIRED, costs, within_shares
 from contextwright.shortening import cut_to, longest_text
+from contextwright.summaries import Told
 from contextwright.thinking import open_turn, without_thinking
 from contextwright.tokens import Count
 from contextwright.windows import Decisions, Stepped
@@ -32,6 +33,7 @@ replace = msgspec.structs.replace
 
 SHORTEST = 200
 """Texts are never cut to less than so many characters."""
+NOTHING_TOLD = Told()
 SHARE = 4
 """A summary takes at most one of so many parts of the room for messages."""
 
@@ -44,6 +46,15 @@ class Draft(Struct, frozen=True):
     """Where each stands in the history; the note and the summary by name."""
     changes: list[Change]
     decisions: Decisions
+
+
+class Trial(Struct, frozen=True):
+    """A draft, rendered and counted."""
+
+    draft: Draft
+    conversation: Conversation
+    rendered: Rendered
+    count: Count
 
 
 class Attempt:
@@ -60,40 +71,68 @@ class Attempt:
         )
         self.noted = True
         """Messages that are left out are spoken of."""
-        self.summed = build.recipe.summary is not None
-        """What is left out is told in a summary."""
         self.longest: int | None = None
         """Texts of the newest turn are cut to so many characters; None: not at all."""
 
     def made(self) -> Context | Count:
-        """The context, or what the least costs that could be sent.
+        """The context, or what the least costs that could be sent."""
+        found = self.found()
+        return found if isinstance(found, Count) else self.finished(self.with_summary(found))
 
-        Less important sections go, then the summary, then the note, and long texts are cut, before
-        it is refused.
+    def found(self) -> Trial | Count:
+        """What fits, and where the cut is; no summary is told yet, and nobody is asked for one.
+
+        Less important sections go, then the note, and long texts are cut, before it is refused.
         """
         while True:
-            made = self.fitted()
-            if isinstance(made, Context) or not self.give_way(made):
-                return made
+            found = self.fitted()
+            if isinstance(found, Trial) or not self.give_way(found):
+                return found
 
-    def fitted(self) -> Context | Count:
+    def fitted(self) -> Trial | Count:
         """Window, render, count; ask the window for less until the payload fits."""
         self.fixed = self.counted_frame()
         limit = self.history_limit()
         while True:
             decisions = self.decisions(limit)
-            draft = self.draft(decisions)
-            conversation = self.conversation(draft.messages)
-            rendered = self.rendered(conversation)
-            count = self.meter.count(rendered.payload)
-            if count.most <= self.budget:
-                return self.finished(draft, conversation, rendered, count)
+            trial = self.trial(decisions)
+            free = self.budget - trial.count.most
+            short = (self.allowance() if self.last_told(decisions) else 0) - free
+            if short <= 0:
+                return trial
             if limit <= 0 or self.decisions(0).staying == decisions.staying:
-                return count
-            limit = max(0, limit - max(count.most - self.budget, self.budget // 64, 1))
+                # Less cannot be sent: a summary has what is left, if anything is.
+                return trial if free >= 0 else trial.count
+            limit = max(0, limit - max(short, self.budget // 64, 1))
+
+    def with_summary(self, bare: Trial) -> Trial:
+        """The same, with what is left out told in a summary, if there is one and room for it.
+
+        It is asked for once the cut is final, so that it ends there.
+        """
+        decisions, summaries = bare.draft.decisions, self.build.summaries
+        last = self.last_told(decisions)
+        # Where more has to be read first, the cut is not what it will be.
+        if summaries is None or not last or decisions.wanted:
+            return bare
+        told = summaries.upto(last)
+        tokens = min(self.allowance(), self.budget - bare.count.most)
+        trial = self.trial(decisions, told, tokens)
+        while trial.count.most > self.budget:
+            # Among others it may cost a little more than alone.
+            tokens -= trial.count.most - self.budget
+            trial = self.trial(decisions, told, tokens)
+        return trial
+
+    def trial(self, decisions: Decisions, told: Told = NOTHING_TOLD, tokens: int = 0) -> Trial:
+        """The request for what is kept, with a summary of the rest within so many tokens."""
+        draft = self.draft(self.omission(decisions, told, tokens))
+        conversation = self.conversation(draft.messages)
+        rendered = self.rendered(conversation)
+        return Trial(draft, conversation, rendered, self.meter.count(rendered.payload))
 
     def give_way(self, count: Count) -> bool:
-        """Leave out the least important section, the summary or the note, or cut the longest text.
+        """Leave out the least important section or the note, or cut the longest text.
 
         False: there is nothing left to do.
         """
@@ -103,17 +142,13 @@ class Attempt:
             self.sections.remove(least)
             self.changes.append(Change("loss.section", least.name, "no room in the budget"))
             return True
-        if self.summed:
-            self.summed = False
-            self.changes.append(Change("loss.summary", "summary", "no room in the budget"))
-            return True
         if self.noted and self.recipe.note is not None:
             self.noted = False
             return True
         if self.recipe.oversize == "refuse" or self.longest == SHORTEST:
             return False
         if self.longest is None:
-            least = self.draft(self.decisions(0)).messages
+            least = self.trial(self.decisions(0)).draft.messages
             self.longest = max(map(longest_text, least), default=0)
         # Down to the shortest, so that the budget an error names is one that works.
         shorter = int(self.longest * min(0.9, self.budget / max(count.most, 1)))
@@ -175,7 +210,7 @@ class Attempt:
         not move when a summary comes.
         """
         summary = self.recipe.summary
-        return min(summary.tokens, self.room() // SHARE) if summary and self.summed else 0
+        return min(summary.tokens, self.room() // SHARE) if summary else 0
 
     # --- the messages ------------------------------------------------------------------------
 
@@ -185,15 +220,14 @@ class Attempt:
         if isinstance(window, Stepped) and window.grid is None:
             window = replace(window, grid=self.grid(window.step))
         decisions = window.decide(self.history, limit)
-        if self.summed and decisions.omitted:
+        if self.recipe.summary and decisions.omitted:
             return window.decide(self.history, max(0, limit - self.allowance()))
         return decisions
 
-    def draft(self, decisions: Decisions) -> Draft:
+    def draft(self, omission: Omission) -> Draft:
         """What is kept, what is told of the rest, and the volatile text beside the question."""
         messages: list[Message] = []
         places: list[int | str] = []
-        omission = self.omission(decisions)
         decisions, changes = omission.decisions, omission.changes
         gap, question, volatile = decisions.gap, self.history.question, self.volatile
         company = [*self.build.company, *([Text(volatile)] if volatile else [])]
@@ -215,16 +249,17 @@ class Attempt:
         self.leave_thinking(messages, places, decisions, changes)
         return Draft(messages, places, changes, decisions)
 
-    def omission(self, decisions: Decisions) -> Omission:
+    def omission(self, decisions: Decisions, told: Told, tokens: int) -> Omission:
         """What is said of the messages that are left out."""
         omission = Omission(decisions, {}, [])
         if decisions.gap is not None:
-            last, summaries = self.history.number(decisions.start), self.build.summaries
-            # Where more has to be read first, the cut is not what it will be.
-            if self.summed and summaries is not None and last and not decisions.wanted:
-                omission.summarise(summaries.upto(last), self.allowance(), self.history.telling)
+            omission.summarise(told, tokens, self.history.telling)
             omission.note(self.recipe.note, has_room=self.noted)
         return omission
+
+    def last_told(self, decisions: Decisions) -> int:
+        """The number of the last message that a summary would tell of; 0 where none has a place."""
+        return 0 if decisions.gap is None else self.history.number(decisions.start)
 
     def leave_thinking(
         self,
@@ -288,14 +323,9 @@ class Attempt:
         build = self.build
         return render(conversation, build.format, model=build.model, **self.recipe.options)
 
-    def finished(
-        self,
-        draft: Draft,
-        conversation: Conversation,
-        rendered: Rendered,
-        count: Count,
-    ) -> Context:
+    def finished(self, trial: Trial) -> Context:
         """The context, with cache marks and its ledger."""
+        draft, rendered, count = trial.draft, trial.rendered, trial.count
         build, payload = self.build, rendered.payload
         # Before our own marks are set: a prompt without any is hashed as it stands.
         marked = is_marked(rendered.json)
@@ -322,7 +352,7 @@ class Attempt:
             self.ledger(count),
             units,
             {section.name: section.text for section in self.sections},
-            conversation,
+            trial.conversation,
         )
 
     def named(self, place: int | str) -> str:

@@ -70,23 +70,24 @@ class OwnSummaries:
 
     def __init__(self, summarise: Summarise, history: PricedHistory) -> None:
         self.summarise, self.history = summarise, history
-        self._made: Told | None = None
 
     def upto(self, last: int) -> Told:
-        """The summary of all messages up to one; a program is asked once in a build."""
+        """The summary of all messages up to one; whoever writes them is asked for what is missing.
+
+        A build asks once: when its cut is final.
+        """
         if self.summarise.is_digest:
             return Told(self._digest(last).summary)
-        if self._made is None:
-            known = self.history.summary
-            if known is not None and (known.last > last or known.method != self.summarise.method):
-                known = None
-            if known is not None and known.last == last:
-                return Told(known)
-            first = known.last if known else 0
-            messages = enumerate(self.history.messages[first:last], first + 1)
-            self._made = made(self.summarise, known, messages)
-            self.history.summary = self._made.summary
-        return self._made
+        known = self.history.summary
+        if known is not None and (known.last > last or known.method != self.summarise.method):
+            known = None
+        if known is not None and known.last == last:
+            return Told(known)
+        first = known.last if known else 0
+        messages = enumerate(self.history.messages[first:last], first + 1)
+        told = made(self.summarise, known, messages)
+        self.history.summary = told.summary
+        return told
 
     def _digest(self, last: int) -> Digest:
         """The digest of all messages up to one, gone on with where it can be."""
@@ -156,8 +157,8 @@ class Build:
         sections a larger share, and what is left out may cost less than the words that say so.
         """
         least = count.most
-        while not isinstance(made := Attempt(self, least).made(), Context):
-            least = max(made.most, least + 1)
-        while least - 1 > budget and isinstance(Attempt(self, least - 1).made(), Context):
+        while isinstance(found := Attempt(self, least).found(), Count):
+            least = max(found.most, least + 1)
+        while least - 1 > budget and not isinstance(Attempt(self, least - 1).found(), Count):
             least -= 1
         return least

@@ -22,8 +22,8 @@ class Background:
         self._failures: dict[Hashable, str] = {}
         self._is_closed = False
 
-    def start(self, key: Hashable, work: Callable[[], str]) -> str:
-        """Have work done that says why it failed, and nothing else; gives why it failed last time.
+    def start(self, key: Hashable, work: Callable[[], str]) -> None:
+        """Have work done that says why it failed, and nothing else.
 
         Work whose like is under way is not started.
         """
@@ -31,7 +31,10 @@ class Background:
             if key not in self._under_way and not self._is_closed:
                 self._thread = self._thread or ThreadPoolExecutor(1, "contextwright-background")
                 self._under_way[key] = self._thread.submit(self._done, key, work)
-            return self._failures.get(key, "")
+
+    def failure(self, key: Hashable) -> str:
+        """Why work of a kind failed last time; nothing where it did not."""
+        return self._failures.get(key, "")
 
     def wait(self) -> None:
         """Come back when nothing is under way."""

@@ -72,6 +72,7 @@ def build(
     totals that begin there need not meet those that are stored.
     Past words that turn out to be in the window are not recalled, and those that turn out not to be
     are: it is built again.
+    Only then is the cut final and a summary asked for; where one is written, it is built with it.
     """
     facts = as_model(model)
     meter = chat.store.meter(chat.id, format or facts.format, facts)
@@ -83,8 +84,9 @@ def build(
         lambda connection: looked_up(connection, chat, recipe, meter, room, known, at)
     )
     own = StoreRecollection(chat, last=max(known.reach.length - RECENT, 0))
+    stored: StoreSummaries | None = None
     if recipe.summary is not None and summaries is None:
-        summaries = StoreSummaries(chat, recipe.summary)
+        summaries = stored = StoreSummaries(chat, recipe.summary)
     while True:
         if known.tally.new and at is None:
             engine.write(known.tally.write, chat.id)
@@ -101,6 +103,8 @@ def build(
         )
         if not context.decisions.wanted:
             if own.has_looked and own.show(*seen(context.decisions, known.history)):
+                continue
+            if stored is not None and stored.ask():
                 continue
             if at is None:
                 memory[chat.store.tenant, chat.id] = known

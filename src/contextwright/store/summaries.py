@@ -18,7 +18,7 @@ from contextwright.messages import Message
 from contextwright.store import conversations, reading
 from contextwright.store.engine import Connection, Row
 from contextwright.store.records import StoredSummary
-from contextwright.summaries import BLOCK, Digest, Summarise, Summary, Told, made
+from contextwright.summaries import BLOCK, NOBODY, Digest, Summarise, Summary, Told, made
 
 if TYPE_CHECKING:
     from contextwright.store.chat import Chat
@@ -82,27 +82,44 @@ class Looking:
 
 
 class StoreSummaries:
-    """The summaries of one chat, made one way; what is missing is made, if it can be, and kept.
+    """The summaries of one chat, made one way, and kept.
 
-    A program that is handed in is asked once at most; `further` asks again.
+    Whoever writes them is asked by `ask`, when the cut is final: until then a build is told what is
+    there. A program's excerpts are made at once.
     """
 
     def __init__(self, chat: Chat, summarise: Summarise) -> None:
         self.chat, self.summarise = chat, summarise
-        self._asked: Told | None = None
+        self._missing = 0
+        """The last message of the summary that the last build lacked; 0 where it lacked none."""
+        self._is_asked = False
+        self._failure = ""
+        """Why it lacked it, as far as that is known."""
+        if summarise.using is None:
+            self._failure = NOBODY
+        elif summarise.background:
+            self._failure = chat.store.background.failure(self._key) or "it is being written"
 
     def upto(self, last: int) -> Told:
         """The summary of all messages up to one, or the longest there is of fewer."""
         if self.summarise.is_digest:
             return self._digested(last)
-        if self._asked is None or self.summarise.background:
-            known = self._known(last)
-            if known.newest is not None and known.newest.last == last:
-                return Told(known.newest)
-            if self.summarise.background and self.summarise.using is not None:
-                return Told(known.newest, self._later(last))
-            self._asked = self._written(known, last)
-        return self._asked
+        newest = self._known(last).newest
+        is_there = newest is not None and newest.last == last
+        self._missing = 0 if is_there else last
+        return Told(newest) if is_there else Told(newest, self._failure)
+
+    def ask(self) -> bool:
+        """Have written what the last build lacked, once; whether there is more to tell now."""
+        if not self._missing or self._is_asked or self.summarise.using is None:
+            return False
+        self._is_asked, last = True, self._missing
+        if self.summarise.background:
+            own = StoreSummaries(self.chat, self.summarise)
+            self.chat.store.background.start(self._key, lambda: own.further(last).failure)
+            return False
+        self._failure = self._written(self._known(last), last).failure
+        return True
 
     def further(self, last: int) -> Told:
         """Make all that is missing, step by step, until it is there or one fails."""
@@ -127,15 +144,10 @@ class StoreSummaries:
             raise SummaryError(f"no summary of messages 1 to {last}: {told.failure}")
         return told.summary
 
-    def _later(self, last: int) -> str:
-        """Have it made by a thread of the store, and say so."""
-        store = self.chat.store
-        own = StoreSummaries(self.chat, self.summarise)
-        failure = store.background.start(
-            (store.tenant, self.chat.id, self.summarise.name),
-            lambda: own.further(last).failure,
-        )
-        return failure or "it is being written"
+    @property
+    def _key(self) -> tuple[str, str, str]:
+        """What it is known by in the background: one of a kind is written at a time."""
+        return self.chat.store.tenant, self.chat.id, self.summarise.name
 
     def _digested(self, last: int) -> Told:
         """The digest of all messages up to one: read where the last one that can grow ended."""
