@@ -302,3 +302,18 @@ for given in ("wordllama", cw.Embedder("mine", lambda texts: [])):
 def test_without_the_extra_there_are_no_vectors() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "batch"),
+    [(None, len, 64), (7, len, 64), ("a", 5, 64), ("a", len, "x"), ("a", len, 0)],
+)
+def test_what_is_no_embedder_is_refused(name: Any, function: Any, batch: Any) -> None:
+    with pytest.raises(cw.UsageError):
+        cw.Embedder(name, function, batch=batch)
+
+
+@pytest.mark.parametrize("wrong", [{"half_life": "x"}, {"senders": {}}, {"recency": None}])
+def test_what_ranks_nothing_is_refused(wrong: Any) -> None:
+    with pytest.raises(cw.UsageError, match="nothing can be ranked"):
+        cw.Ranking(**wrong)

@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -246,3 +247,10 @@ def test_async_recalls_alike(place: str) -> None:
 def test_both_recalls_take_the_same_words(both: tuple[type, type]) -> None:
     first, second = (inspect.signature(one.recall) for one in both)
     assert first == second
+
+
+@pytest.mark.parametrize(("query", "most"), [(None, 20), (b"tea", 20), (7, 20), ("tea", "a")])
+def test_what_cannot_be_searched_for_is_refused(tmp_path: Path, query: Any, most: Any) -> None:
+    with cw.Store(tmp_path / "store.db") as store:
+        with pytest.raises(cw.UsageError, match="cannot search for"):
+            store.search(query, most=most)

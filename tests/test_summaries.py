@@ -478,3 +478,9 @@ def test_the_guide_is_true() -> None:
     text = (Path(__file__).parents[1] / "docs" / "summaries.md").read_text("utf-8")
     assert len(EXAMPLE.findall(text)) == 1
     assert with_real_outputs(text) == text
+
+
+@pytest.mark.parametrize("tokens", [0, -5, None, 1.5, True])
+def test_a_summary_of_no_tokens_is_refused(tokens: int) -> None:
+    with pytest.raises(cw.UsageError, match="no summary has .* tokens"):
+        cw.Summarise(tokens=tokens)

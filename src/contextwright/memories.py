@@ -59,7 +59,8 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
     def __post_init__(self) -> None:
         numbers = (self.recency, self.half_life, self.senders)
-        if not all(map(isfinite, numbers)) or self.half_life <= 0:
+        is_number = all(type(one) in (int, float) and isfinite(one) for one in numbers)
+        if not is_number or self.half_life <= 0:
             hint = "finite numbers, a half-life above 0"
             raise UsageError("nothing can be ranked by these numbers", hint=hint)
 

@@ -82,6 +82,9 @@ class Summarise(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     """Let no request wait for it: a chat of a store writes it meanwhile, for the next one."""
 
     def __post_init__(self) -> None:
+        if type(self.tokens) is not int or self.tokens < 1:
+            hint = "a whole number, 1 or more"
+            raise UsageError(f"no summary has {shown(self.tokens)} tokens", hint=hint)
         # What it wrote is stored under this name, or not stored at all: on each engine alike.
         if self.model is not None and UNFIT.search(self.model):
             hint = "a name without NUL and without half a surrogate pair"

@@ -47,11 +47,14 @@ class Embedder:
     """
 
     def __init__(self, name: str, function: Embedding, *, batch: int = 64) -> None:
-        if not name.isprintable() or not 1 <= len(name.encode()) <= LONGEST_NAME:
+        is_name = type(name) is str and name.isprintable()
+        if not is_name or not 1 <= len(name.encode()) <= LONGEST_NAME:
             hint = f"one printable line of 1 to {LONGEST_NAME} bytes"
             raise UsageError(f"no embedder can be called {shown(name)}", hint=hint)
-        if batch < 1:
-            raise UsageError(f"an embedder takes at least one text at once, not {batch}")
+        if not callable(function):
+            raise UsageError(f"{shown(function)} embeds nothing", hint="a function from texts")
+        if type(batch) is not int or batch < 1:
+            raise UsageError(f"an embedder takes at least one text at once, not {shown(batch)}")
         self.name, self.function, self.batch = name, function, batch
         self._width: int | None = None
 

@@ -206,6 +206,8 @@ class Store:
             NotFound: there is no such conversation.
         """
         id = None if conversation is None else require_name(conversation, "conversation's id")
+        if type(query) is not str or type(most) is not int:
+            raise UsageError(f"cannot search for {shown(query)}", hint="words, and a number")
 
         def work(connection: Connection) -> Hits:
             if id is None:
