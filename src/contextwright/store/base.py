@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from contextwright.errors import ContextwrightError, UsageError
+from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.memories import Memory, MemoryKind
 from contextwright.messages import Message, as_time
 from contextwright.models import Model
