@@ -40,7 +40,7 @@ ESTIMATE, FRAME = 4, 4
 """Characters of a token, as many count, and tokens for what stands between entries."""
 LONGEST_TOKEN = 8
 """Characters of a token, in the mean of a message: hardly any has more, in any vocabulary."""
-MISSES = 32
+MISSES = 16
 """After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
 
 Order: TypeAlias = tuple[bool, str, int]
