@@ -221,6 +221,13 @@ def test_results_find_their_calls_by_order() -> None:
     assert [answers[id] for id in calls] == ["one", "two"]
 
 
+def test_a_name_that_is_no_text_is_left_out_of_a_result_and_said() -> None:
+    chat = [user("q"), calling(call()), {**result("one"), "name": []}]
+    rendered = cw.render(cw.parse(chat, "chatml"), "chatml", model=MODEL)
+    assert isinstance(rendered.payload[-1]["name"], str)
+    assert "loss.extra" in [change.code for change in rendered.changes]
+
+
 @given(wild_bodies | json_values)
 def test_anything_can_be_read_checked_and_written(data: Any) -> None:
     cw.check(data, "chatml", model=STRICT)

@@ -293,22 +293,18 @@ def test_a_few_messages_may_wait(place: str) -> None:
         assert store.index("nobody").vectors == 0
 
 
-class Stop(Exception):
-    """What stops an embedder."""
-
-
 def test_it_goes_on_where_it_was_interrupted(place: str) -> None:
     calls: list[int] = []
 
     def function(texts: Sequence[str]) -> list[Any]:
         calls.append(len(texts))
         if len(calls) == 3:
-            raise Stop
+            raise ConnectionError
         return embed(texts)
 
     with opened(place, embedder=cw.Embedder("bag-24", function, batch=256)) as store:
         filled(store)
-        with pytest.raises(Stop):
+        with pytest.raises(cw.EmbedderError):
             store.index()
         assert [one[:3] for one in pages(store)] == [(1, 1, 256), (1, 257, 512)]
         assert store.index().vectors == 228

@@ -174,6 +174,8 @@ def in_order(
             results = ordered
     names: dict[str | None, str] = {call.id: call.name for call in called if call.id}
     for result in results:
+        if not has_sound_name(result):
+            changes.append(Change("loss.extra", path, "the name of a tool is a text"))
         yield result_wire(result, result.name or names.get(result.call_id))
 
 
@@ -247,8 +249,14 @@ def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
         wire["tool_call_id"] = result.call_id
     wire["content"] = content
     held = result.extra.get(NAME, {})
-    wire.update({key: held[key] for key in held if key not in ("role", "content")})
+    ours = ("role", "content") if has_sound_name(result) else ("role", "content", "name")
+    wire.update({key: held[key] for key in held if key not in ours})
     return wire
+
+
+def has_sound_name(result: ToolResult) -> bool:
+    """Whether the name that came with a result, if any did, is one."""
+    return isinstance(result.extra.get(NAME, {}).get("name"), str | None)
 
 
 def tools_wire(
