@@ -277,7 +277,7 @@ def test_a_request_asks_once_for_each_cut(store: Store) -> None:
     assert len(writer.asked) == len(cuts - {0}) == len(chat.summaries())
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=settings().max_examples // 20)
 @given(
     st.integers(1, 6),
     st.sampled_from((300, 600, 1_000, 2_000)),
