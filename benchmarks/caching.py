@@ -16,11 +16,11 @@ from typing import Any
 
 import workload
 from contextwright import Conversation, assistant, parse, system, user
-from contextwright.recipe import Recipe
+from contextwright.context.recipe import Recipe
+from contextwright.context.simulate import Row, simulate, total
 from contextwright.sections import CurrentTime
-from contextwright.simulation import Row, simulate, total
-from contextwright.summaries import Summarise
-from contextwright.windows import KeepAll, KeepRecent, Stepped
+from contextwright.summaries import SummaryPolicy
+from contextwright.windows.policies import KeepAll, KeepRecent, Stepped
 
 TURNS = 200
 MODELS = ("claude-sonnet-5-5", "gpt-5.6-sol", "gpt-4o", "gemini-3.8-flash")
@@ -49,7 +49,7 @@ def recipes(steps: Iterable[float]) -> list[Recipe]:
         Recipe(name="sliding", window=KeepRecent()),
         Recipe(name="default"),
         Recipe(name="with a clock", system=(CurrentTime(),)),
-        Recipe(name="with a digest", summary=Summarise()),
+        Recipe(name="with a digest", summary=SummaryPolicy()),
         *(Recipe(name=f"step {step:g}", window=Stepped(step=step)) for step in steps),
     ]
 
@@ -120,7 +120,8 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
 
 def tokens_of(run: Conversation, model: str) -> int:
     """What all messages of a run cost."""
-    return Recipe().history(run.messages, model=model).total
+    view = Recipe().history(run.messages, model=model).history.view()
+    return int(sum(map(view.cost, range(view.count))))
 
 
 def show_recorded(folder: Path, policies: Sequence[Recipe], model: str) -> None:
@@ -181,11 +182,11 @@ def show(title: str, rows: Sequence[Row]) -> None:
 def own_budget(run: Conversation, model: str) -> int | None:
     """A budget that makes a run overflow: half of what a window may drop, yet room for two of the
     largest messages; None for runs too short to need one."""
-    history = Recipe().history(run.messages, model=model)
-    costs = [history.cost(place, history.seen()) for place in range(len(history))]
-    fixed = history.always_before(len(history))
-    budget = fixed + max((history.total - fixed) // 2, 2 * max(costs))
-    return budget if history.total > budget else None
+    view = Recipe().history(run.messages, model=model).history.view()
+    costs = [view.cost(index) for index in range(view.count)]
+    total, fixed = sum(costs), sum(map(view.cost, view.always))
+    budget = int(fixed + max((total - fixed) / 2, 2 * max(costs)))
+    return budget if total > budget else None
 
 
 if __name__ == "__main__":

@@ -20,16 +20,16 @@ import statistics
 import sys
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from contextwright.models import find
-from contextwright.tokens import Count, count_pieces
-from contextwright.wire.pieces import Piece, pieces
-from fitting import Sample, cross_validated, sample_of
+from contextwright.tokens.count import Count, count_pieces
+from contextwright.tokens.pieces import Piece, pieces
+from fitting import Sample, beyond_tightest, cross_validated, sample_of
 
 FORMATS = {
     "openai.chat": "openai-chat",
@@ -48,6 +48,7 @@ OWN_HOSTS = {
 HIDDEN = {"unseen", "hosted", "deferred", "opaque"}
 MEDIA = {"image", "document", "audio", "video"}
 TOOLS = {"tools", "call"}
+REASONING = {"sealed", "thinking", "compaction", "past_sealed", "past_thinking"}
 OPENAI = ("openai-chat", "openai-responses")
 VISIBLE = ("plain", "tools", "schema")
 
@@ -71,11 +72,20 @@ class Row(Struct):
 
     @property
     def under(self) -> bool:
-        return self.actual > self.count.most
+        return self.actual > self.count.most and not self.count.at_least
 
     @property
     def over(self) -> bool:
-        return self.actual < self.count.tokens * (1 - self.count.bound) - 1
+        return self.actual < self.count.least
+
+    @property
+    def use(self) -> float:
+        """The share of the bound that was needed, on the side where the true number lies."""
+        count = self.count
+        if self.actual > count.tokens:
+            missed = 0 if count.at_least else self.actual - count.tokens
+            return missed / max(count.most - count.tokens, 0.5)
+        return (count.tokens - self.actual) / max(count.tokens - count.least, 0.5)
 
 
 def main() -> int:
@@ -92,6 +102,7 @@ def main() -> int:
     seen = [row for row in rows if row.content in ("plain", "tools")]
     table("plain and tools, by script", seen, lambda row: (row.provider, row.script))
     claims(seen)
+    bounds([row for row in rows if row.provider != "elsewhere" and "by hand" not in row.content])
     validation([row.sample for row in rows if row.content in VISIBLE])
     if given.worst:
         worst(rows, given.worst)
@@ -130,8 +141,10 @@ def content_of(found: Iterable[Piece]) -> str:
         return "partly unseen"
     if kinds & MEDIA:
         return "media"
-    if kinds & {"sealed", "thinking"}:
+    if kinds & REASONING:
         return "reasoning"
+    if kinds & {"unpriced", "edits"}:
+        return "other fields"
     if "added_tools" in kinds:
         return "added tools"
     if "schema" in kinds:
@@ -190,6 +203,27 @@ def claims(rows: Iterable[Row]) -> None:
         cells = (len(group), len(right), f"{len(right) / len(group):.0%}")
         cells += (len(claimed), kept, len(claimed) - kept)
         print(f"{'  '.join(name):44}" + "".join(f"{cell:>8}" for cell in cells))
+
+
+def bounds(rows: Sequence[Row]) -> None:
+    """How often the true number lies beyond the bound, and how much of it was needed."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        said = "at least" if row.count.at_least else "exact" if row.count.exact else "±"
+        groups[row.provider, said].append(row)
+    print(
+        "\nthe bounds, on the providers' own hosts: beyond them, and if drawn as tight as possible"
+    )
+    head = ("rows", "under", "over", "beyond", "p90 use", "p99 use", "tightest")
+    print(f"{'':44}" + "".join(f"{name:>9}" for name in head))
+    for name, group in sorted(groups.items()):
+        uses = [row.use for row in group]
+        ranked = sorted(uses)
+        under, over = sum(row.under for row in group), sum(row.over for row in group)
+        cells = (len(group), under, over, f"{(under + over) / len(group):.1%}")
+        cells += tuple(f"{ranked[int(part * (len(ranked) - 1))]:.0%}" for part in (0.9, 0.99))
+        cells += (f"{beyond_tightest(uses) / len(group):.1%}",)
+        print(f"{'  '.join(name):44}" + "".join(f"{cell:>9}" for cell in cells))
 
 
 def validation(samples: Iterable[Sample]) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import contextwright as cw
-from contextwright.recall.boundaries import divide
+from contextwright.recall.episodes.boundaries import divide
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -57,7 +57,7 @@ def row(name: str, conversations: list[dict[str, Any]]) -> Iterator[object]:
             found[1] += len(starts - begun)
         talk = talk_of(conversation)
         start = time.process_time()
-        made = cw.find_episodes(talk, now=NOW)
+        made = cw.recall.find_episodes(talk, now=NOW)
         seconds += time.process_time() - start
         episodes += len(made)
         told += sum(len(episode.messages) for episode in made)
@@ -105,7 +105,7 @@ def share(part: int, whole: int) -> str:
 
 def show(conversation: dict[str, Any], most: int) -> None:
     """Some episodes, to be read by people."""
-    for episode in cw.find_episodes(talk_of(conversation), now=NOW)[:most]:
+    for episode in cw.recall.find_episodes(talk_of(conversation), now=NOW)[:most]:
         print(f"  {episode.began}  {episode.first}-{episode.last}  {episode.importance:.2f}")
         print(f"    {', '.join(episode.tags)}\n    {episode.summary}")
 

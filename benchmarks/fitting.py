@@ -1,8 +1,9 @@
-"""How the constants of a tariff would fare on requests they were not fitted to.
+"""How the constants of `rates.toml`, and the bounds, hold on requests they were not fitted to.
 
-A request's cost is linear in the constants: so many pieces of a kind times its fixed price, so many
-words times the tokenizer's factor. `cross_validated` fits them anew on a part of the requests, from
-neutral values and without looking at the shipped ones, and counts the rest with them.
+A request's cost is linear in the constants: the number of pieces of each kind times its fixed
+price, plus the tokens of its text times the tokenizer's factor. `cross_validated` fits them to a
+part of the requests, from neutral values and without the shipped ones, and counts the rest.
+`beyond_tightest` does the same for bounds: the tightest that hold on a part, tried on the rest.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from functools import partial
 from msgspec import Struct
 
 from contextwright.models import Model
-from contextwright.tariffs import rates_of, tables, tokenizer_facts
-from contextwright.tokens import Count, count_pieces
-from contextwright.wire.pieces import Piece
+from contextwright.tokens.count import Count, count_pieces
+from contextwright.tokens.pieces import Piece
+from contextwright.tokens.rates import rates_of, tables, tokenizer_facts
 
 FOLDS = 5
 ROUNDS = 40
@@ -42,18 +43,18 @@ def sample_of(
 ) -> Sample:
     """A counted request, taken apart into what is fitted and what is not."""
     facts = tokenizer_facts(model.tokenizer)
-    tariff = rates_of(model.tokenizer, model.tariff, format).tariff
+    rates = rates_of(model.rates, format, model.tokenizer)
     kinds = Counter[str](piece.kind for piece in found)
     kinds["tool"] = sum(len(piece.value) for piece in found if piece.kind == "tools")
-    charged = {kind: float(kinds[kind]) for kind in tariff.fixed if kinds[kind]}
-    shipped = {kind: tariff.fixed[kind] for kind in charged}
+    charged = {kind: float(kinds[kind]) for kind in rates.fixed if kinds[kind]}
+    shipped = {kind: rates.fixed[kind] for kind in charged}
     words = count.tokens - sum(times * shipped[kind] for kind, times in charged.items())
     # Providers say what their tool prompt costs each model: only those differ within a tokenizer.
     own = ("tools", "forced")
     charged = {name_of(kind, model, own): times for kind, times in charged.items()}
     shipped = {name_of(kind, model, own): price for kind, price in shipped.items()}
-    if facts.factor == 1:
-        return Sample(f"{model.tariff}  {format}", charged, shipped, words, actual)
+    if not facts.symbol:
+        return Sample(f"{model.rates}  {format}", charged, shipped, words, actual)
     bare = count_pieces(found, model, format=format, tokenizer=facts.vocabulary).tokens
     tokens = bare - (count.tokens - words)
     charged |= {"factor": tokens, "symbol": (words - facts.factor * tokens) / facts.symbol}
@@ -62,14 +63,14 @@ def sample_of(
 
 
 def name_of(kind: str, model: Model, own: Iterable[str]) -> str:
-    return f"{model.tariff} {kind}" if kind in own else kind
+    return f"{model.rates} {kind}" if kind in own else kind
 
 
 def neutral(name: str) -> float:
     """Where a fit starts: the constants of a model nobody has measured."""
     if name in ("factor", "symbol"):
         return float(name == "factor")
-    return tables().tariffs["generic"].fixed.get(name.rpartition(" ")[2], 0.0)
+    return tables().rates["generic"].fixed.get(name.rpartition(" ")[2], 0.0)
 
 
 def fitted(samples: Sequence[Sample]) -> dict[str, float]:
@@ -140,6 +141,18 @@ def fit(name: str, group: Sequence[Sample]) -> Fit:
         start = {name: neutral(name) for name in names}
         to_others += map(partial(error, constants=start | fitted(rest)), held)
     return Fit(name, len(names), as_shipped, [error(one, to_all) for one in group], to_others)
+
+
+def beyond_tightest(uses: Sequence[float]) -> int:
+    """Count the requests beyond bounds that were drawn as tight as the other four fifths allow.
+
+    A use is the share of its bound that a request needed; above 1 it lies beyond.
+    """
+    found = 0
+    for fold in range(FOLDS):
+        rest = [use for place, use in enumerate(uses) if place % FOLDS != fold]
+        found += sum(use > max(rest, default=0.0) for use in uses[fold::FOLDS])
+    return found
 
 
 def error(sample: Sample, constants: dict[str, float]) -> float:

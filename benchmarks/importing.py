@@ -24,7 +24,7 @@ import msgspec
 
 import workload
 from contextwright import render
-from contextwright.store.base import Store
+from contextwright.store.store import Store
 
 CONVERSATIONS = 50
 """Different ones in the file; they repeat until it is long enough."""

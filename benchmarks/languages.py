@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from contextwright.recall.embedding import embedder_of
+from contextwright.recall.vectors.choose import choose_embedder
 
 UKRAINIAN = (
     "Вчора ми дивилися футбол у парку.",
@@ -113,7 +113,7 @@ CASES = {
 
 
 def main() -> int:
-    embedder = embedder_of("wordllama")
+    embedder = choose_embedder("wordllama")
     assert embedder is not None
     for name, (sentences, questions) in CASES.items():
         nearest = (embedder([*questions]) @ embedder(sentences).T).argmax(axis=1)

@@ -18,18 +18,18 @@ from resource import RUSAGE_SELF, getrusage
 
 import contextwright as cw
 from contextwright.display import safe
-from contextwright.documents import decode
+from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError
 from contextwright.formats.forge.format import validate_tool_call
 from contextwright.formats.gryag.meta import clean_reply, read_metadata
-from contextwright.messages import encode_json
-from contextwright.metadata import format_metadata
-from contextwright.quoting import quoted
-from contextwright.recall.dates import periods
-from contextwright.recall.digest import Line, digest
-from contextwright.recall.packing import Packing, RecallItem, usual_price
+from contextwright.messages.sender import format_metadata
+from contextwright.recall.dates.periods import periods
+from contextwright.recall.packing import Packing, RecallHit, usual_price
 from contextwright.recall.questions import question_of
-from contextwright.sections import Moment
+from contextwright.sections import SectionInput
+from contextwright.text.excerpts import Line, digest
+from contextwright.text.json import encode_json
+from contextwright.text.quoting import quoted
 
 ASKED = datetime(2023, 11, 15, tzinfo=UTC)
 SHAPES = {
@@ -93,9 +93,15 @@ def entry(text: str) -> object:
 
 def recalled(text: str) -> object:
     question = cw.user(text, author=cw.Author(text, text, text), reply_to=cw.Reply(excerpt=text))
-    notes = cw.Notes([cw.Memory("passage", text), cw.Memory("memory", text, text)])
-    moment = Moment(question=question, messages=(question,) * 3, memories=notes)
-    sections = (cw.CurrentUser(), cw.ReplyTo(), cw.Memories(), cw.Relevant(), cw.Transcript())
+    notes = cw.recall.MemoryList([cw.Memory("passage", text), cw.Memory("memory", text, text)])
+    moment = SectionInput(question=question, messages=(question,) * 3, memories=notes)
+    sections = (
+        cw.sections.CurrentUser(),
+        cw.sections.ReplyTo(),
+        cw.Memories(),
+        cw.sections.PastExcerpts(),
+        cw.sections.Transcript(),
+    )
     return [section.write(moment) for section in sections]
 
 
@@ -105,7 +111,9 @@ def event(text: str) -> object:
     long = [(place, cw.user(text, author=author)) for place in range(1, 7)]
     pieces = [text[place : place + 100] for place in range(0, len(text), 100)]
     short = [(place, cw.user(piece)) for place, piece in enumerate(pieces)]
-    return cw.find_episodes(long, cw.Boundaries(most=5)), cw.find_episodes(short)
+    return cw.recall.find_episodes(
+        long, cw.recall.EpisodeRules(max_messages=5)
+    ), cw.recall.find_episodes(short)
 
 
 def digested(text: str) -> object:
@@ -119,7 +127,7 @@ def packed(text: str) -> object:
     pieces = [text[place : place + 1_000] for place in range(0, len(text), 1_000)]
     packing = Packing(1 << 40, usual_price(len))
     for seq, words in enumerate((text, text[1:], *pieces), 1):
-        packing.add(RecallItem(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
+        packing.add(RecallHit(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
     return packing.recall(text, 1 << 40, has_meaning=False).text
 
 

@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy
 from numpy.typing import NDArray
 
-from contextwright import Embedder
+from contextwright.recall import Embedder
 
 Array = NDArray[numpy.float32]
 

@@ -25,8 +25,8 @@ from random import Random
 
 import workload
 from contextwright import Author, Chat, Message, Store, Text, Turn
-from contextwright.recall.embedding import Given
-from contextwright.store.outlines import Outlines
+from contextwright.recall.vectors.choose import EmbedderChoice
+from contextwright.store.recall.outlines import Outlines
 
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 SPEAKERS = ("Ada Moss", "Bohdan", "Chen Li", "Dilnoza", "Emil Roth", "Oksana")
@@ -35,7 +35,10 @@ VOCABULARY = 30_000
 RARE = 500
 """From this place on in the vocabulary a word is rare."""
 ROUNDS, TURNS = 10, 100
-KINDS: tuple[tuple[str, Given], ...] = (("words", None), ("words and vectors", "wordllama"))
+KINDS: tuple[tuple[str, EmbedderChoice], ...] = (
+    ("words", None),
+    ("words and vectors", "wordllama"),
+)
 DATES = ("last week", "in May", "on 3 March 2024", "two days ago", "last summer", "yesterday")
 
 
@@ -78,8 +81,8 @@ def show_turns(folder: Path) -> None:
                 )
                 best[place] = min(best[place], spent / TURNS)
         for (name, _), store, spent in zip(KINDS, stores, best, strict=True):
-            if store.space is not None:
-                store.space.vector_of("What?")  # which loads the embedder
+            if store.state.index.space is not None:
+                store.state.index.space.vector_of("What?")  # which loads the embedder
             later = timed(time.process_time, store.index) / len(turns)
             print(
                 f"a turn of four in a store of {name}: {spent * 1e6:.0f} µs "
@@ -108,8 +111,8 @@ def show_cold(store: Store, chat: Chat) -> None:
     """The first question reads the outline of all messages."""
     times: list[float] = []
     for _ in range(3):
-        store.outlines = Outlines()
-        times.append(timed(time.process_time, lambda: chat.recall("nothing", most=1)))
+        store.state.index.outlines = Outlines()
+        times.append(timed(time.process_time, lambda: chat.recall("nothing", limit=1)))
     print(f"{'first question of a store just opened':>45} {min(times) * 1e3:>7.1f}")
 
 

@@ -28,8 +28,7 @@ from msgspec.structs import replace
 
 import naive
 import workload
-from contextwright import Conversation, check, render
-from contextwright.api import DEFAULT_MODELS
+from contextwright import Conversation, check, formats, render
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 SAMPLE = 0.005
@@ -110,7 +109,7 @@ def show_rendering(
 
 def require_same_payload(format: str) -> None:
     """Ours and the hand-written loop must do the same work to be compared."""
-    model = DEFAULT_MODELS[format]
+    model = formats.find(format).default_model
     sample = replace(workload.clean(1_000), tools=())  # has everything in it, pictures too
     by_hand = msgspec.json.decode(naive.LOOPS[format](sample, model))
     if by_hand != render(sample, format, model=model).payload:
@@ -121,7 +120,7 @@ def rendering(
     conversations: dict[int, Conversation], format: str, *, peers: bool, collecting: bool
 ) -> list[Timing]:
     """Ours, the hand-written loop, and the peers, at each size."""
-    model = DEFAULT_MODELS[format]
+    model = formats.find(format).default_model
     loop = naive.LOOPS[format]
     makers: dict[str, Callable[[Conversation], Run]] = {
         "contextwright": lambda held: partial(render, held, format, model=model),
@@ -163,7 +162,7 @@ def show_checking(
     print("\nChecking the payload of a clean history (CPU ms)\n")
     print(f"{'':34}{cells(f'{size:,}' for size in sizes)}   growth")
     for format in formats:
-        model = DEFAULT_MODELS[format]
+        model = formats.find(format).default_model
         best: dict[int, float] = {}
         for size, conversation in conversations.items():
             payload = render(conversation, format, model=model).payload
@@ -182,7 +181,7 @@ def show_repairs(sizes: Sequence[int], formats: Iterable[str], *, collecting: bo
     print("\nWhat repairs cost: a damaged history beside a clean one (CPU ms)\n")
     print(f"{'':34}{cells(('messages', 'clean', 'damaged', 'ratio', 'changes'))}")
     for format in formats:
-        model = DEFAULT_MODELS[format]
+        model = formats.find(format).default_model
         for size in kept:
             clean, dirty = workload.clean(size), workload.dirty(size)
             runs: dict[str, Run] = {

@@ -21,18 +21,26 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 import contextwright as cw
-from contextwright.memories import Wanted
-from contextwright.store.recollection import StoreRecollection
+from contextwright.recall.memories import MemoryQuery
+from contextwright.store.recall.source import StoreMemorySource
 
 MODEL = "gpt-4o"
 RECIPE = cw.Recipe(
-    system=(cw.Memories(), cw.UserProfile(), cw.KeyFacts(), cw.Relevant(), cw.Episodes())
+    system=(
+        cw.Memories(),
+        cw.sections.UserProfile(),
+        cw.sections.KeyFacts(),
+        cw.sections.PastExcerpts(),
+        cw.sections.Episodes(),
+    )
 )
-BARE = cw.Recipe(window=cw.KeepRecent(1), system=(cw.Relevant(), cw.Transcript()))
+BARE = cw.Recipe(
+    window=cw.windows.KeepRecent(1), system=(cw.sections.PastExcerpts(), cw.sections.Transcript())
+)
 """The newest message alone, and all else by recall."""
-DIGEST = cw.Recipe(window=cw.KeepRecent(1), summary=cw.Summarise(500))
+DIGEST = cw.Recipe(window=cw.windows.KeepRecent(1), summary=cw.SummaryPolicy(500))
 """The newest message alone, and all else in few words."""
-PAIRS = cw.Boundaries(least=2)
+PAIRS = cw.recall.EpisodeRules(min_messages=2)
 """Two messages are an event already."""
 
 # --- whose is it -----------------------------------------------------------------------------
@@ -65,7 +73,7 @@ def marks_in(text: str) -> set[Mark]:
 
 FAMILIES = (
     "a", "aa", "tenant", "Tenant", "TENANT", " tenant", "tenant ", "ten ant", "tеnant", "ｔenant",
-    "é", "e\u0301", "ß", "ss", "İ", "i", "ı", "\u200btenant", "tenant\u200d", "\u202etenant",
+    "é", "e\u0301", "ß", "ss", "İ", "i", "ı", "tenant\u200d",
     "' OR 1=1 --", "'; DROP TABLE messages; --", '"', "''", "%", "_", "t%", "\\", "\\%", "$1", "?",
     "?1", ":a", "{tenant}", "*", "NULL", "null", "None", "0", "00", "-1", "1e3", "true", "../a",
     "a/b", "a:b", "a|b", "public", "tenant=a", "тенант", "租户", "🍕", "👩\u200d👧", "x" * 240,
@@ -249,7 +257,7 @@ def asked(place: Place, *, about: bool = False) -> Arguments:
 def recalled(place: Place, kind: cw.MemoryKind, query: str = "") -> Arguments:
     """What a section wants: of the person who asks, or what fits some words."""
     about = None if query else PEOPLE[place.person]
-    return arguments(Wanted(kind=kind, about=about, query=query))
+    return arguments(MemoryQuery(kind=kind, about=about, query=query))
 
 
 class Way(Struct, frozen=True):
@@ -268,8 +276,9 @@ class Way(Struct, frozen=True):
 
 WAYS = (
     Way("store.list", of_tenant, chatless=True),
-    Way("store.search", of_tenant_shown, lambda _: arguments("common words", most=1_000), True),
+    Way("store.search", of_tenant_shown, lambda _: arguments("common words", limit=1_000), True),
     Way("store.search", of_chat_shown, lambda place: arguments("common", place.id)),
+    Way("chat.search", of_chat_shown, lambda _: arguments("common")),
     Way("store.recall", recalled_anywhere, asked, True),
     Way("store.recall", recalled_of_person_anywhere, lambda place: asked(place, about=True), True),
     Way("store.memories", of_tenant, chatless=True),
@@ -338,7 +347,11 @@ def ask_all(base: cw.Store, tenants: list[str]) -> Tallies:
     for place in places(len(tenants)):
         store = base.for_tenant(tenants[place.tenant])
         chat = store.conversation(place.id)
-        owners = {"store": store, "chat": chat, "recollection": StoreRecollection(chat)}
+        owners = {
+            "store": store,
+            "chat": chat,
+            "recollection": StoreMemorySource(chat.state, chat.id),
+        }
         for number, way in enumerate(WAYS):
             owner, _, method = way.method.partition(".")
             if not way.fits(place):
@@ -347,7 +360,7 @@ def ask_all(base: cw.Store, tenants: list[str]) -> Tallies:
             try:
                 value = getattr(owners[owner], method)(*positional, **named)
                 value = list(value) if isinstance(value, Iterator) else value
-            except cw.NotFound as error:
+            except cw.errors.NotFound as error:
                 value = error
             tallies.setdefault(f"{number + 1:>2} {way.method}", Tally()).count(way, place, value)
     return tallies
@@ -367,7 +380,7 @@ async def ask_all_async(place_: str, tenants: list[str]) -> Tallies:
                 positional, named = way.given(place)
                 try:
                     value = await settled(getattr(owners[owner], method)(*positional, **named))
-                except cw.NotFound as error:
+                except cw.errors.NotFound as error:
                     value = error
                 name = f"{number + 1:>2} async {way.method}"
                 tallies.setdefault(name, Tally()).count(way, place, value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-from contextwright.tokens import count_text
+from contextwright.tokens.count import count_text
 
 SINCE = 1.10
 

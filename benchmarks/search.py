@@ -19,7 +19,7 @@ from pathlib import Path
 
 import workload
 from contextwright import Store
-from contextwright.store import search
+from contextwright.store.recall import terms
 from store import best_of, fill
 
 QUERIES = 200
@@ -58,7 +58,7 @@ def show_searches(file: Path, length: int) -> None:
         print(f"{length:,} messages indexed at {spent / length * 1e6:.0f} µs each")
         chance = random.Random(1)
         words = sorted(
-            {term for one in workload.clean(2_000).messages for term in search.terms_in(one)}
+            {term for one in workload.clean(2_000).messages for term in terms.terms_in(one)}
         )
         for count in (1, 3, 10):
             queries = [" ".join(chance.sample(words, count)) for _ in range(QUERIES)]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import workload
 from contextwright import Message, Store, Turn, user
-from contextwright.messages import encode_json
+from contextwright.text.json import encode_json
 
 LENGTHS = (100, 10_000, 100_000)
 

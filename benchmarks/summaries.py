@@ -19,7 +19,7 @@ from time import process_time
 from typing import Any
 
 import contextwright as cw
-from contextwright.summaries import Digest
+from contextwright.summaries.digest import Digest
 
 SETS = ("locomo", "realtalk", "beam_100K")
 TOKENS = (200, 400, 800)
@@ -44,7 +44,7 @@ def told(file: Path, tokens: int) -> tuple[float, float]:
     found = wanted = 0
     chance = 0.0
     for messages, asked in conversations(file):
-        digest = Digest(cw.Summarise(tokens).longest)
+        digest = Digest(cw.SummaryPolicy(tokens).longest)
         for message in messages:
             digest.add(message)
         lines = digest.summary.lines
@@ -71,7 +71,7 @@ def costs(count: int) -> None:
         messages.append(cw.user(f"What about place {number} on the way to the sea?"))
         messages.append(cw.assistant(f"Place {number} has {number * 7} houses. It is quiet there."))
     messages.append(cw.user("And now?"))
-    plain, telling = cw.Recipe(budget=3_000), cw.Recipe(budget=3_000, summary=cw.Summarise())
+    plain, telling = cw.Recipe(budget=3_000), cw.Recipe(budget=3_000, summary=cw.SummaryPolicy())
     model = "gpt-4o"
     first = best(lambda: telling.build(telling.history(messages, model=model), model=model), 3)
     without = best(lambda: plain.history(messages, model=model), 3)

@@ -25,7 +25,7 @@ import naive
 import workload
 from contextwright import Conversation, Message, Recipe, Settings, Store, user
 from contextwright.store.records import Turn
-from contextwright.tokens import count_text
+from contextwright.tokens.count import count_text
 
 MODEL = "gpt-4o"
 BUDGET = 8_000

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import workload
 from contextwright import Store, Turn, user
-from contextwright.recall.embedding import embedder_of
-from contextwright.store import conversations, vectors
+from contextwright.recall.vectors.choose import choose_embedder
+from contextwright.store.recall import vectors
+from contextwright.store.rows import conversations
 from store import best_of
 
 QUESTIONS = ("When did we speak about the budget?", "Who likes coffee?", "the failing test")
@@ -37,7 +38,7 @@ def main() -> int:
 
 def show_embedding() -> None:
     """The default embedder: loading, a question, many messages."""
-    embedder = embedder_of("wordllama")
+    embedder = choose_embedder("wordllama")
     assert embedder is not None
     print(f"wordllama is ready after {timed(lambda: embedder(['x'])):.2f} s")
     sentence = (
@@ -80,11 +81,11 @@ def show_nearest(file: Path, length: int) -> None:
         store.add_all(Turn("c0", messages[start : start + 100]) for start in range(0, length, 100))
     before = file.stat().st_size
     with Store(file, sync="fast", embedder="wordllama") as store:
-        store.index_words()
+        store.index(words_only=True)
         with_words = file.stat().st_size
         spent = timed(lambda: store.index())
         print(f"{length:,} messages embedded and kept at {spent / length * 1e6:.0f} µs each")
-        space = store.space
+        space = store.state.index.space
         assert space is not None
         questions = space.embedder(QUESTIONS)
 

@@ -24,7 +24,7 @@ from contextwright.recall.aliases import with_aliases
 from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
 from contextwright.recall.signals import Signals, signals_of
-from contextwright.store.recalling import found_in, look
+from contextwright.store.recall.recall import found_in, look
 from recall import BUDGETS, Set, fill, now_of, read_sets
 
 SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
@@ -77,7 +77,7 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
             for talk, (chat, conversation) in enumerate(fill(store, one)):
                 store.index()
                 looked = store.engine.read(
-                    lambda connection, id=chat.id: look(connection, store, id, None)
+                    lambda connection, id=chat.id: look(connection, store.state, id, None)
                 )
                 names = {name for name, _ in looked.outline.people() if name}
                 places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
@@ -85,8 +85,9 @@ def cases_of(one: Set, embedder) -> Iterator[Case]:
                     if asked["adversarial"] or not asked["evidence"]:
                         continue
                     question = question_of(asked["q"], names, now_of(conversation))
-                    vector = store.space and store.space.vector_of(question.meaning)
-                    asked_for = (store, looked, question, vector, MOST)
+                    space = store.state.index.space
+                    vector = space and space.vector_of(question.meaning)
+                    asked_for = (store.state, looked, question, vector, MOST)
                     found, meanings = store.engine.read(
                         lambda connection, some=asked_for: found_in(connection, *some)
                     )

@@ -21,11 +21,15 @@ from msgspec.structs import replace
 
 import workload
 from contextwright import Message, ToolCall, ToolResult
-from contextwright.history import Fading, History
-from contextwright.messages import Part
-from contextwright.recipe import Recipe
-from contextwright.tokens import count_text
-from contextwright.windows import FirstAndRecent, KeepRecent, Layers, Stepped, Window
+from contextwright.context.priced_history import PricedHistory
+from contextwright.context.recipe import Recipe
+from contextwright.messages.parts import Part
+from contextwright.tokens.count import count_text
+from contextwright.windows import decide
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.policies import FirstAndRecent, KeepRecent, Layers, Stepped, Window
+from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 MODEL = "gpt-4o"
 BUDGET = 8_000
@@ -64,14 +68,14 @@ def show_growth(sizes: Sequence[int]) -> None:
     """Deciding alone, and the whole build, at each size; all histories end alike."""
     print(f"\nA window of {BUDGET:,} tokens, counts known (CPU ms, {MODEL})\n")
     print(f"{'':40}{cells([*(f'{size:,}' for size in sizes), 'last/first', 'kept'])}")
-    for title, fading in (("", Fading()), (", fading", Fading(results=4, media=4))):
+    for title, clearing in (("", Clearing()), (", clearing", Clearing(results=4, media=4))):
         # Prices do not depend on the window: the same histories serve all of them.
-        histories = [history_of(Recipe(fading=fading), size) for size in sizes]
+        histories = [history_of(Recipe(clearing=clearing), size) for size in sizes]
         for name, window in WINDOWS.items():
-            recipe = Recipe(system=("You are kind.",), window=window, fading=fading)
-            kept = len(list(window.decide(histories[-1], BUDGET).kept()))
-            decide = [partial(window.decide, history, BUDGET) for history in histories]
-            show_row(f"{name}{title}: decide", decide, kept)
+            recipe = Recipe(system=("You are kind.",), window=window, clearing=clearing)
+            decides = [partial(decided, window, history) for history in histories]
+            kept = len(list(decided(window, histories[-1]).kept()))
+            show_row(f"{name}{title}: decide", decides, kept)
             show_row(f"{name}{title}: build", [builds(recipe, one) for one in histories], kept)
 
 
@@ -91,11 +95,15 @@ def show_row(name: str, runs: Sequence[Run], kept: int) -> None:
     print(f"  {name:38}{cells([*map(milliseconds, times), ratio, f'{kept}'])}")
 
 
-def builds(recipe: Recipe, history: History) -> Run:
+def decided(window: Window, history: PricedHistory) -> Decisions:
+    return decide(window, history.history.view(width=BUDGET * BYTES_PER_TOKEN), BUDGET)
+
+
+def builds(recipe: Recipe, history: PricedHistory) -> Run:
     return partial(recipe.build, history, model=MODEL, tools=TOOLS, budget=BUDGET)
 
 
-def history_of(recipe: Recipe, size: int) -> History:
+def history_of(recipe: Recipe, size: int) -> PricedHistory:
     """So many messages: the same thousand over and over, their ids told apart."""
     thousand = workload.clean(1_000).messages[1:]
     history = recipe.history(model=MODEL)

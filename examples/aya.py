@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import contextwright as cw
-from contextwright import recipes
+from contextwright.context import recipe_files as recipes
 from contextwright.display import show
 from outline import build_for_all
 

@@ -46,8 +46,8 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "chats.db"
     # A conversation without messages: the system prompt alone, the default or your own.
     chat = store.conversation("weather")
     chat.update(title="Weather")
-    print_messages("Empty, default prompt:", cw.ContextBuilder().build(chat))
-    builder = cw.ContextBuilder("You know the weather.")
+    print_messages("Empty, default prompt:", cw.systems.ContextBuilder().build(chat))
+    builder = cw.systems.ContextBuilder("You know the weather.")
     print_messages("Empty, your prompt:", builder.build(chat))
 
     # All messages in their order, roles mapped, tools formatted.
@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "chats.db"
     print_messages("With messages:", builder.build(chat))
 
     # Too long: the oldest exchange goes, whole; the prompt and the question stay.
-    short = cw.ContextBuilder("You know the weather.", budget=40).context(chat)
+    short = cw.systems.ContextBuilder("You know the weather.", budget=40).context(chat)
     print_messages("In 40 tokens:", short.payload["messages"])
     print(f"  {short.decisions.omitted} messages left out")
 
@@ -63,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "chats.db"
     chat.add(cw.assistant(cw.ToolCall("weather", {"city": "Kyiv", "day": 1}, id="c3")))
     chat.add(cw.user("Hello?"))
     print_messages("A missing result:", builder.build(chat)[-3:])
-    literal = cw.ContextBuilder("You know the weather.", repair=False)
+    literal = cw.systems.ContextBuilder("You know the weather.", repair=False)
     print_messages("The same, literally:", literal.build(chat)[-2:])
 
     # The builder's recipe works for the other providers too.

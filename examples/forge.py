@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import contextwright as cw
-from contextwright import recipes
-from contextwright.formats.forge.format import (
+from contextwright.context import recipe_files as recipes
+from contextwright.systems.forge import (
     Assistant,
     System,
     Tool,
@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "forge.db"
     print("without thinking:", [entry["content"].split("\n")[0] for entry in quiet[2:5:2]])
 
     # Forge's memory: its estimate of tokens; system messages never go, an exchange goes whole.
-    memory = cw.ConversationMemory(105)
+    memory = cw.systems.ConversationMemory(105)
     for entry in FLOW:
         for forgotten in memory.add(entry):
             print("forgotten:", forgotten.role)

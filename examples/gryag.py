@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import contextwright as cw
-from contextwright.formats.gryag.meta import clean_reply
 from contextwright.systems import gryag
 from outline import build_for_all, print_line
 
@@ -33,7 +32,7 @@ HISTORY = [
     {"role": "model", "parts": [{"text": "345."}]},
 ]
 # Anything with the method `recall` can stand in their place.
-MEMORIES: cw.Recollection = cw.Notes(
+MEMORIES: cw.recall.MemorySource = cw.recall.MemoryList(
     [
         cw.Memory("memory", "User is from Kyiv", about=ALICE.id),
         cw.Memory("memory", "Likes coffee", about=ALICE.id),
@@ -60,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "gryag.db"
     chat.add(question, key="update-8")
 
     # The history comes back as it was; the system instruction has the document's order.
-    recipe = gryag(PERSONA)
+    recipe = gryag.recipe(PERSONA)
     context = chat.context(
         recipe, model="gemini-3.8-flash", format="gryag", now=NOW, memories=MEMORIES
     )
@@ -71,7 +70,7 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "gryag.db"
 
     # The same with the block: the newest messages stand in the system text, the history is empty,
     # and what the user says now stands apart, with the picture that it answers.
-    block = gryag(PERSONA, {"ENABLE_SYSTEM_CONTEXT_BLOCK": "true"})
+    block = gryag.recipe(PERSONA, {"ENABLE_SYSTEM_CONTEXT_BLOCK": "true"})
     context = chat.context(block, model="gemini-3.8-flash", format="gryag", now=NOW)
     print("\n== with the system context block")
     *_, transcript = context.sections.values()
@@ -80,6 +79,8 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "gryag.db"
     print_line("user_parts", context.payload["user_parts"])
 
     # What people see of a reply.
-    print("\ncleaned:", clean_reply("[meta] chat_id=-123 user_id=1\nНе набридай. [1] теж ні."))
+    print(
+        "\ncleaned:", gryag.clean_reply("[meta] chat_id=-123 user_id=1\nНе набридай. [1] теж ні.")
+    )
 
     build_for_all(chat, recipe, own="gemini", now=NOW, memories=MEMORIES)

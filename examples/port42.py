@@ -1,6 +1,6 @@
 """Port 42, agents on Claude: agents.json as recipes, session files into a store and back.
 
-`parse_agents` reads `agents.json` in both its layouts, `systems.port42` makes a recipe of one
+`parse_agents` reads `agents.json` in both its layouts, `port42.recipe` makes a recipe of one
 agent. `Sessions` reads and writes the files below `~/.port42/memory/sessions`; a session is found
 by the id inside its file, wherever that lies.
 
@@ -14,10 +14,9 @@ from pathlib import Path
 
 import contextwright as cw
 from contextwright import importers
-from contextwright.agents import parse_agents
 from contextwright.importers.intake import Intake
-from contextwright.sessions import Sessions, log_lines
 from contextwright.systems import port42
+from contextwright.systems.port42 import Sessions, log_lines, parse_agents
 from outline import build_for_all
 
 AGENTS = {
@@ -52,8 +51,8 @@ def session(id: str, count: int) -> dict:
 
 with tempfile.TemporaryDirectory() as home, cw.Store(Path(home) / "port42.db") as store:
     # An agent becomes a recipe: its prompt is the system parameter, its window the recipe's.
-    recipe, _ = port42(parse_agents(AGENTS), "@ai-engineer")
-    _, changes = port42(parse_agents(AGENTS), "@ai-nobody")
+    recipe, _ = port42.recipe(parse_agents(AGENTS), "@ai-engineer")
+    _, changes = port42.recipe(parse_agents(AGENTS), "@ai-nobody")
     print(*changes, sep="\n")
 
     # Session files as they lie on the disk, taken into the store: `cw import` does the same.

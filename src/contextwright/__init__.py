@@ -1,278 +1,122 @@
-"""contextwright decides what a language model sees."""
+"""contextwright decides what a language model sees.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+The names most programs need are here. The rest are in public modules: `contextwright.errors`,
+`.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`, `.systems`,
+`.tokens`, `.windows`.
+Each name is loaded when it is first used, so that `import contextwright` costs next to nothing.
+"""
 
-from contextwright.api import check, convert, count, parse, parse_reply, parse_stream, render
-from contextwright.changes import Change
-from contextwright.errors import (
-    BudgetError,
-    Conflict,
-    ContextwrightError,
-    EmbedderError,
-    InvalidPayload,
-    MissingExtra,
-    NotFound,
-    ParseError,
-    StoreBusy,
-    StoreError,
-    StoreFull,
-    StoreLost,
-    SummaryError,
-    UnknownFormat,
-    UnknownModel,
-    UnknownSchema,
-    UsageError,
-)
-from contextwright.formats.base import Conversation, Options, Rendered, Settings, ToolChoice
-from contextwright.messages import (
-    Author,
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Reply,
-    Text,
-    Thinking,
-    Tool,
-    ToolCall,
-    ToolResult,
-    assistant,
-    system,
-    tool_result,
-    user,
-)
-from contextwright.models import Model, Models
-from contextwright.tokens import Calibration, Count
-from contextwright.wire.shapes import Problem
+from typing import TYPE_CHECKING
+
+from contextwright.lazy import lazily
 
 if TYPE_CHECKING:
-    from contextwright.builder import ContextBuilder
-    from contextwright.context import Context
-    from contextwright.decisions import Decision
-    from contextwright.fading import Fading
-    from contextwright.history import History
-    from contextwright.memories import Memory, Notes, Ranking, Recollection, Wanted
-    from contextwright.memory import ConversationMemory
-    from contextwright.recall.boundaries import Boundaries
-    from contextwright.recall.embedding import Embedder
-    from contextwright.recall.episodes import Episode, find_episodes
-    from contextwright.recall.packing import Recall, RecallItem
-    from contextwright.recall.providers import gemini_embedder, openai_embedder
-    from contextwright.recall.refining import Refined
-    from contextwright.recipe import Note, Recipe
-    from contextwright.sections import (
-        CurrentTime,
-        CurrentUser,
-        Episodes,
-        File,
-        Instructions,
-        KeyFacts,
-        Memories,
-        Moment,
-        Persona,
-        Recalled,
-        Relevant,
-        ReplyTo,
-        Section,
-        Transcript,
-        UserProfile,
+    from contextwright import errors as errors
+    from contextwright import messages as messages
+    from contextwright import providers as providers
+    from contextwright import recall as recall
+    from contextwright import sections as sections
+    from contextwright import store as store
+    from contextwright import streams as streams
+    from contextwright import summaries as summaries
+    from contextwright import systems as systems
+    from contextwright import tokens as tokens
+    from contextwright import windows as windows
+    from contextwright.context.build import build as build
+    from contextwright.context.context import Context as Context
+    from contextwright.context.omission import OmissionNote as OmissionNote
+    from contextwright.context.recipe import Recipe as Recipe
+    from contextwright.context.simulate import simulate as simulate
+    from contextwright.errors import BudgetError as BudgetError
+    from contextwright.errors import ContextwrightError as ContextwrightError
+    from contextwright.errors import ParseError as ParseError
+    from contextwright.errors import Problem as Problem
+    from contextwright.errors import UsageError as UsageError
+    from contextwright.formats.api import check as check
+    from contextwright.formats.api import convert as convert
+    from contextwright.formats.api import count as count
+    from contextwright.formats.api import parse as parse
+    from contextwright.formats.api import parse_reply as parse_reply
+    from contextwright.formats.api import parse_stream as parse_stream
+    from contextwright.formats.api import render as render
+    from contextwright.formats.base import Options as Options
+    from contextwright.formats.base import Rendered as Rendered
+    from contextwright.messages.changes import Change as Change
+    from contextwright.messages.conversation import Conversation as Conversation
+    from contextwright.messages.conversation import Settings as Settings
+    from contextwright.messages.conversation import ToolChoice as ToolChoice
+    from contextwright.messages.make import assistant as assistant
+    from contextwright.messages.make import system as system
+    from contextwright.messages.make import tool_result as tool_result
+    from contextwright.messages.make import user as user
+    from contextwright.messages.message import Author as Author
+    from contextwright.messages.message import Message as Message
+    from contextwright.messages.message import Reply as Reply
+    from contextwright.messages.message import Tool as Tool
+    from contextwright.messages.parts import Media as Media
+    from contextwright.messages.parts import Opaque as Opaque
+    from contextwright.messages.parts import Text as Text
+    from contextwright.messages.parts import Thinking as Thinking
+    from contextwright.messages.parts import ToolCall as ToolCall
+    from contextwright.messages.parts import ToolResult as ToolResult
+    from contextwright.models import Model as Model
+    from contextwright.models import Models as Models
+    from contextwright.recall.memories import Memory as Memory
+    from contextwright.sections import CurrentTime as CurrentTime
+    from contextwright.sections import Memories as Memories
+    from contextwright.sections import Section as Section
+    from contextwright.store.aio import AsyncChat as AsyncChat
+    from contextwright.store.aio import AsyncStore as AsyncStore
+    from contextwright.store.chat import Chat as Chat
+    from contextwright.store.records import StoredMessage as StoredMessage
+    from contextwright.store.records import Turn as Turn
+    from contextwright.store.store import Store as Store
+    from contextwright.summaries.policy import SummaryPolicy as SummaryPolicy
+    from contextwright.tokens.count import Count as Count
+    from contextwright.version import __version__ as __version__
+    from contextwright.windows.clearing import Clearing as Clearing
+else:
+    __all__, __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "contextwright.context.build": "build",
+            "contextwright.context.context": "Context",
+            "contextwright.context.omission": "OmissionNote",
+            "contextwright.context.recipe": "Recipe",
+            "contextwright.context.simulate": "simulate",
+            "contextwright.errors": "BudgetError ContextwrightError ParseError Problem UsageError",
+            "contextwright.formats.api": (
+                "check convert count parse parse_reply parse_stream render"
+            ),
+            "contextwright.formats.base": "Options Rendered",
+            "contextwright.messages.changes": "Change",
+            "contextwright.messages.conversation": "Conversation Settings ToolChoice",
+            "contextwright.messages.make": "assistant system tool_result user",
+            "contextwright.messages.message": "Author Message Reply Tool",
+            "contextwright.messages.parts": "Media Opaque Text Thinking ToolCall ToolResult",
+            "contextwright.models": "Model Models",
+            "contextwright.recall.memories": "Memory",
+            "contextwright.sections": "CurrentTime Memories Section",
+            "contextwright.store.aio": "AsyncChat AsyncStore",
+            "contextwright.store.chat": "Chat",
+            "contextwright.store.records": "StoredMessage Turn",
+            "contextwright.store.store": "Store",
+            "contextwright.summaries.policy": "SummaryPolicy",
+            "contextwright.tokens.count": "Count",
+            "contextwright.version": "__version__",
+            "contextwright.windows.clearing": "Clearing",
+        },
+        modules=(
+            "errors",
+            "messages",
+            "providers",
+            "recall",
+            "sections",
+            "store",
+            "streams",
+            "summaries",
+            "systems",
+            "tokens",
+            "windows",
+        ),
     )
-    from contextwright.simulation import simulate
-    from contextwright.store.asynchronous import AsyncChat, AsyncStore
-    from contextwright.store.base import Store
-    from contextwright.store.chat import Chat
-    from contextwright.store.records import (
-        Details,
-        Hit,
-        Stored,
-        StoredMemory,
-        StoredSummary,
-        Turn,
-    )
-    from contextwright.summaries import Summaries, Summarise, Summary, Told, Using
-    from contextwright.windows import FirstAndRecent, KeepAll, KeepRecent, Layers, Stepped
-    from contextwright.wire.openai_chat.types import LLMMessage
-
-__version__ = "0.1.0"
-
-__all__ = [
-    "AsyncChat",
-    "AsyncStore",
-    "Author",
-    "Boundaries",
-    "BudgetError",
-    "Calibration",
-    "Change",
-    "Chat",
-    "Conflict",
-    "Context",
-    "ContextBuilder",
-    "ContextwrightError",
-    "Conversation",
-    "ConversationMemory",
-    "Count",
-    "CurrentTime",
-    "CurrentUser",
-    "Decision",
-    "Details",
-    "Embedder",
-    "EmbedderError",
-    "Episode",
-    "Episodes",
-    "Fading",
-    "File",
-    "FirstAndRecent",
-    "History",
-    "Hit",
-    "Instructions",
-    "InvalidPayload",
-    "KeepAll",
-    "KeepRecent",
-    "KeyFacts",
-    "LLMMessage",
-    "Layers",
-    "Media",
-    "Memories",
-    "Memory",
-    "Message",
-    "MissingExtra",
-    "Model",
-    "Models",
-    "Moment",
-    "NotFound",
-    "Note",
-    "Notes",
-    "Opaque",
-    "Options",
-    "ParseError",
-    "Part",
-    "Persona",
-    "Problem",
-    "Ranking",
-    "Recall",
-    "RecallItem",
-    "Recalled",
-    "Recipe",
-    "Recollection",
-    "Refined",
-    "Relevant",
-    "Rendered",
-    "Reply",
-    "ReplyTo",
-    "Section",
-    "Settings",
-    "Stepped",
-    "Store",
-    "StoreBusy",
-    "StoreError",
-    "StoreFull",
-    "StoreLost",
-    "Stored",
-    "StoredMemory",
-    "StoredSummary",
-    "Summaries",
-    "Summarise",
-    "Summary",
-    "SummaryError",
-    "Text",
-    "Thinking",
-    "Told",
-    "Tool",
-    "ToolCall",
-    "ToolChoice",
-    "ToolResult",
-    "Transcript",
-    "Turn",
-    "UnknownFormat",
-    "UnknownModel",
-    "UnknownSchema",
-    "UsageError",
-    "UserProfile",
-    "Using",
-    "Wanted",
-    "assistant",
-    "check",
-    "convert",
-    "count",
-    "find_episodes",
-    "gemini_embedder",
-    "openai_embedder",
-    "parse",
-    "parse_reply",
-    "parse_stream",
-    "render",
-    "simulate",
-    "system",
-    "tool_result",
-    "user",
-]
-
-LATER = {
-    "AsyncChat": "contextwright.store.asynchronous",
-    "AsyncStore": "contextwright.store.asynchronous",
-    "Boundaries": "contextwright.recall.boundaries",
-    "Chat": "contextwright.store.chat",
-    "Context": "contextwright.context",
-    "ContextBuilder": "contextwright.builder",
-    "ConversationMemory": "contextwright.memory",
-    "CurrentTime": "contextwright.sections",
-    "CurrentUser": "contextwright.sections",
-    "Decision": "contextwright.decisions",
-    "Details": "contextwright.store.records",
-    "Embedder": "contextwright.recall.embedding",
-    "Episode": "contextwright.recall.episodes",
-    "Episodes": "contextwright.sections",
-    "Fading": "contextwright.fading",
-    "File": "contextwright.sections",
-    "FirstAndRecent": "contextwright.windows",
-    "History": "contextwright.history",
-    "Hit": "contextwright.store.records",
-    "Instructions": "contextwright.sections",
-    "KeepAll": "contextwright.windows",
-    "KeepRecent": "contextwright.windows",
-    "KeyFacts": "contextwright.sections",
-    "LLMMessage": "contextwright.wire.openai_chat.types",
-    "Layers": "contextwright.windows",
-    "Memories": "contextwright.sections",
-    "Memory": "contextwright.memories",
-    "Moment": "contextwright.sections",
-    "Note": "contextwright.recipe",
-    "Notes": "contextwright.memories",
-    "Persona": "contextwright.sections",
-    "Ranking": "contextwright.memories",
-    "Recall": "contextwright.recall.packing",
-    "RecallItem": "contextwright.recall.packing",
-    "Recalled": "contextwright.sections",
-    "Recipe": "contextwright.recipe",
-    "Recollection": "contextwright.memories",
-    "Refined": "contextwright.recall.refining",
-    "Relevant": "contextwright.sections",
-    "ReplyTo": "contextwright.sections",
-    "Section": "contextwright.sections",
-    "Stepped": "contextwright.windows",
-    "Store": "contextwright.store.base",
-    "Stored": "contextwright.store.records",
-    "StoredMemory": "contextwright.store.records",
-    "StoredSummary": "contextwright.store.records",
-    "Summaries": "contextwright.summaries",
-    "Summarise": "contextwright.summaries",
-    "Summary": "contextwright.summaries",
-    "Told": "contextwright.summaries",
-    "Transcript": "contextwright.sections",
-    "Turn": "contextwright.store.records",
-    "UserProfile": "contextwright.sections",
-    "Using": "contextwright.summaries",
-    "Wanted": "contextwright.memories",
-    "gemini_embedder": "contextwright.recall.providers",
-    "openai_embedder": "contextwright.recall.providers",
-    "find_episodes": "contextwright.recall.episodes",
-    "simulate": "contextwright.simulation",
-}
-"""Names loaded when they are first asked for: whoever only converts does not wait for recipes."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in LATER:
-        return getattr(import_module(LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,44 +1,38 @@
-"""The console view: a conversation as people read it, whatever is in it.
+"""The console view: a conversation for people.
 
-The layout is Aya's: a head, a time, what was said or done, the reason for it. Content can forge
-none of that: every line of it is indented or quoted, and characters that move the cursor, hide
-text or turn its direction are shown as escapes.
+The layout is Aya's: a head, a time, texts and calls, the reason for them. Content cannot forge any
+of it: every line of content is indented or quoted, and characters that move the cursor, hide text
+or change its direction are shown as escapes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from msgspec import Raw, Struct
 
-from contextwright.context import Context
-from contextwright.explaining import Style as Look
-from contextwright.explaining import explained
-from contextwright.formats.base import Conversation
-from contextwright.messages import (
-    Author,
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    encode_json,
-    json_text,
-)
-from contextwright.terminal import safe
+from contextwright.context.context import Context
+from contextwright.context.explain import Style as Look
+from contextwright.context.explain import explained
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Author, Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.text.json import encode_json, json_text
+from contextwright.text.terminal import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_conversation", "print_explanation", "safe", "show"]
+__all__ = ["human_time", "print_conversation", "print_explanation", "safe", "show"]
 
 Style: TypeAlias = Literal["head", "time", "text", "call", "reason", "error", "note"]
 Line: TypeAlias = tuple[Style, str]
+
+NUMBER = re.compile(r"\d+(\.\d+)?")
 
 COLOURS: dict[Style, str] = {
     "head": "bold",
@@ -62,7 +56,7 @@ LOOKS: dict[Look, str] = {
 
 
 class Marks(Struct, frozen=True):
-    """The signs in front of the lines."""
+    """The marks in front of the lines."""
 
     system: str = "🧠"
     user: str = "👤"
@@ -100,7 +94,7 @@ def print_conversation(
     ascii: bool = False,
     width: int | None = None,
 ) -> None:
-    """Print the conversation in colour, where the console has any."""
+    """Print the conversation, in colour if the console has colours."""
     from rich.console import Console
     from rich.text import Text as Styled
 
@@ -113,7 +107,7 @@ def print_conversation(
 
 
 def print_explanation(context: Context, *, console: Console | None = None) -> None:
-    """Print what stayed, what went and why, in colour where the console has any."""
+    """Print what a request keeps and drops and why, in colour if the console has colours."""
     from rich.console import Console
     from rich.text import Text as Styled
 
@@ -180,7 +174,7 @@ class View:
         turn = "" if message.turn is None else f" [Turn {message.turn}]"
         yield "head", f"{who}{turn}{remarks(message)}"
         if message.sent_at:
-            yield "time", f"{self.marks.time} {safe(message.sent_at, line=True)}"
+            yield "time", f"{self.marks.time} {safe(shown_time(message), line=True)}"
 
     def system_entry(self, message: Message, parts: list[Part]) -> list[Line]:
         words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
@@ -192,7 +186,7 @@ class View:
         return [*lines, *self.spoken(others)]
 
     def spoken(self, parts: Iterable[Part]) -> Iterator[Line]:
-        """Words in quotes of the kind that mail uses; everything else in brackets."""
+        """Text quoted as in mail; everything else as a note."""
         for part in parts:
             match part:
                 case Text():
@@ -205,7 +199,7 @@ class View:
                     yield from self.attached(part)
 
     def done(self, parts: Iterable[Part]) -> Iterator[Line]:
-        """What the assistant did, each with the reason that was given before it."""
+        """What the assistant did, each with the thinking before it as its reason."""
         reasons: list[Thinking] = []
         for part in parts:
             match part:
@@ -226,7 +220,7 @@ class View:
             yield from self.reason(reason)
 
     def call(self, call: ToolCall) -> Iterator[Line]:
-        """A call with its parameters; what it says in words stands below."""
+        """A call with its parameters; a parameter `text` stands below."""
         words = call.arguments.get("text")
         given = {
             name: value
@@ -258,7 +252,7 @@ class View:
         yield from block("reason", f"   {self.marks.reason}Reason: ", words, "      ")
 
     def result_entry(self, message: Message, result: ToolResult) -> list[Line]:
-        """What a tool answered, under the name of the tool."""
+        """The result of a tool, under the name of the tool."""
         name = result.name or self.called.get(result.call_id or "") or result.call_id or ""
         who = f"{self.marks.result} Tool {safe(name, line=True)}".rstrip()
         lines = list(self.head(who, message))
@@ -274,7 +268,7 @@ class View:
         return lines
 
     def attached(self, part: Part) -> Iterator[Line]:
-        """What cannot be shown: what it is, and what it says in words."""
+        """A part that cannot be shown: what it is, and its text if it has one."""
         match part:
             case Media():
                 yield "note", f"+ {safe(described(part), line=True)}"
@@ -288,7 +282,7 @@ class View:
 
 
 def block(style: Style, first: str, text: str, other: str, *, end: str = "") -> Iterator[Line]:
-    """Text after a prefix, each further line after its own: none is blank or at the margin."""
+    """Text after a prefix, and each further line after its own, so that none is at the margin."""
     lines = safe(text).split("\n")
     lines[-1] += end
     yield style, first + lines[0]
@@ -296,8 +290,21 @@ def block(style: Style, first: str, text: str, other: str, *, end: str = "") -> 
         yield style, other + line
 
 
+def shown_time(message: Message) -> str:
+    """The time of a message as it was written; seconds since 1970 become a date."""
+    written = message.sent_at or ""
+    if message.time is None or not NUMBER.fullmatch(written):
+        return written
+    return human_time(message.time)
+
+
+def human_time(moment: datetime) -> str:
+    """A time in UTC, to the minute."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def speaker(author: Author | None) -> str:
-    """Who speaks, as the head of an entry names it."""
+    """The author, as the head of an entry names them."""
     if author is None:
         return ""
     names = [safe(name, line=True) for name in (author.name, author.username) if name]
@@ -307,7 +314,7 @@ def speaker(author: Author | None) -> str:
 
 
 def remarks(message: Message) -> str:
-    """What is unusual about a message."""
+    """Kind, visibility and pin of a message, where they are unusual."""
     said = [
         message.kind if message.kind != "message" else "",
         message.visibility if message.visibility != "public" else "",
@@ -326,7 +333,7 @@ def described(media: Media) -> str:
 
 
 def spelled(value: Any) -> str:
-    """A parameter's value as JavaScript prints it: words bare, everything else as JSON."""
+    """A parameter's value as JavaScript prints it: text bare, everything else as JSON."""
     if isinstance(value, str):
         return value
     try:

@@ -1,39 +1,43 @@
-"""What can go wrong, as one tree; every error says what to do about it.
+"""The error tree. Every error says what is wrong and, in `hint`, what to do about it.
 
 ContextwrightError
 ├── UsageError            the call itself is wrong
-│   ├── UnknownFormat     no format of that name
-│   └── UnknownModel      no facts, and no way to guess them
-├── BudgetError           what has to be sent does not fit
-├── ParseError            the data is not what its format says it is
-├── InvalidPayload        a payload its provider would refuse
-├── StoreError            a store cannot do what was asked
+│   ├── UnknownFormat     no format has that name
+│   └── UnknownModel      no facts about that model, and no defaults
+├── BudgetError           the smallest possible request does not fit
+├── ParseError            the data does not match its format
+├── InvalidPayload        the provider would refuse the payload
+├── StoreError            the store cannot do what was asked
 │   ├── NotFound          no such conversation or message
-│   ├── Conflict          the same key or name already means something else
-│   ├── StoreBusy         others held the store for too long
+│   ├── Conflict          the key or name is already in use
+│   ├── StoreBusy         other processes held the store for too long
 │   ├── StoreFull         no room left to write
 │   ├── StoreLost         the server went away and did not come back in time
-│   └── UnknownSchema     made by a newer release, or no store of ours
+│   └── UnknownSchema     made by a newer version, or not a store of ours
+├── ProviderError         a provider refused a request, or could not be reached
 ├── SummaryError          a summary could not be written
+├── EmbedderError         an embedder failed
 └── MissingExtra          an optional package is not installed
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from contextwright.wire.shapes import Problem
+from msgspec import Struct
 
 __all__ = [
     "BudgetError",
     "Conflict",
     "ContextwrightError",
+    "EmbedderError",
     "InvalidPayload",
     "MissingExtra",
     "NotFound",
     "ParseError",
+    "Problem",
+    "ProviderError",
     "StoreBusy",
     "StoreError",
     "StoreFull",
@@ -46,11 +50,11 @@ __all__ = [
 ]
 
 SHOWN = 80
-"""Errors never echo more of the user's data than this many characters."""
+"""Characters of the user's data that an error may echo."""
 
 
 def shown(value: object) -> str:
-    """A value as errors quote it: one line, short, with nothing that moves a terminal."""
+    """Return a value as errors quote it: one short line without control characters."""
     try:
         text = repr(value)
     except RecursionError:
@@ -59,13 +63,13 @@ def shown(value: object) -> str:
 
 
 def in_one_line(error: Exception) -> str:
-    """The kind of anybody's error and its first line."""
+    """Return the type of an error and the first line of its message."""
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
 
 
 class ContextwrightError(Exception):
-    """The root of the tree; catch it to catch everything of ours."""
+    """The base class of all errors that contextwright raises."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -77,7 +81,7 @@ class ContextwrightError(Exception):
 
 
 class UsageError(ContextwrightError):
-    """The call itself is wrong: an argument of the wrong kind, or two that exclude each other."""
+    """The call itself is wrong: an invalid argument, or two that exclude each other."""
 
 
 class UnknownFormat(UsageError):
@@ -89,7 +93,7 @@ class UnknownFormat(UsageError):
 
 
 class UnknownModel(UsageError):
-    """No fact about that model, and no provider to take defaults from."""
+    """There are no facts about that model, and no provider to take defaults from."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -100,7 +104,7 @@ class UnknownModel(UsageError):
 
 
 class BudgetError(ContextwrightError):
-    """System text, tools and the newest question do not fit; `minimum` is the least that works."""
+    """System prompt, tools and newest question do not fit; `minimum` is the smallest budget."""
 
     def __init__(self, budget: int, minimum: int, places: dict[str, int]) -> None:
         dearest = sorted(places.items(), key=lambda entry: -entry[1])[:3]
@@ -115,7 +119,7 @@ class BudgetError(ContextwrightError):
 
 
 class ParseError(ContextwrightError):
-    """The data is not what its format says; `path` leads to the place in a `file` or a `line`."""
+    """The data does not match its format; `file`, `line` and `path` say where."""
 
     def __init__(
         self,
@@ -135,7 +139,7 @@ class ParseError(ContextwrightError):
         self.file = file
 
     def within(self, path: str = "", *, line: int | None = None, file: str = "") -> ParseError:
-        """The same error as seen from outside: inside a larger value, at a line, in a file."""
+        """Return the same error for the data around it: a larger value, a line, a file."""
         dot = "." if path and self.path and not self.path.startswith("[") else ""
         return ParseError(
             self.message,
@@ -144,6 +148,24 @@ class ParseError(ContextwrightError):
             hint=self.hint,
             file=self.file or file,
         )
+
+
+Level: TypeAlias = Literal["error", "warning"]
+
+
+class Problem(Struct, frozen=True):
+    """A reason why a provider refuses a payload, or might.
+
+    *error*: the API refuses it. *warning*: depends on model or host, or degrades the answer.
+    """
+
+    code: str
+    path: str
+    message: str
+    level: Level = "error"
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.code} {self.path}: {self.message}"
 
 
 class InvalidPayload(ContextwrightError):
@@ -157,7 +179,7 @@ class InvalidPayload(ContextwrightError):
 
 
 class StoreError(ContextwrightError):
-    """A store cannot do what was asked; nothing of it was stored, unless the error says so."""
+    """The store cannot do what was asked; nothing was stored, unless the error says so."""
 
 
 class NotFound(StoreError):
@@ -165,11 +187,11 @@ class NotFound(StoreError):
 
 
 class Conflict(StoreError):
-    """A key that was used for another turn, or a name that is taken."""
+    """A key is in use for another turn, or a name is taken."""
 
 
 class StoreBusy(StoreError):
-    """Other processes held the store for longer than one waits."""
+    """Other processes held the store for longer than the time limit."""
 
 
 class StoreFull(StoreError):
@@ -181,15 +203,35 @@ class StoreLost(StoreError):
 
 
 class UnknownSchema(StoreError):
-    """The store was made by a newer release, or is not one of ours; it is left as it is."""
+    """The store was made by a newer version, or is not one of ours; it is left unchanged."""
+
+
+class ProviderError(ContextwrightError):
+    """A provider refused a request, or could not be reached; nothing of an answer arrived."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str,
+        status: int | None = None,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+        """`rate_limit`, `overloaded` …: the kinds of `contextwright.streams.ReplyError`."""
+        self.status = status
+        self.retry_after = retry_after
+        """Seconds to wait, as the provider asked."""
 
 
 class SummaryError(ContextwrightError):
-    """Whoever was asked for a summary wrote none; those that were written before are kept."""
+    """The summariser wrote no summary; earlier summaries are kept."""
 
 
 class EmbedderError(ContextwrightError):
-    """An embedder failed: a provider that does not answer, a limit that is reached."""
+    """An embedder failed, for example because a provider did not answer."""
 
 
 class MissingExtra(ContextwrightError):

@@ -31,7 +31,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 class Prices(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """US dollars per million tokens; None where not known."""
+    """US dollars per million tokens; None if unknown."""
 
     input: float | None = None
     output: float | None = None
@@ -42,50 +42,52 @@ class Prices(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class ImageRule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a picture becomes tokens; `contextwright.images` knows the arithmetic of each kind."""
+    """How many tokens an image costs; `tokens/images.py` has the arithmetic of each kind."""
 
     kind: Literal["tiles", "patches", "area", "grid", "fixed"] = "fixed"
     base: int = 0
-    """Tokens of any picture, at any size."""
+    """Tokens of an image of any size."""
     each: float = 0
     """Tokens per tile or patch; pixels per token for `area`."""
     edge: int = 0
-    """For `area`: pictures are first shrunk until their long side has this many pixels."""
+    """For `area`: images are first scaled down to this many pixels on their long side."""
     most: int = 0
-    """The most tokens one picture can cost: what a picture of unknown size is counted as."""
+    """The most tokens an image can cost; the count of an image of unknown size."""
 
 
 class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is known about one model, and how it was found."""
+    """The facts about one model, and how they were found."""
 
     id: str
-    """The name as asked for: what goes into a request."""
+    """The name that was asked for, as it goes into a request."""
     known_as: str = ""
-    """The row or family of the table the facts come from."""
+    """The row or family of the table that the facts come from."""
     matched: Matched = "exact"
     note: str = ""
-    """In words, where the facts come from when the name itself is not in the table."""
+    """Where the facts come from, if the name itself is not in the table."""
 
     provider: str = "unknown"
     format: str = "openai-chat"
     max_input: int = 128_000
     max_output: int = 4_096
     tokenizer: str = "o200k_base"
-    tariff: str = "generic"
-    """The row of `data/tariffs.toml` that says what messages and tools cost beyond their text."""
+    rates: str = "generic"
+    """The row of `data/rates.toml` that says what messages and tools cost beyond their text."""
     image: ImageRule = ImageRule("fixed", most=1_600)
     audio_per_second: float = 32
     video_per_second: float = 300
     page: int = 3_000
-    """The most one page of a PDF costs."""
+    """The most tokens one page of a PDF costs."""
+    hosted_tools: bool = False
+    """The model searches or runs code by itself, at a cost that no request shows."""
 
     max_media: int | None = None
-    """So many pictures and documents a request may hold; None: no such limit is known."""
+    """The most images and documents a request may hold; None if no limit is known."""
 
     prefill: bool = True
     """A request may end with an assistant turn."""
     mid_system: bool = True
-    """A system message may stand in mid-conversation, in the provider's own format."""
+    """A system message may stand in the middle of a conversation, in the provider's format."""
     system_role: bool = True
     developer_role: bool = False
     always_thinks: bool = False
@@ -93,8 +95,10 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     legacy_thinking: bool = False
     """`thinking.type: "enabled"` with a budget is accepted."""
     adaptive_thinking: bool = False
+    thinking_budgets: bool = False
+    """Gemini: `thinkingBudget` is accepted."""
     bound_thinking: bool = False
-    """Thinking is refused where anything before it is not what it was when it was signed."""
+    """Thinking is refused if anything before it has changed since it was signed."""
     forced_tool_use: bool = True
     """`tool_choice` may force a call."""
     sampling: bool = True
@@ -108,20 +112,20 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     cache_minimum: int | None = None
     """Prefixes shorter than this many tokens are never cached."""
     cache_breakpoints: bool = False
-    """Cache marks may be set by hand."""
+    """The request may set cache breakpoints."""
     prices: Prices = Prices()
     retires: str | None = None
     """The day (ISO 8601) the provider switches it off."""
 
     @property
     def through_host(self) -> bool:
-        """The name is spelled as another host spells it, who may frame a request differently."""
+        """Whether the name is another host's, which may frame a request differently."""
         name = unquoted(self.id).lower()
         return "/" in name or HOSTED.match(name) is not None
 
 
 class Models:
-    """A table of models: the shipped one, or that one with your own rows over it."""
+    """A table of models: the one in the package, or that one with rows of your own."""
 
     def __init__(self, families: Mapping[str, Row], models: Mapping[str, Row], source: str) -> None:
         self._families = dict(families)
@@ -139,11 +143,11 @@ class Models:
 
     @classmethod
     def shipped(cls) -> Models:
-        """The table that comes with the package; read once, at the first call."""
+        """Return the table of the package; it is read once, at the first call."""
         return _shipped()
 
     def with_file(self, path: str | Path) -> Models:
-        """This table with the rows of a TOML or JSON file added; its facts win over ours.
+        """Return this table with the rows of a TOML or JSON file, which override ours.
 
         The file has the shape of ours: `[models."my-model"]` with any fields of `Model`, and
         `family` for where the rest comes from; `[families.mine]` with `prefixes` and fields.
@@ -151,7 +155,7 @@ class Models:
         return self.with_rows(read_table(path), source=str(path))
 
     def with_rows(self, table: Mapping[str, Any], *, source: str = "models") -> Models:
-        """This table with rows that are already at hand, in the shape of the file."""
+        """Return this table with the rows of a mapping that has the shape of such a file."""
         families, models = sections(table, source)
         for name, row in families.items():
             families[name] = {**self._families.get(name, {}), **row}
@@ -160,9 +164,9 @@ class Models:
         return Models({**self._families, **families}, {**self._rows, **models}, source)
 
     def find(self, name: str) -> Model:
-        """The facts about a model: by its name, by its longest known beginning, by its family.
+        """Return the facts about a model: by name, by longest known prefix, or by family.
 
-        Never fails: `matched` and `note` say how much of the answer is a guess.
+        Never fails; `matched` and `note` say how much of the answer is a guess.
         """
         if name in self._models:
             return self._models[name]
@@ -172,7 +176,7 @@ class Models:
             note = f"{shown(name)} is read as {model.known_as}"
             return msgspec.structs.replace(model, id=name, note=note)
         for known in self._longest:
-            # Only at a boundary: gpt-4-1106-preview is no gpt-4.1.
+            # Only at a boundary: gpt-4-1106-preview is not a gpt-4.1.
             if plain.startswith(known) and not plain[len(known)].isalnum():
                 model = self._spelled[known]
                 note = f"{shown(name)} is not in the table; facts of {model.known_as}"
@@ -223,7 +227,7 @@ class Models:
 
 
 def find(name: str, *, models: Models | None = None) -> Model:
-    """The facts about a model, from the shipped table unless another is given."""
+    """Return the facts about a model, from the package's table unless another is given."""
     return (models or Models.shipped()).find(name)
 
 
@@ -237,7 +241,7 @@ HOSTED = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])")
 
 
 def spelling(name: str) -> str:
-    """A model's name without what hosts and editions add, in one spelling.
+    """Normalise a model's name: drop what hosts and editions add.
 
     `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `anthropic/claude-sonnet-4.5` and
     `claude-sonnet-4-5` are one model.
@@ -251,7 +255,7 @@ def spelling(name: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """A name as it was before it became part of an address."""
+    """Decode a percent-encoded name."""
     if "%" not in name:
         return name
     from urllib.parse import unquote  # loaded by the first name that needs it
@@ -266,7 +270,7 @@ def _shipped() -> Models:
 
 
 def sections(table: Mapping[str, Any], source: str) -> tuple[dict[str, Row], dict[str, Row]]:
-    """The two sections of a table of models, each a mapping of names to rows."""
+    """Return families and models of a table, each a mapping of names to rows."""
     for name in table:
         if name not in ("families", "models"):
             raise ParseError(
@@ -278,7 +282,7 @@ def sections(table: Mapping[str, Any], source: str) -> tuple[dict[str, Row], dic
 
 
 def prefixes_by_length(families: Mapping[str, Row], source: str) -> list[tuple[str, str]]:
-    """Every prefix with its family, the longest first, spelled as `spelling` leaves names."""
+    """Return every prefix with its family, the longest first, normalised like `spelling`."""
     found: list[tuple[str, str]] = []
     for name, row in families.items():
         for prefix in strings(row, "prefixes", f"{source}: families.{name}"):
@@ -287,7 +291,7 @@ def prefixes_by_length(families: Mapping[str, Row], source: str) -> list[tuple[s
 
 
 def strings(row: Row, name: str, place: str) -> list[str]:
-    """A field of a row that lists words."""
+    """Return a field of a row that lists strings."""
     try:
         return msgspec.convert(row.get(name, []), list[str])
     except msgspec.ValidationError as error:
@@ -295,7 +299,7 @@ def strings(row: Row, name: str, place: str) -> list[str]:
 
 
 def rows(table: Mapping[str, Any], name: str, source: str) -> dict[str, Row]:
-    """One section of a table; every row of it is a mapping."""
+    """Return one section of a table; every row of it is a mapping."""
     try:
         return msgspec.convert(table.get(name, {}), dict[str, Row])
     except msgspec.ValidationError as error:
@@ -303,7 +307,7 @@ def rows(table: Mapping[str, Any], name: str, source: str) -> dict[str, Row]:
 
 
 def read_table(path: str | Path) -> dict[str, Any]:
-    """A table of models from a TOML or JSON file."""
+    """Read a table of models from a TOML or JSON file."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -317,3 +321,8 @@ def read_table(path: str | Path) -> dict[str, Any]:
         return msgspec.toml.decode(text)
     except msgspec.DecodeError as error:
         raise ParseError(str(error), path=str(path)) from None
+
+
+def as_model(model: str | Model) -> Model:
+    """Return the facts about a model given by name or as facts."""
+    return find(model) if isinstance(model, str) else model

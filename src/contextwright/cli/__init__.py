@@ -1,12 +1,13 @@
-"""The command line `cw`, also called `contextwright`: parse, call, print.
+"""The command line `cw`, also installed as `contextwright`.
 
-What every command keeps to: results on standard output, everything else on standard error; an
-error is one line that names the place and what to do; exit code 0 when all is well, 1 when a
-problem was found, 2 when the call is wrong, 130 after Ctrl-C.
+Every command prints results to standard output and everything else to standard error. An error is
+one line that names the place and what to do. Exit codes: 0 success, 1 a problem was found, 2 the
+call is wrong, 130 interrupted by Ctrl-C.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,7 +17,7 @@ PROBLEM, WRONG_CALL, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code; without arguments, those of the process."""
+    """Run one command and return its exit code; without arguments, use those of the process."""
     try:
         return run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; what goes wrong becomes one line and an exit code."""
+    """Run one command and turn errors into one line and an exit code."""
     from contextwright.cli.output import complain
     from contextwright.errors import ContextwrightError, UsageError
 
@@ -35,6 +36,9 @@ def run(arguments: Sequence[str]) -> int:
         return WRONG_CALL
     except ContextwrightError as error:
         complain(str(error))
+        return PROBLEM
+    except BrokenPipeError:
+        discard_output()
         return PROBLEM
     except OSError as error:
         complain(f"{error.filename or 'cannot write'}: {error.strerror or error}")
@@ -48,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command, a plain stream without the parser: that takes longer to load than it."""
+    """Run one command; simple stream calls skip the parser, which takes longer to load."""
     if arguments[:1] in (["append-stream"], ["dump"]):
         from contextwright.cli.streams import run_plain
 
@@ -57,13 +61,22 @@ def run_command(arguments: Sequence[str]) -> int:
             return code
     import typer
 
-    from contextwright.cli.commands import app
+    from contextwright.cli.app import app
     from contextwright.cli.output import complain
 
     try:
         return app(list(arguments) or ["--help"], prog_name="cw", standalone_mode=False) or 0
+    except typer.Abort:
+        return INTERRUPTED
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "cw"
         complain(f"{error.format_message().rstrip('.')} (see {command} --help)")
         return error.exit_code
+
+
+def discard_output() -> None:
+    """Send what is still buffered nowhere, because the reader of the pipe is gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,111 +1,184 @@
-"""`cw add`, `cw list`, `cw read` and `cw show`: conversations of a store."""
+"""`cw add`, `cw list`, `cw read` and `cw show`: conversations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Literal
 
 import msgspec
 
-from contextwright.cli import inspect
-from contextwright.cli.input import text_given
-from contextwright.cli.output import note, say, say_json, table, written
-from contextwright.cli.store import conversation, existing, opened
-from contextwright.cli.transfer import conversation_of, frame_of
-from contextwright.context import Context
-from contextwright.display import remarks
+from contextwright import display
+from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.options import (
+    Argument,
+    AsJson,
+    At,
+    Conversation,
+    FileOrConversation,
+    Option,
+    PayloadFormat,
+    ReplaceInvalid,
+    StoreOptions,
+)
+from contextwright.cli.output import note, on_terminal, paint, say, say_json, table, written
+from contextwright.cli.requests import Source, first_messages
+from contextwright.cli.stores import existing, existing_chat, opened
+from contextwright.cli.transfer import conversation_of
 from contextwright.errors import UsageError
-from contextwright.messages import Author, Message, Role, Text, ToolCall, ToolResult, json_text
+from contextwright.formats import api
+from contextwright.messages.conversation import Conversation as ConversationValue
+from contextwright.messages.message import Author, Message
+from contextwright.messages.parts import Text, ToolCall, ToolResult
+from contextwright.messages.times import read_time
 from contextwright.store.chat import Chat
-from contextwright.store.hygiene import mended
-from contextwright.store.records import Details, Stored
-from contextwright.terminal import safe
+from contextwright.store.records import ConversationInfo, StoredMessage
+from contextwright.store.rows.validation import mended
+from contextwright.text.json import json_text
+from contextwright.text.terminal import safe
 
-if TYPE_CHECKING:
-    from contextwright.cli.build import Task
-    from contextwright.recipe import Recipe
+__all__ = ["add", "list_all", "read", "show"]
 
-__all__ = ["add", "asked_of", "context_of", "list_all", "read", "show"]
-
-PAGE, FURTHEST = 128, 1_024
-"""Messages looked through at once, and in all, for the time of the newest question."""
-
-LONGEST = 60
-"""Characters of a title in a list."""
+MAX_TITLE_CHARS = 60
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- add -----------------------------------------------------------------------------------------
 
 
 def add(
-    id: str,
-    text: str,
-    place: str | None,
-    tenant: str,
-    *,
-    role: Role,
-    author: str | None,
-    key: str | None,
-    replace: bool,
+    conversation: Conversation,
+    text: Annotated[str, Argument("TEXT", help="Text of the message, or - for standard input.")],
+    where: StoreOptions,
+    role: Annotated[
+        Literal["user", "assistant", "system"], Option("--role", help="Role of the message.")
+    ] = "user",
+    author: Annotated[
+        str | None, Option("--author", metavar="ID", help="Id of the person who wrote it.")
+    ] = None,
+    at: Annotated[
+        str | None,
+        Option("--at", metavar="TIME", help="Time it was sent (ISO 8601). Default: none."),
+    ] = None,
+    key: Annotated[
+        str | None,
+        Option("--key", metavar="KEY", help="Idempotency key: a key is stored only once."),
+    ] = None,
+    replace_invalid: ReplaceInvalid = False,
+    as_json: AsJson = False,
 ) -> int:
-    """Store one message and print its number."""
-    words = text_given(text)
-    message = Message(role, (Text(words),), None if author is None else Author(author))
+    """Store a message and print its number.
+
+    The number is printed once the message is durable. The first message creates the conversation.
+    Use cw append-stream or cw import for tool calls and for turns of several messages.
+
+    \b
+    cw add lunch "Suggest lunch options please." --author U1234546
+    git diff | cw add review - --key "$GITHUB_RUN_ID"
+    """
+    message = Message(
+        role,
+        (Text(read_text(text)),),
+        None if author is None else Author(author),
+        sent_at=None if at is None else read_time_option(at, "--at").isoformat(),
+    )
     changes = ()
-    if replace:
+    if replace_invalid:
         (message,), changes = mended([message])
-    with opened(place, tenant=tenant) as store:
-        say(" ".join(map(str, store.conversation(id).add(message, key))))
+    with opened(where) as store:
+        numbers = store.conversation(conversation).add(message, key)
+    if as_json:
+        say_json({"conversation": conversation, "seq": numbers, "key": key})
+    else:
+        say(" ".join(map(str, numbers)))
     for change in changes:
         note(f"cw: {change}")
     return 0
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- list ----------------------------------------------------------------------------------------
 
 
-def list_all(place: str | None, tenant: str, *, as_json: bool) -> int:
-    """Print the conversations in the order in which they were made."""
-    with existing(place, tenant=tenant) as store:
-        found = list(store.list())
+def list_all(
+    where: StoreOptions,
+    limit: Annotated[
+        int | None,
+        Option("--limit", "-n", min=1, metavar="N", help="List at most N. Default: all."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """List conversations, the last active first.
+
+    A conversation was active when its last message was sent, or when it was created.
+
+    \b
+    cw list
+    cw list --limit 20 --json
+    """
+    with existing(where, embedder=None) as store:
+        listed = [(active_at(store.conversation(info.id), info), info) for info in store.list()]
+    listed.sort(key=lambda row: row[0], reverse=True)
+    listed = listed[:limit]
     if as_json:
-        say_json(found)
-    elif found:
-        head = ("conversation", "messages", "title", "agent", "forked from")
-        say(table([head, *map(row_of, found)]))
+        say_json([{**msgspec.to_builtins(info), "active": time} for time, info in listed])
+    elif listed:
+        head = ("conversation", "messages", "active", "title", "agent", "forked from")
+        say(table([head, *(row_of(time, info) for time, info in listed)]))
     else:
         note("cw: no conversations")
     return 0
 
 
-def row_of(details: Details) -> tuple[str, ...]:
-    """A conversation as a row; a cell is one line, whatever a title holds."""
-    fork = "" if details.parent is None else f"{details.parent} at {details.fork_at:,}"
-    about = (details.title or "", details.agent or "")
-    return (details.id, f"{details.length:,}", *map(shortened, about), fork)
+def active_at(chat: Chat, info: ConversationInfo) -> datetime:
+    """The time of the last message, or of the creation if the message has none."""
+    last = chat.tail(1)
+    time = last[0].message.time if last else None
+    return (time or read_time(info.created) or EPOCH).astimezone(UTC)
+
+
+def row_of(active: datetime, info: ConversationInfo) -> tuple[str, ...]:
+    """A conversation as a row of single-line cells."""
+    fork = "" if info.parent is None else f"{info.parent} at {info.fork_at:,}"
+    texts = (info.title or "", info.agent or "")
+    return (info.id, f"{info.length:,}", display.human_time(active), *map(shortened, texts), fork)
 
 
 def shortened(text: str) -> str:
-    """Words that fit into a table."""
+    """Text as one line that fits into a table."""
     line = safe(text, line=True)
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= MAX_TITLE_CHARS else f"{line[: MAX_TITLE_CHARS - 1]}…"
+
+
+# --- read ----------------------------------------------------------------------------------------
 
 
 def read(
-    id: str,
-    place: str | None,
-    tenant: str,
-    *,
-    first: int | None,
-    last: int | None,
-    tail: int | None,
-    as_json: bool,
+    conversation: Conversation,
+    where: StoreOptions,
+    first: Annotated[
+        int | None, Option("--first", min=1, metavar="N", help="Number of the first message.")
+    ] = None,
+    last: Annotated[
+        int | None, Option("--last", min=1, metavar="N", help="Number of the last message.")
+    ] = None,
+    tail: Annotated[
+        int | None, Option("--tail", min=0, metavar="N", help="Print the last N messages.")
+    ] = None,
+    as_json: Annotated[
+        bool, Option("--json", help='Print one line each: {"seq", "key", "message"}.')
+    ] = False,
 ) -> int:
-    """Print messages by number, as lines for people or for programs."""
+    """Print stored messages with their numbers.
+
+    Hidden and deleted messages are marked as such.
+
+    \b
+    cw read lunch --first 40 --last 42
+    cw read lunch --tail 5 --json
+    """
     if tail is not None and (first is not None or last is not None):
-        raise UsageError("--tail counts from the end", hint="leave out --from and --to")
-    with conversation(place, tenant, id, "cw show --format") as chat, written(None) as write:
+        raise UsageError("--tail counts from the end", hint="leave out --first and --last")
+    with existing_chat(where, conversation) as chat, written(None) as write:
         stop = None if last is None else last + 1
         for stored in chat.read(first or 0, stop) if tail is None else chat.tail(tail):
             if as_json:
@@ -115,17 +188,19 @@ def read(
     return 0
 
 
-def as_lines(stored: Stored) -> str:
-    """A message under its number; no line of its content stands at the margin."""
+def as_lines(stored: StoredMessage) -> str:
+    """A message under its number; all lines of its content are indented."""
     message = stored.message
     author = f" {message.author.label}" if message.author else ""
-    head = safe(f"{stored.seq:>6} {message.role}{author}{remarks(message)}:", line=True)
-    lines = [line for words in words_of(message) for line in words.split("\n")]
+    time = f" {display.human_time(message.time)}" if message.time else ""
+    remarks = display.remarks(message)
+    head = safe(f"{stored.seq:>6}{time} {message.role}{author}{remarks}:", line=True)
+    lines = [line for text in texts_of(message) for line in text.split("\n")]
     return "\n       ".join([f"{head} {lines[0]}".rstrip() if lines else head, *lines[1:]])
 
 
-def words_of(message: Message) -> Iterator[str]:
-    """What the parts of a message say."""
+def texts_of(message: Message) -> Iterator[str]:
+    """The parts of a message as text."""
     for part in message.parts:
         match part:
             case Text() | ToolResult():
@@ -136,50 +211,62 @@ def words_of(message: Message) -> Iterator[str]:
                 yield f"[{type(part).__name__.lower()}]"
 
 
-def show(id: str, place: str | None, tenant: str, **look: Any) -> int:
-    """Print a conversation of the store as people read it."""
-    with conversation(place, tenant, id, "--format") as chat:
-        found = conversation_of(chat.store, chat.details())
-    inspect.print_one(found, **look)
+# --- show ----------------------------------------------------------------------------------------
+
+
+def show(
+    file: FileOrConversation,
+    where: StoreOptions,
+    format: PayloadFormat = None,
+    at: At = None,
+    ascii: Annotated[
+        bool, Option("--ascii", help="Mark lines with ASCII words, not with emoji.")
+    ] = False,
+    width: Annotated[
+        int | None,
+        Option("--width", min=1, metavar="N", help="Cut system text after N characters."),
+    ] = None,
+    color: Annotated[
+        bool | None,
+        Option("--color/--no-color", help="Use colours. Default: on a terminal."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show a conversation as people read it.
+
+    --json prints the conversation in this package's own format.
+
+    \b
+    cw show lunch
+    cw show lunch --at 12
+    cw show thread.json --format aya
+    cw convert chat.json --to aya | cw show - --ascii
+    """
+    source = Source(file, format, where)
+    if source.is_file:
+        conversation = first_messages(source.read(), at)
+    else:
+        with source.chat() as chat:
+            conversation = first_messages(conversation_of(chat), at)
+    if as_json:
+        say_json(api.render(conversation, "contextwright").payload)
+    else:
+        print_conversation(conversation, ascii=ascii, width=width, color=color)
+    for change in conversation.changes:
+        note(f"cw: {change}")
     return 0
 
 
-# --- contexts ------------------------------------------------------------------------------------
-
-
-def context_of(
-    task: Task, id: str, *, at: int | None = None, now: datetime | None = None
-) -> Context:
-    """The request for a conversation of the store, after its last message or an earlier one."""
-    with conversation(task.place, task.tenant, id, "--from") as chat:
-        recipe, asked = asked_of(task, chat, at=at, now=now)
-        return chat.context(recipe, **asked, at=at)
-
-
-def asked_of(
-    task: Task, chat: Chat, *, at: int | None = None, now: datetime | None = None
-) -> tuple[Recipe, dict[str, Any]]:
-    """The recipe and all else that a request for a conversation hangs on."""
-    frame = frame_of(chat.details())
-    spoken = {**frame.reply_tools, **task.recipe.reply_tools}
-    return msgspec.structs.replace(task.recipe, reply_tools=spoken), {
-        "model": task.model,
-        "format": task.format,
-        "tools": frame.tools if task.tools is None else task.tools,
-        "now": now or task.now or question_time(newest_first(chat, at)),
-        "budget": task.budget,
-    }
-
-
-def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
-    """The last messages before a moment, backwards, as far as anyone asks."""
-    last = chat.length() if at is None else at
-    for stop in range(last, max(last - FURTHEST, 0), -PAGE):
-        page = list(chat.read(max(stop - PAGE + 1, 1), stop + 1))
-        yield from (stored.message for stored in reversed(page))
-
-
-def question_time(messages: Iterable[Message]) -> datetime | None:
-    """When the first of some messages came that has a user's words and a time."""
-    times = (message.time for message in messages if message.role == "user" and message.sent_at)
-    return next(times, None)
+def print_conversation(
+    conversation: ConversationValue, *, ascii: bool, width: int | None, color: bool | None
+) -> None:
+    """Print a conversation, in colour on a terminal or if `color` is True."""
+    if on_terminal() if color is None else color:
+        paint(
+            lambda console: display.print_conversation(
+                conversation, console=console, ascii=ascii, width=width
+            ),
+            colored=True,
+        )
+    else:
+        say(display.show(conversation, ascii=ascii, width=width))

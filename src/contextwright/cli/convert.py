@@ -1,62 +1,152 @@
-"""`cw convert`: one document, or a stream of lines."""
+"""`cw convert` and `cw fix`: conversations and requests in another shape, or repaired."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from contextwright import api, formats
-from contextwright.changes import Change
-from contextwright.cli.input import about
-from contextwright.cli.output import indented, note, numbered, written
-from contextwright.documents import read_document, read_lines
-from contextwright.errors import ContextwrightError, ParseError
+from contextwright import formats
+from contextwright.cli import completion
+from contextwright.cli.arguments import about, format_of, named_model
+from contextwright.cli.options import (
+    AsJson,
+    File,
+    InputFormat,
+    ListChanges,
+    ModelName,
+    ModelsFile,
+    Option,
+    Output,
+    PayloadFormat,
+)
+from contextwright.cli.output import (
+    count_changes,
+    error_fields,
+    indented,
+    list_changes,
+    note,
+    numbered,
+    report_changes,
+    written,
+)
+from contextwright.documents.read import read_document, read_lines
+from contextwright.errors import ContextwrightError, ParseError, Problem
+from contextwright.formats import api
 from contextwright.formats.base import Rendered
 from contextwright.models import Model
+from contextwright.text.json import encode_json
 
-__all__ = ["Task", "run", "run_lines"]
+__all__ = ["convert", "fix"]
 
 
-class Task(Struct, frozen=True):
-    """What to turn into what, and how."""
+# --- convert -------------------------------------------------------------------------------------
 
-    source: str
+
+def convert(
+    file: File,
+    target: Annotated[
+        str,
+        Option(
+            "--to",
+            metavar="FORMAT",
+            help="Format of the output (see cw formats).",
+            complete=completion.formats,
+        ),
+    ],
+    source: InputFormat = None,
+    model: ModelName = None,
+    models: ModelsFile = None,
+    output: Output = None,
+    jsonl: Annotated[
+        bool,
+        Option("--jsonl", help="Read one conversation per line, print one per line."),
+    ] = False,
+    changes: ListChanges = False,
+    strict: Annotated[bool, Option("--strict", help="Fail if the input needs repair.")] = False,
+    repair: Annotated[
+        bool, Option("--repair/--no-repair", help="Make the history legal for the target.")
+    ] = True,
+    speaker_prefix: Annotated[
+        bool | None,
+        Option(
+            "--speaker-prefix/--no-speaker-prefix",
+            help="Write names before texts. Default: if several people speak.",
+        ),
+    ] = None,
+    thinking: Annotated[
+        Literal["keep", "drop", "text"],
+        Option("--thinking", help="Keep thinking where allowed, drop it, or make it text."),
+    ] = "keep",
+    include_results: Annotated[
+        bool, Option("--include-results", help="For aya: keep tool results.")
+    ] = False,
+    turn_rule: Annotated[
+        Literal["speaker", "exchange", "user"] | None,
+        Option("--turn-rule", help="For aya: number the turns again by this rule."),
+    ] = None,
+    legacy_meta: Annotated[
+        bool, Option("--legacy-meta", help="For gryag: write the old [meta] parts.")
+    ] = False,
+) -> int:
+    """Convert a conversation to another format.
+
+    The result is printed as JSON, changes go to standard error. With --jsonl, a line that fails
+    becomes {"error": …} in its place, and the exit code is 1.
+
+    \b
+    cw convert chat.json --to anthropic --model claude-sonnet-5-5
+    cw convert - --from aya --to gemini --changes < thread.json
+    zcat logs.gz | cw convert - --from anthropic --to openai-chat --jsonl > out.jsonl
+    """
+    options: dict[str, Any] = {
+        "repair": repair,
+        "speaker_prefix": speaker_prefix,
+        "thinking": thinking,
+        "include_results": include_results,
+        "turn_rule": turn_rule,
+        "legacy_meta": legacy_meta,
+    }
+    conversion = Conversion(source, target, named_model(model, models), strict, options)
+    conversion.require_formats()
+    if jsonl:
+        return convert_lines(conversion, file, output, listed=changes)
+    with about(file):
+        rendered = conversion.run(read_document(file))
+    with written(output) as write:
+        write(indented(rendered.json))
+    report_changes(rendered.changes, listed=changes)
+    return 0
+
+
+class Conversion(Struct, frozen=True):
+    """From which format to which, and how."""
+
+    source: str | None
+    """None: detected."""
     target: str
     model: Model | None
     strict: bool
-    list_changes: bool
     options: dict[str, Any]
 
-    def convert(self, data: Any) -> Rendered:
-        """One conversation in the target's shape."""
+    def run(self, data: Any) -> Rendered:
+        """Convert one decoded conversation."""
+        source = self.source or format_of(data)
         return api.convert(
-            data, self.source, self.target, model=self.model, strict=self.strict, **self.options
+            data, source, self.target, model=self.model, strict=self.strict, **self.options
         )
 
     def require_formats(self) -> None:
         """Fail before anything is read if a format does not exist."""
-        formats.find(self.source)
+        if self.source is not None:
+            formats.find(self.source)
         formats.find(self.target)
 
 
-def run(task: Task, file: str, output: str | None) -> int:
-    """Convert the one conversation of a file."""
-    task.require_formats()
-    with about(file):
-        rendered = task.convert(read_document(file))
-    with written(output) as write:
-        write(indented(rendered.json))
-    report(rendered.changes, listed=task.list_changes)
-    return 0
-
-
-def run_lines(task: Task, file: str, output: str | None) -> int:
+def convert_lines(conversion: Conversion, file: str, output: str | None, *, listed: bool) -> int:
     """Convert each line of a file as it arrives; an error takes the place of its payload."""
-    task.require_formats()
     failed = 0
     codes: Counter[str] = Counter()
     with about(file), written(output) as write:
@@ -64,44 +154,69 @@ def run_lines(task: Task, file: str, output: str | None) -> int:
             try:
                 if isinstance(data, ParseError):
                     raise data
-                rendered = task.convert(data)
+                rendered = conversion.run(data)
                 line = rendered.json
             except (ContextwrightError, RecursionError, MemoryError) as error:
                 failed += 1
-                line = msgspec.json.encode({"error": described(error, number)})
+                line = msgspec.json.encode({"error": error_fields(error, number)})
             else:
                 codes.update(change.code for change in rendered.changes)
-                if task.list_changes:
-                    report(rendered.changes, listed=True, prefix=f"line {number}: ")
+                if listed:
+                    list_changes(rendered.changes, prefix=f"line {number}: ")
             write(line + b"\n")
-    if not task.list_changes:
-        summarise(codes)
+    if not listed:
+        count_changes(codes)
     if failed:
         note(f"cw: {numbered(failed, 'line')} failed (see the error lines in the output)")
     return 1 if failed else 0
 
 
-def described(error: BaseException, number: int) -> dict[str, Any]:
-    """An error as the data of an error line."""
-    if not isinstance(error, ContextwrightError):
-        return {"line": number, "message": type(error).__name__, "hint": ""}
-    path = error.path if isinstance(error, ParseError) else ""
-    message = str(error.args[0])
-    return {"line": number, "path": path, "message": message, "hint": error.hint}
+# --- fix -----------------------------------------------------------------------------------------
 
 
-def report(changes: Iterable[Change], *, listed: bool, prefix: str = "") -> None:
-    """Say what is not as it came: every change, or how many of each kind."""
-    if not listed:
-        summarise(Counter(change.code for change in changes))
-        return
-    for change in changes:
-        note(f"{prefix}{change}")
+def fix(
+    file: File,
+    format: PayloadFormat = None,
+    model: ModelName = None,
+    models: ModelsFile = None,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> int:
+    """Repair a request and list what was changed.
+
+    The repaired request is printed as JSON, every change goes to standard error. A request that
+    needs no repair is printed as it is. Exits with 1 if it needed repair, or if errors remain.
+
+    \b
+    cw fix request.json > repaired.json
+    cw fix request.json --model claude-sonnet-5-5 -o request.json
+    cw fix - --format anthropic --json < request.json
+    """
+    facts = named_model(model, models)
+    if format is not None:
+        formats.find(format)
+    with about(file):
+        data = read_document(file)
+        found = format or format_of(data)
+        fixed = api.convert(data, found, found, model=facts)
+        errors = [
+            one for one in api.check(fixed.payload, found, model=facts) if one.level == "error"
+        ]
+    with written(output) as write:
+        write(indented(encode_json(fix_fields(fixed, errors)) if as_json else fixed.json))
+    if not as_json:
+        list_changes(fixed.changes)
+        for problem in errors:
+            note(str(problem))
+        left = f", {numbered(len(errors), 'error')} left" if errors else ""
+        note(f"cw: {numbered(len(fixed.changes), 'change')}{left}")
+    return 1 if fixed.changes or errors else 0
 
 
-def summarise(codes: Counter[str]) -> None:
-    """One line for all changes."""
-    if codes:
-        counted = ", ".join(f"{code} ×{number:,}" for code, number in sorted(codes.items()))
-        number = numbered(codes.total(), "change")
-        note(f"cw: {number}: {counted} (--changes lists them)")
+def fix_fields(fixed: Rendered, errors: list[Problem]) -> dict[str, Any]:
+    """A repaired request for programs."""
+    return {
+        "payload": fixed.payload,
+        "changes": [msgspec.to_builtins(change) for change in fixed.changes],
+        "errors": [msgspec.to_builtins(problem) for problem in errors],
+    }

@@ -1,91 +1,242 @@
-"""`cw demo`: the request for the conversation in the package, with its explanation."""
+"""`cw demo`: a long conversation under a budget, cached, recalled and sent to two providers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import resources
-from typing import TYPE_CHECKING, Any, cast
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from contextwright import api, display
-from contextwright.cli.output import harmless, numbered, paint
-from contextwright.documents import read_document
-from contextwright.formats.base import Conversation, Rendered
+import msgspec
+from msgspec import Struct
+
+from contextwright import display
+from contextwright.cli import completion
+from contextwright.cli.arguments import find_model
+from contextwright.cli.options import AsJson, ModelsFile, Option
+from contextwright.cli.output import harmless, numbered, paint, say_json, table
+from contextwright.cli.recall import recall_fields
+from contextwright.context.context import Context
+from contextwright.context.explain import money
+from contextwright.context.recipe import Recipe
+from contextwright.context.simulate import Row, simulate
+from contextwright.documents.read import read_document
+from contextwright.errors import Problem
+from contextwright.formats import api
+from contextwright.messages.conversation import Conversation
 from contextwright.models import Model
+from contextwright.recall.packing import RecallResult
+from contextwright.store.store import Store
+from contextwright.windows.policies import KeepRecent
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["run"]
+__all__ = ["demo"]
 
+BUDGET = 4_000
 WIDTH = 100
+MAX_TEXT_CHARS = 80
+"""Characters of one text in a request that is shown."""
+TURNS = ("messages", "input", "contents")
+"""Where the formats keep the turns of a request."""
+CALL, ARGUMENT = "check_schedule", "change"
+"""A tool of the conversation and its argument."""
 
 
-def run(model: Model) -> int:
-    """Show the conversation, the request, what changed on the way, and the tokens."""
-    data = resources.files("contextwright").joinpath("data/demo.json").read_bytes()
-    conversation = api.parse(read_document(data), "contextwright")
-    rendered = api.render(conversation, model.format, model=model)
-    paint(lambda console: draw(console, conversation, model, rendered))
+def demo(
+    model: Annotated[
+        str,
+        Option(
+            "--model",
+            "-m",
+            metavar="MODEL",
+            help="Target model (see cw models).",
+            complete=completion.models,
+        ),
+    ] = "claude-sonnet-5-5",
+    models: ModelsFile = None,
+    as_json: AsJson = False,
+) -> int:
+    """See a budget, a cached prefix and a recall at work.
+
+    Everything is computed while you wait, on a conversation that comes with the package. Nothing
+    is sent anywhere.
+
+    \b
+    cw demo
+    cw demo --model gemini-3.5-flash
+    """
+    shown = play(find_model(model, models))
+    if as_json:
+        say_json(demo_fields(shown))
+    else:
+        paint(lambda console: draw(console, shown))
     return 0
 
 
-def draw(console: Console, conversation: Conversation, model: Model, rendered: Rendered) -> None:
-    """The four parts of the demonstration."""
-    from rich.highlighter import JSONHighlighter
+class Demo(Struct, frozen=True):
+    """Everything the demonstration shows."""
 
-    heading(console, f"A conversation: {numbered(len(conversation.messages), 'message')}")
-    display.print_conversation(conversation, console=console, width=60)
+    conversation: Conversation
+    whole: int
+    """Tokens of a request with the whole conversation."""
+    contexts: tuple[Context, Context]
+    """The request for the model, and for another provider."""
+    rows: tuple[Row, Row]
+    """The run with the default window, and with a sliding one."""
+    question: str
+    recalled: RecallResult
 
-    heading(console, f"The request for {model.id}, as {model.format} wants it")
-    console.print(JSONHighlighter()(harmless(flowing(rendered.payload))))
 
-    heading(console, f"What is not as it came: {numbered(len(rendered.changes), 'change')}")
-    for change in rendered.changes:
-        console.print(display.safe(str(change), line=True))
+def play(model: Model) -> Demo:
+    """Build, simulate and recall."""
+    data = resources.files("contextwright").joinpath("data/demo.json").read_bytes()
+    conversation = api.parse(read_document(data), "contextwright")
+    stepped = Recipe(name="stepped (default)", budget=BUDGET)
+    sliding = Recipe(name="sliding", budget=BUDGET, window=KeepRecent(), note=None)
+    other = find_model(
+        "claude-sonnet-5-5" if model.format.startswith("openai") else "gpt-5.6-sol", None
+    )
+    rows = simulate(conversation, [stepped, sliding], model=model)
+    whole = api.count(
+        api.render(conversation, model.format, model=model).payload,
+        model=model,
+        format=model.format,
+    )
+    question = conversation.messages[-1].text
+    with TemporaryDirectory() as folder, Store(f"{folder}/demo.db", embedder=None) as store:
+        chat = store.conversation("kitchen")
+        chat.add(conversation.messages[:-1])
+        recalled = chat.recall(question, limit=2)
+    return Demo(
+        conversation,
+        whole.tokens,
+        (stepped.build(conversation, model=model), stepped.build(conversation, model=other)),
+        (rows[0], rows[1]),
+        question,
+        recalled,
+    )
 
-    count = api.count(rendered.payload, model=model, format=model.format)
-    problems = api.check(rendered.payload, model.format, model=model)
-    heading(console, f"{count} of {model.max_input:,}, {numbered(len(problems), 'problem')}")
+
+def problems_of(context: Context) -> list[Problem]:
+    """What the provider would refuse."""
+    return api.check(context.payload, context.format, model=context.model)
+
+
+def demo_fields(shown: Demo) -> dict[str, Any]:
+    """The demonstration for programs."""
+    return {
+        "messages": len(shown.conversation.messages),
+        "tokens": shown.whole,
+        "budget": BUDGET,
+        "receipt": shown.contexts[0].receipt(),
+        "windows": [row.summary() for row in shown.rows],
+        "recall": recall_fields(shown.recalled, None),
+        "requests": [
+            {
+                "model": context.model.id,
+                "format": context.format,
+                "problems": msgspec.to_builtins(problems_of(context)),
+                "payload": context.payload,
+            }
+            for context in shown.contexts
+        ],
+    }
+
+
+# --- for people ----------------------------------------------------------------------------------
+
+
+def draw(console: Console, shown: Demo) -> None:
+    """Print the demonstration in five steps."""
+    messages = shown.conversation.messages
+    heading(console, "1. A conversation that is too long")
+    console.print(
+        f"Maya and Tom renovate their kitchen with an assistant: {len(messages)} messages over "
+        f"two months,\n{shown.whole:,} tokens. Each request may have {BUDGET:,}. The newest one:"
+    )
+    console.print(f"\n  Maya: {shown.question}", style="cyan")
+
+    heading(console, "2. What the model sees, and why")
+    display.print_explanation(shown.contexts[0], console=console)
+
+    heading(console, "3. What a stable prefix saves")
+    draw_windows(console, shown.rows)
+
+    heading(console, "4. What left the window is not lost")
+    console.print("cw recall finds what the question needs in the whole conversation:\n")
+    console.print("\n".join(f"  {line}" for line in shown.recalled.text.splitlines()), style="cyan")
+
+    heading(console, "5. The same conversation for two providers")
+    for context in shown.contexts:
+        draw_request(console, context)
+
+    heading(console, "Now with your own")
+    console.print(
+        f"  cw explain chat.json --model {shown.contexts[0].model.id} --budget 8000\n"
+        '  cw import chatgpt-export.zip && cw recall "What did we decide about …?"\n'
+        "  cw --help"
+    )
 
 
 def heading(console: Console, title: str) -> None:
-    """A line that tells the parts apart."""
+    """Print a line between the parts."""
     console.print(f"\n── {title} ".ljust(WIDTH, "─"), style="bold green")
 
 
-def flowing(value: Any, indent: int = 0, column: int = 0) -> str:
-    """JSON that fills its lines, as prose does; each object of a list begins a line of its own.
-
-    `column` is where the value starts, `indent` where its further lines are aligned.
-    """
-    line = json.dumps(value, ensure_ascii=False)
-    if column + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
-        return line
-    text, column, indent = line[0], column + 1, indent + 1
-    for number, (key, item) in enumerate(items_of(cast("dict[str, Any] | list[Any]", value))):
-        text += "," if number else ""
-        size = len(key) + len(json.dumps(item, ensure_ascii=False))
-        too_long = column + size + 2 > WIDTH and (indent == 1 or not in_rows(item))
-        if in_rows(value) or (number and too_long):
-            text, column = f"{text}\n{' ' * indent}", indent
-        elif number:
-            text, column = f"{text} ", column + 2
-        piece = key + flowing(item, indent, column + len(key))
-        text += piece
-        column = column + len(piece) if "\n" not in piece else len(piece.rsplit("\n", 1)[1])
-    return text + line[-1]
-
-
-def in_rows(value: Any) -> bool:
-    """Whether a value that does not fit is laid out row by row: a list of several objects."""
-    return isinstance(value, list) and len(value) > 1 and isinstance(value[0], dict | list)  # pyright: ignore
+def draw_windows(console: Console, rows: tuple[Row, Row]) -> None:
+    """Print what the two windows send and cost over all requests of the conversation."""
+    stepped, sliding = rows
+    head = ("window", "requests", "tokens sent", "cached", "input price")
+    cells = [
+        (
+            row.recipe,
+            f"{len(row.requests)}",
+            f"{row.sent:,}",
+            f"{row.share:.0%}",
+            "-" if row.dollars is None else money(row.dollars),
+        )
+        for row in rows
+    ]
+    console.print(table([head, *cells], numbers=1))
+    console.print(
+        "\nA sliding window drops a message with every turn, so the provider's prompt cache starts "
+        "over.\nThe default window moves in steps and keeps the beginning of the request as it was."
+    )
+    if stepped.dollars and sliding.dollars:
+        ratio = sliding.dollars / stepped.dollars
+        console.print(f"Sliding costs {ratio:.1f} times as much.", style="bold")
 
 
-def items_of(value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    """The items of a container, each with what stands before it."""
+def draw_request(console: Console, context: Context) -> None:
+    """Print the outline of a request, and one tool call as this provider spells it."""
+    from rich.highlighter import JSONHighlighter
+
+    turns = next(
+        cast("list[Any]", context.payload[name]) for name in TURNS if name in context.payload
+    )
+    problems = numbered(len(problems_of(context)), "problem")
+    title = f"{context.model.id} ({context.format})"
+    counted = f"{numbered(len(turns), 'turn')}, {context.ledger.tokens:,} tokens, {problems}"
+    console.print(f"{title}: {counted}", style="bold")
+    calls = (turn for turn in reversed(turns) if is_call(turn))
+    text = json.dumps(shortened(next(calls)), ensure_ascii=False)
+    console.print(JSONHighlighter()(f"  {harmless(text)}"))
+
+
+def is_call(turn: Any) -> bool:
+    """Whether a turn of a request is the tool call that is shown; its result has no argument."""
+    text = json.dumps(turn)
+    return CALL in text and ARGUMENT in text
+
+
+def shortened(value: Any) -> Any:
+    """A JSON value with long texts cut."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT_CHARS else f"{value[: MAX_TEXT_CHARS - 1]}…"
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        yield from (("", item) for item in value)
-    else:
-        for key, item in value.items():
-            yield f"{json.dumps(key, ensure_ascii=False)}: ", item
+        return [shortened(item) for item in cast("list[Any]", value)]
+    return value

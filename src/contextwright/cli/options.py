@@ -1,95 +1,260 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share.
+
+Commands annotate their parameters with `Argument` and `Option`; `commands.spread` hands them to the
+parser. A class of `OptionGroup` names options that belong together, and a command takes it as one
+parameter. The parser is not loaded here, because simple stream commands run without it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeAlias
 
-import typer
+from msgspec import Struct
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A JSON file, or - for standard input.")]
-FormatName = Annotated[
+from contextwright.cli import completion
+
+__all__ = [
+    "Argument",
+    "At",
+    "AsJson",
+    "Conversation",
+    "EmbedderName",
+    "File",
+    "FileOrConversation",
+    "InputFormat",
+    "ListChanges",
+    "ModelName",
+    "ModelsFile",
+    "Option",
+    "OptionGroup",
+    "Output",
+    "PayloadFormat",
+    "ReplaceInvalid",
+    "RequestOptions",
+    "RequiredModel",
+    "StoreLocation",
+    "StoreOptions",
+    "TargetOptions",
+]
+
+
+Complete: TypeAlias = Callable[..., list[str]]
+"""Gives the values that complete an incomplete one."""
+
+
+class Argument:
+    """An argument of a command, as its usage and help show it."""
+
+    def __init__(self, metavar: str, *, help: str, complete: Complete | None = None) -> None:
+        self.metavar, self.help, self.complete = metavar, help, complete
+
+
+class Option:
+    """An option of a command: its names, its help, and the values it takes."""
+
+    def __init__(
+        self,
+        *names: str,
+        help: str,
+        metavar: str | None = None,
+        min: float | None = None,
+        max: float | None = None,
+        complete: Complete | None = None,
+    ) -> None:
+        self.names, self.help, self.metavar = names, help, metavar
+        self.min, self.max, self.complete = min, max, complete
+
+
+class OptionGroup(Struct, frozen=True, kw_only=True):
+    """Options that several commands share as one parameter."""
+
+
+# --- what to read ------------------------------------------------------------------------------
+
+File: TypeAlias = Annotated[str, Argument("FILE", help="JSON file, or - for standard input.")]
+FileOrConversation: TypeAlias = Annotated[
+    str,
+    Argument(
+        "FILE|CONVERSATION",
+        help="JSON file, - for standard input, or the id of a stored conversation.",
+        complete=completion.conversations,
+    ),
+]
+Conversation: TypeAlias = Annotated[
+    str,
+    Argument(
+        "CONVERSATION",
+        help="Id of a stored conversation.",
+        complete=completion.conversations,
+    ),
+]
+InputFormat: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    Option(
+        "--from",
+        metavar="FORMAT",
+        help="Format of the input (see cw formats). Default: detected.",
+        complete=completion.formats,
+    ),
+]
+PayloadFormat: TypeAlias = Annotated[
+    str | None,
+    Option(
         "--format",
         "-f",
+        "--from",
         metavar="FORMAT",
-        help="What it is: see cw formats. Default: the model's own.",
+        help="Format of the input (see cw formats). Default: detected.",
+        complete=completion.formats,
     ),
 ]
-ModelName = Annotated[
-    str | None,
-    typer.Option("--model", "-m", metavar="MODEL", help="A model's name: see cw models."),
-]
-ModelsFile = Annotated[
-    str | None,
-    typer.Option(
-        "--models", metavar="FILE", help="Your own model facts (TOML or JSON), over ours."
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Source = Annotated[str, typer.Option("--from", metavar="FORMAT", help="What it is.")]
-FileOrConversation = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|CONVERSATION",
-        help="With --from a JSON file, or - for standard input; else a conversation of the store.",
-    ),
-]
-FileFormat = Annotated[
-    str | None,
-    typer.Option("--from", metavar="FORMAT", help="What the file is: see cw formats."),
-]
-Conversation = Annotated[str, typer.Argument(metavar="CONVERSATION", help="Its id.")]
-Tenant = Annotated[
-    str, typer.Option("--tenant", metavar="NAME", help="Whose conversations. Default: nobody's.")
-]
-ForModel = Annotated[str, typer.Option("--model", "-m", metavar="MODEL", help="Who reads it.")]
-RecipeName = Annotated[
-    str,
-    typer.Option("--recipe", "-r", metavar="NAME|FILE", help="A recipe: see cw recipes."),
-]
-Budget = Annotated[
+At: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--budget",
-        "-b",
-        min=1,
-        metavar="N",
-        help="Tokens of the whole request. Default: the recipe's, else what the model takes.",
+    Option("--at", min=1, metavar="N", help="Stop after message N. Default: the last."),
+]
+ReplaceInvalid: TypeAlias = Annotated[
+    bool,
+    Option(
+        "--replace-invalid",
+        help="Replace characters that cannot be stored with U+FFFD.",
     ),
 ]
-Answer = Annotated[
-    int | None,
-    typer.Option("--answer", min=1, metavar="N", help="Tokens kept free for the answer."),
-]
-TargetFormat = Annotated[
+
+# --- what to print -----------------------------------------------------------------------------
+
+AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
+Output: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--format", "-f", metavar="FORMAT", help="The API it is for. Default: the model's own."
+    Option("--output", "-o", metavar="FILE", help="Write to a file, not to stdout."),
+]
+ListChanges: TypeAlias = Annotated[
+    bool, Option("--changes", help="List every change on stderr. Default: count them.")
+]
+
+# --- models ------------------------------------------------------------------------------------
+
+RequiredModel: TypeAlias = Annotated[
+    str,
+    Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="Target model (see cw models).",
+        complete=completion.models,
     ),
 ]
-Now = Annotated[
+ModelName: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--now",
-        metavar="TIME",
-        help="What clocks tell (ISO 8601). Default: the time of the newest question.",
+    Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="Target model (see cw models).",
+        complete=completion.models,
     ),
 ]
-ToolsFile = Annotated[
+ModelsFile: TypeAlias = Annotated[
     str | None,
-    typer.Option("--tools", metavar="FILE", help="Tools (JSON) instead of the conversation's."),
+    Option(
+        "--models",
+        metavar="FILE",
+        help="Your own model facts (TOML or JSON). They override the built-in ones.",
+    ),
 ]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="OUT", help="Write to this file.")
+EmbedderName: TypeAlias = Annotated[
+    Literal["auto", "wordllama", "none"],
+    Option(
+        "--embedder",
+        help="Embedder for vectors; auto uses wordllama if it is installed, none uses words only.",
+    ),
 ]
-StorePlace = Annotated[
+
+
+# --- groups ------------------------------------------------------------------------------------
+
+
+StoreLocation: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--store",
         "-s",
         metavar="FILE|URL",
-        help="Where conversations live: an SQLite file or postgresql://… "
+        help="SQLite file or postgresql://… URL of the store. "
         "Default: CONTEXTWRIGHT_STORE, else a file in your data folder.",
     ),
 ]
+
+
+class StoreOptions(OptionGroup, frozen=True, kw_only=True):
+    """Which store a command works on."""
+
+    store: StoreLocation = None
+    tenant: Annotated[
+        str, Option("--tenant", metavar="NAME", help="Tenant name. Default: none.")
+    ] = ""
+
+    @property
+    def is_named(self) -> bool:
+        """True if the call names a store or a tenant."""
+        return self.store is not None or self.tenant != ""
+
+
+class TargetOptions(OptionGroup, frozen=True, kw_only=True):
+    """The model a request is for, and how large it may be."""
+
+    model: RequiredModel
+    models: ModelsFile = None
+    format: Annotated[
+        str | None,
+        Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="Format of the request. Default: the model's own.",
+            complete=completion.formats,
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        Option(
+            "--budget",
+            "-b",
+            min=1,
+            metavar="N",
+            help="Token budget of the whole request. "
+            "Default: the recipe's, else the model's input limit.",
+        ),
+    ] = None
+    max_output_tokens: Annotated[
+        int | None,
+        Option(
+            "--max-output-tokens",
+            min=1,
+            metavar="N",
+            help="Tokens reserved for the answer. Default: the recipe's.",
+        ),
+    ] = None
+
+
+class RequestOptions(TargetOptions, frozen=True, kw_only=True):
+    """Everything a request depends on besides the conversation."""
+
+    recipe: Annotated[
+        str,
+        Option(
+            "--recipe",
+            "-r",
+            metavar="NAME|FILE",
+            help="Recipe name or file (see cw recipes).",
+            complete=completion.recipes,
+        ),
+    ] = "default"
+    tools: Annotated[
+        str | None,
+        Option(
+            "--tools",
+            metavar="FILE",
+            help="Tools (JSON list) to use instead of the conversation's own.",
+        ),
+    ] = None

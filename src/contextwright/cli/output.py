@@ -1,35 +1,41 @@
-"""Printing: results on standard output or into a file, words on standard error, nothing forged.
+"""Printing: results to standard output or a file, remarks to standard error.
 
-Everything is UTF-8, whatever the locale. What goes to a terminal may hold no character that
-moves the cursor, hides text or turns its direction; JSON for a pipe or a file is left as it is.
+Everything is UTF-8, whatever the locale. Text for a terminal holds no character that moves the
+cursor, hides text or changes its direction; JSON for a pipe or a file is left as it is.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from contextwright.errors import UsageError
-from contextwright.terminal import UNSAFE, safe
+from contextwright.errors import ContextwrightError, ParseError, UsageError
+from contextwright.messages.changes import Change
+from contextwright.text.terminal import UNSAFE, safe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
     "complain",
+    "count_changes",
+    "error_fields",
     "harmless",
     "indented",
+    "list_changes",
     "note",
     "numbered",
     "on_terminal",
     "paint",
     "progress",
+    "report_changes",
     "say",
     "say_json",
     "table",
@@ -40,32 +46,32 @@ Write: TypeAlias = Callable[[bytes], object]
 
 
 def say(text: str) -> None:
-    """Lines for people, on standard output."""
+    """Print lines for people on standard output."""
     emit(f"{safe(text)}\n".encode())
 
 
 def say_json(value: Any) -> None:
-    """A value as JSON, on standard output."""
+    """Print a value as indented JSON on standard output."""
     with written(None) as write:
         write(indented(msgspec.json.encode(value)))
 
 
 def note(text: str) -> None:
-    """A remark beside the result: one line on standard error."""
+    """Print a remark: one line on standard error."""
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stderr.buffer.write(f"{safe(text, line=True)}\n".encode())
         sys.stderr.buffer.flush()
 
 
 def complain(text: str) -> None:
-    """An error, in the one line it gets."""
+    """Print an error as one line on standard error."""
     note(f"cw: {text}")
 
 
 def paint(draw: Callable[[Console], None], *, colored: bool | None = None) -> None:
-    """Print what `draw` puts on a console, in colour on a terminal or when asked for.
+    """Print what `draw` puts on a console, in colour on a terminal or if `colored` is True.
 
-    What it draws has to be safe already: escape sequences go through.
+    The drawn text must be safe already, because escape sequences pass through.
     """
     from rich.console import Console
 
@@ -86,7 +92,7 @@ def paint(draw: Callable[[Console], None], *, colored: bool | None = None) -> No
 
 @contextmanager
 def written(path: str | None) -> Generator[Write]:
-    """Where JSON goes: standard output, or a file that appears whole or not at all."""
+    """Open standard output, or a file that appears whole or not at all, for JSON."""
     if path is None or path == "-":
         yield (lambda data: emit(harmless(data.decode()).encode())) if on_terminal() else emit
     elif os.path.exists(path) and not os.path.isfile(path):
@@ -105,7 +111,7 @@ def written(path: str | None) -> Generator[Write]:
 
 
 def emit(data: bytes) -> None:
-    """Write and flush, so that a reader in a pipe has each line when it is ready."""
+    """Write and flush, so that a reader in a pipe gets each line as soon as it is ready."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise UsageError("there is no standard output", hint="use -o FILE")
     sys.stdout.buffer.write(data)
@@ -113,23 +119,23 @@ def emit(data: bytes) -> None:
 
 
 def on_terminal() -> bool:
-    """Whether a person looks at the output."""
+    """True if standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def harmless(json: str) -> str:
-    """JSON that a terminal shows and does not obey; it still means the same."""
+    """JSON with the same value, in which a terminal finds no control characters."""
     return UNSAFE.sub(lambda match: json_escape(match[0]), json)
 
 
 def json_escape(character: str) -> str:
-    """A character as JSON escapes it."""
+    """A character as a JSON escape."""
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
 def indented(json: bytes) -> bytes:
-    """JSON laid out for people."""
+    """JSON with line breaks and indentation."""
     return msgspec.json.format(json, indent=2) + b"\n"
 
 
@@ -138,8 +144,38 @@ def numbered(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def report_changes(changes: Iterable[Change], *, listed: bool) -> None:
+    """Print every change, or how many there are of each kind, on standard error."""
+    if listed:
+        list_changes(changes)
+    else:
+        count_changes(Counter(change.code for change in changes))
+
+
+def list_changes(changes: Iterable[Change], *, prefix: str = "") -> None:
+    """Print every change on standard error."""
+    for change in changes:
+        note(f"{prefix}{change}")
+
+
+def count_changes(codes: Counter[str]) -> None:
+    """Print how many changes there are of each kind, in one line on standard error."""
+    if codes:
+        counted = ", ".join(f"{code} ×{number:,}" for code, number in sorted(codes.items()))
+        note(f"cw: {numbered(codes.total(), 'change')}: {counted} (--changes lists them)")
+
+
+def error_fields(error: BaseException, number: int) -> dict[str, Any]:
+    """An error as the data of an error line."""
+    if not isinstance(error, ContextwrightError):
+        return {"line": number, "message": type(error).__name__, "hint": ""}
+    path = error.path if isinstance(error, ParseError) else ""
+    message = str(error.args[0])
+    return {"line": number, "path": path, "message": message, "hint": error.hint}
+
+
 def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
-    """Rows in aligned columns; from column `numbers` on they are aligned to the right."""
+    """Rows in aligned columns; columns from index `numbers` on are aligned to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
@@ -153,7 +189,7 @@ def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
 
 @contextmanager
 def progress(title: str, *, in_bytes: bool = False) -> Generator[Callable[[int, int], None] | None]:
-    """A bar on standard error while a person waits; nothing where nobody looks."""
+    """Show a progress bar on standard error if that is a terminal; else give None."""
     if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         yield None
         return

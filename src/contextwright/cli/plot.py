@@ -7,10 +7,10 @@ from itertools import chain
 from math import ceil, log10
 from xml.sax.saxutils import escape
 
-from contextwright.explaining import money
+from contextwright.context.explain import money
+from contextwright.context.simulate import Row
 from contextwright.models import Model
-from contextwright.simulation import Row
-from contextwright.terminal import safe
+from contextwright.text.terminal import safe
 
 __all__ = ["plot"]
 
@@ -19,7 +19,7 @@ CACHED, UNCACHED, INK, FAINT = "#7aa6c2", "#e0703a", "#222222", "#999999"
 
 
 def plot(rows: Sequence[Row], *, model: Model, budget: int | None) -> str:
-    """The drawing as SVG: one panel a recipe, all in one scale."""
+    """The drawing as SVG: one panel per recipe, all on the same scale."""
     most = max((request.tokens for row in rows for request in row.requests), default=1)
     title = f"Tokens of each request, {model.id}"
     height = TOP + len(rows) * (PANEL + GAP)
@@ -43,7 +43,7 @@ width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12" fill="
 
 
 def panel(row: Row, top: int, scale: int, budget: int | None) -> Iterator[str]:
-    """The requests of one recipe."""
+    """The panel of one recipe."""
     bottom = top + PANEL
     price = "" if row.dollars is None else f", input {money(row.dollars)}"
     title = f"{row.recipe}: {row.share:.1%} of {row.sent:,} tokens in the prefix{price}"
@@ -70,7 +70,7 @@ def line(y: float, stroke: str) -> str:
 
 
 def area(values: Sequence[int], colour: str, bottom: int, scale: int) -> str:
-    """Steps from the bottom up, one as wide as the other."""
+    """A filled area of steps of equal width."""
     wide = (EDGE - LEFT) / max(len(values), 1)
     steps = "".join(
         f"V{height_of(value, bottom, scale)}H{round(LEFT + (place + 1) * wide, 2):g}"
@@ -80,16 +80,16 @@ def area(values: Sequence[int], colour: str, bottom: int, scale: int) -> str:
 
 
 def height_of(tokens: int, bottom: int, scale: int) -> float:
-    """Where so many tokens reach to."""
+    """The y coordinate of a number of tokens."""
     return round(bottom - PANEL * tokens / scale, 1)
 
 
 def nice(most: int) -> int:
-    """A round number that is not less: 1, 2 or 5 and zeros."""
+    """The smallest number 1, 2 or 5 × 10ⁿ that is not less than `most`."""
     unit = 10 ** max(ceil(log10(max(most, 1))) - 1, 0)
     return next(step * unit for step in (1, 2, 5, 10) if step * unit >= most)
 
 
 def words(text: str) -> str:
-    """Text that is text in a drawing too."""
+    """Text escaped for SVG."""
     return escape(safe(text, line=True))

@@ -1,70 +1,128 @@
-"""`cw recall` and `cw search`: what was said before."""
+"""`cw recall` and `cw search`: earlier messages, by meaning and by words."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from contextwright.cli.build import read_now
-from contextwright.cli.input import text_given
+from contextwright.cli import completion
+from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.options import (
+    Argument,
+    AsJson,
+    EmbedderName,
+    ModelName,
+    Option,
+    StoreOptions,
+)
 from contextwright.cli.output import note, progress, say, say_json, table
-from contextwright.cli.store import existing, place_of
+from contextwright.cli.stores import existing, require_conversation
 from contextwright.cli.streams import as_fields
 from contextwright.errors import EmbedderError, UsageError
-from contextwright.quoting import one_line
-from contextwright.recall.embedding import Given
-from contextwright.recall.packing import Recall, RecallItem
-from contextwright.store.records import Hit, Stored
+from contextwright.recall.packing import RecallHit, RecallResult
+from contextwright.store.records import SearchHit, StoredMessage
+from contextwright.text.quoting import one_line
 
 __all__ = ["recall", "search"]
 
-WIDEST = 100
-"""Characters of a message on a line."""
-WIDEST_NAME = 20
-FAINT = 0.05
-"""Log-odds below which a reason is not worth the place."""
+MAX_TEXT_CHARS, MAX_NAME_CHARS = 100, 20
+MIN_LOG_ODDS = 0.05
+"""Reasons that add less are not listed."""
+
+Query = Annotated[str, Argument("QUERY", help="Question or words; - for standard input.")]
+Where = Annotated[
+    str | None,
+    Option(
+        "--conversation",
+        "-c",
+        metavar="ID",
+        help="Look in this conversation. Default: in all.",
+        complete=completion.conversations,
+    ),
+]
 
 
 # --- recall --------------------------------------------------------------------------------------
 
 
 def recall(
-    query: str,
-    place: str | None,
-    tenant: str,
-    *,
-    conversation: str | None,
-    now: str | None,
-    explain: bool,
-    embedder: Given,
-    as_json: bool,
-    **wish: Any,
+    query: Query,
+    where: StoreOptions,
+    conversation: Where = None,
+    about: Annotated[
+        str | None,
+        Option("--about", metavar="PERSON", help="Messages of this person only: an id or a name."),
+    ] = None,
+    budget: Annotated[
+        int, Option("--budget", "-b", min=1, metavar="N", help="Token budget of all lines.")
+    ] = 2_000,
+    limit: Annotated[
+        int | None,
+        Option("--limit", "-n", min=1, metavar="N", help="At most N messages. Default: no limit."),
+    ] = None,
+    min_score: Annotated[
+        float, Option("--min-score", min=0.0, max=1.0, metavar="P", help="Minimum score, 0 to 1.")
+    ] = 0.0,
+    model: ModelName = None,
+    now: Annotated[
+        str | None,
+        Option(
+            "--now",
+            metavar="TIME",
+            help="Time of the question (ISO 8601), for words like “last week”. Default: now.",
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, Option("--explain", help="Print a table of scores and reasons instead.")
+    ] = False,
+    embedder: EmbedderName = "auto",
+    as_json: AsJson = False,
 ) -> int:
-    """Print what a question needs: lines to read, a table of reasons, or JSON."""
+    """Recall the messages that a question needs.
+
+    Finds messages by their words, by their meaning if an embedder is installed, by speaker and by
+    date, and prints those that fit the token budget in their order, under their days. --model
+    counts tokens as that model does. Exits with 1 if nothing is recalled.
+
+    \b
+    cw recall "What did Alice say about the train last week?"
+    cw recall "allergies" --conversation lunch --about alice --budget 500
+    cw recall "Where do we meet?" --limit 10 --explain
+    """
     if explain and as_json:
         raise UsageError("--json has the reasons too", hint="leave out --explain")
-    query = text_given(query)
-    wish["now"] = read_now(now) if now else datetime.now(UTC).astimezone()
-    with existing(place, tenant=tenant, embedder=embedder) as store:
-        with progress(f"indexing {place_of(place)}") as moved, suppress(EmbedderError):
-            store.index(conversation, progress=moved)  # recall itself says that it fails
+    query = read_text(query)
+    moment = read_time_option(now) if now else datetime.now(UTC).astimezone()
+    with existing(where, embedder=None if embedder == "none" else embedder) as store:
+        if conversation is not None:
+            require_conversation(store, conversation)
+        with progress(f"indexing {store.engine.where}") as moved, suppress(EmbedderError):
+            store.index(conversation, progress=moved)  # recall itself reports the error
         asked = store if conversation is None else store.conversation(conversation)
-        found = asked.recall(query, **wish)
-        name = store.space.embedder.name if store.space and found.has_meaning else None
+        found = asked.recall(
+            query,
+            about=about,
+            budget=budget,
+            limit=limit,
+            min_score=min_score,
+            model=model,
+            now=moment,
+        )
+        name = store.embedder.name if store.embedder and found.has_meaning else None
     if as_json:
         say_json(recall_fields(found, name))
     elif found.items:
         say(explained(found, name) if explain else found.text)
     if found.trouble:
-        note(f"cw: by words alone: {found.trouble}")
+        note(f"cw: by words only: {found.trouble}")
     if not found.items:
         note("cw: nothing recalled")
     return 0 if found.items else 1
 
 
-def recall_fields(found: Recall, embedder: str | None) -> dict[str, Any]:
-    """What was recalled, for programs."""
+def recall_fields(found: RecallResult, embedder: str | None) -> dict[str, Any]:
+    """The result for programs."""
     return {
         "query": found.query,
         "budget": found.budget,
@@ -74,8 +132,8 @@ def recall_fields(found: Recall, embedder: str | None) -> dict[str, Any]:
     }
 
 
-def item_fields(item: RecallItem) -> dict[str, Any]:
-    """A message or a memory, for programs; its parts add up to the log-odds of its score."""
+def item_fields(item: RecallHit) -> dict[str, Any]:
+    """A hit for programs; its parts add up to the log-odds of its score."""
     return {
         "conversation": item.conversation,
         "seq": item.seq,
@@ -88,28 +146,28 @@ def item_fields(item: RecallItem) -> dict[str, Any]:
     }
 
 
-def explained(found: Recall, embedder: str | None) -> str:
-    """A table of what was recalled and why, the likeliest first, and how to read it."""
+def explained(found: RecallResult, embedder: str | None) -> str:
+    """A table of the hits with their reasons, the most likely first."""
     heading = ("score", "message", "tokens", "speaker", "day", "because")
     likeliest = sorted(found, key=lambda item: -item.score)
     used = f"{len(found):,} recalled, {found.tokens:,} of {found.budget:,} tokens"
-    ways = f"words and meaning ({embedder})" if embedder else "words alone"
+    ways = f"words and meaning ({embedder})" if embedder else "words only"
     return (
         f"{table([heading, *map(item_row, likeliest)])}\n\n{used}, by {ways}\n"
         "The score is a probability; the reasons add up to its log-odds."
     )
 
 
-def item_row(item: RecallItem) -> tuple[str, ...]:
-    """A message in a row."""
-    reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= FAINT]
+def item_row(item: RecallHit) -> tuple[str, ...]:
+    """A hit as a row."""
+    reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= MIN_LOG_ODDS]
     time = item.message.time
     speaker = item.speaker if item.memory is None else (item.memory.author or "-")
     return (
         f"{item.score:.2f}",
         f"{one_line(item.conversation)} {item.seq}" if item.memory is None else "memory",
         f"{item.tokens:,}",
-        one_line(speaker, WIDEST_NAME),
+        one_line(speaker, MAX_NAME_CHARS),
         f"{time:%Y-%m-%d}" if time else "-",
         ", ".join(reasons),
     )
@@ -119,20 +177,30 @@ def item_row(item: RecallItem) -> tuple[str, ...]:
 
 
 def search(
-    query: str,
-    place: str | None,
-    tenant: str,
-    *,
-    conversation: str | None,
-    most: int,
-    as_json: bool,
+    query: Query,
+    where: StoreOptions,
+    conversation: Where = None,
+    limit: Annotated[
+        int, Option("--limit", "-n", min=1, metavar="N", help="At most N messages.")
+    ] = 20,
+    as_json: AsJson = False,
 ) -> int:
-    """Print the messages that fit."""
-    query = text_given(query)
-    with existing(place, tenant=tenant, embedder=None) as store:
-        with progress(f"indexing {place_of(place)}") as moved:
-            store.index_words(conversation, progress=moved)
-        hits = store.search(query, conversation, most)
+    """Find messages by their words.
+
+    Prints the best first. The score is the share of the query's words in the message, where rare
+    words count more. Exits with 1 if nothing is found.
+
+    \b
+    cw search "risotto"
+    cw search "coffee" --conversation lunch --limit 5
+    """
+    query = read_text(query)
+    with existing(where, embedder=None) as store:
+        if conversation is not None:
+            require_conversation(store, conversation)
+        with progress(f"indexing {store.engine.where}") as moved:
+            store.index(conversation, words_only=True, progress=moved)
+        hits = store.search(query, conversation, limit)
     if as_json:
         say_json([hit_fields(hit) for hit in hits])
     else:
@@ -143,17 +211,17 @@ def search(
     return 0 if hits else 1
 
 
-def hit_fields(hit: Hit) -> dict[str, Any]:
-    """A hit for programs: the fields of `cw dump`, with where it is and how well it fits."""
-    fields = as_fields(Stored(hit.seq, None, hit.message))
+def hit_fields(hit: SearchHit) -> dict[str, Any]:
+    """A hit for programs: the fields of `cw dump`, with its conversation and score."""
+    fields = as_fields(StoredMessage(hit.seq, None, hit.message))
     del fields["key"]
     return {"conversation": hit.conversation, "score": round(hit.score, 4), **fields}
 
 
-def hit_line(hit: Hit) -> str:
-    """A hit on one line: score, conversation and number, who spoke, what was said."""
+def hit_line(hit: SearchHit) -> str:
+    """A hit on one line: score, conversation and number, speaker, text."""
     message = hit.message
     speaker = message.author.label if message.author else message.role
-    said = message.text or "\n".join(result.text for result in message.results)
+    text = message.text or "\n".join(result.text for result in message.results)
     where = f"{one_line(hit.conversation)} {hit.seq}"
-    return f"{hit.score:.2f}  {where}  {one_line(speaker)}: {one_line(said, WIDEST)}"
+    return f"{hit.score:.2f}  {where}  {one_line(speaker)}: {one_line(text, MAX_TEXT_CHARS)}"

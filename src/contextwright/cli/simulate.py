@@ -2,77 +2,118 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from contextwright import formats
-from contextwright.api import parse
-from contextwright.cli.input import about
+from contextwright.cli import completion
+from contextwright.cli.arguments import about, find_model, parse_document
+from contextwright.cli.options import AsJson, File, InputFormat, Option, TargetOptions
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
-from contextwright.cli.plot import plot
-from contextwright.documents import read_document, read_lines
+from contextwright.cli.plot import plot as drawing
+from contextwright.cli.requests import recipe_of
+from contextwright.context.explain import money
+from contextwright.context.simulate import Row, total
+from contextwright.context.simulate import simulate as replay
+from contextwright.documents.read import read_document, read_lines
 from contextwright.errors import ContextwrightError, ParseError, UsageError
-from contextwright.explaining import money
-from contextwright.formats.base import Conversation
-from contextwright.models import Model
-from contextwright.recipe import Recipe
-from contextwright.simulation import Row, simulate, total
+from contextwright.messages.conversation import Conversation
 
-__all__ = ["run"]
+__all__ = ["simulate"]
 
 
-def run(
-    file: str,
-    source: str,
-    recipes: list[Recipe],
-    *,
-    model: Model,
-    format: str | None,
-    budget: int | None,
-    jsonl: bool,
-    plot_file: str | None,
-    least_share: float | None,
-    as_json: bool,
+def simulate(
+    file: File,
+    target: TargetOptions,
+    source: InputFormat = None,
+    recipe: Annotated[
+        list[str] | None,
+        Option(
+            "--recipe",
+            "-r",
+            metavar="NAME|FILE",
+            help="Recipe name or file. Repeat it to compare recipes. Default: default.",
+            complete=completion.recipes,
+        ),
+    ] = None,
+    jsonl: Annotated[
+        bool, Option("--jsonl", help="Read one conversation per line and add them up.")
+    ] = False,
+    plot: Annotated[
+        str | None,
+        Option("--plot", metavar="FILE.svg", help="Draw the tokens of every request."),
+    ] = None,
+    min_cached: Annotated[
+        float | None,
+        Option(
+            "--min-cached",
+            min=0,
+            max=100,
+            metavar="PERCENT",
+            help="Exit with 1 if less of all tokens is in the previous request's prefix.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> int:
-    """Play every conversation with every recipe and print one row a recipe."""
-    formats.find(source)
-    formats.find(format or model.format)
-    if plot_file is not None and not plot_file.endswith(".svg"):
+    """Replay a recorded conversation and price it.
+
+    Each reply in the file answers one request: everything before it. Prints one row per recipe.
+    Exits with 1 if a request could not be built, is invalid, is over budget or lacks the newest
+    question.
+
+    \b
+    cw simulate run.json --model claude-sonnet-5-5 --budget 8000 \\
+      --recipe default --recipe 013 --plot run.svg
+    cw simulate logs.jsonl --jsonl --from anthropic --model claude-sonnet-5-5 --min-cached 90
+    """
+    model = find_model(target.model, target.models)
+    recipes = [recipe_of(name, target.max_output_tokens) for name in recipe or ["default"]]
+    formats.find(target.format or model.format)
+    if source is not None:
+        formats.find(source)
+    if plot is not None and not plot.endswith(".svg"):
         raise UsageError("a plot is an SVG file", hint="--plot out.svg")
     with about(file):
         conversations, failed = read(file, source, jsonl=jsonl)
     played: list[list[Row]] = []
     for number, conversation in enumerate(conversations, 1):
         title = f"conversation {number} of {len(conversations)}" if jsonl else "requests"
-        with progress(title) as told:
+        with progress(title) as moved:
             played.append(
-                simulate(
-                    conversation, recipes, model=model, budget=budget, format=format, progress=told
+                replay(
+                    conversation,
+                    recipes,
+                    model=model,
+                    budget=target.budget,
+                    format=target.format,
+                    progress=moved,
                 )
             )
     rows = [total([found[place] for found in played]) for place in range(len(recipes))]
     if not rows or not any(row.requests or row.refused for row in rows):
         raise ContextwrightError(
-            f"{'standard input' if file == '-' else file}: there is no request to play",
-            hint="a request is what stands before a reply",
+            f"{'standard input' if file == '-' else file}: there is no request to replay",
+            hint="a request is everything before a reply",
         )
     show(rows, as_json=as_json)
-    if plot_file is not None:
-        with written(plot_file) as write:
-            write(plot(rows, model=model, budget=budget).encode())
-    return verdict(rows, failed, least_share)
+    if plot is not None:
+        with written(plot) as write:
+            write(drawing(rows, model=model, budget=target.budget).encode())
+    return verdict(rows, failed, min_cached)
 
 
-def read(file: str, source: str, *, jsonl: bool) -> tuple[list[Conversation], int]:
-    """The conversations of a file, and how many lines of it could not be read."""
+def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversation], int]:
+    """The conversations of a file, and the number of lines that could not be read."""
     if not jsonl:
-        return [parse(read_document(file), source)], 0
+        return [parse_document(read_document(file), source)], 0
     conversations: list[Conversation] = []
     failed = 0
     for number, data in read_lines(file):
         try:
             if isinstance(data, ParseError):
                 raise data
-            conversations.append(parse(data, source))
+            conversations.append(parse_document(data, source))
         except ContextwrightError as error:
             failed += 1
             note(f"cw: line {number}: {error}")
@@ -95,7 +136,7 @@ def show(rows: list[Row], *, as_json: bool) -> None:
 
 
 def cells(row: Row, least: float) -> tuple[str, ...]:
-    """A row as people read it; `least` is the smallest price of all."""
+    """The cells of a row; `least` is the smallest price of all rows."""
     return (
         row.recipe,
         f"{len(row.requests) + row.refused:,}",
@@ -111,29 +152,29 @@ def cells(row: Row, least: float) -> tuple[str, ...]:
     )
 
 
-def verdict(rows: list[Row], failed: int, least_share: float | None) -> int:
-    """1 if a recipe made a request that is not sound, or shares less than it has to."""
+def verdict(rows: list[Row], failed: int, min_cached: float | None) -> int:
+    """The exit code: 1 if a line or a request failed, or if too little is cached."""
     bad = failed > 0
     for row in rows:
         if not row.sound:
             bad = True
             note(f"cw: {row.recipe}: {faults(row)}")
-        if least_share is not None and row.share * 100 < least_share:
+        if min_cached is not None and row.share * 100 < min_cached:
             bad = True
-            note(f"cw: {row.recipe}: {row.share:.1%} in the prefix, asked for {least_share:g} %")
+            note(f"cw: {row.recipe}: {row.share:.1%} cached, the minimum is {min_cached:g}%")
     if failed:
         note(f"cw: {numbered(failed, 'line')} failed")
     return 1 if bad else 0
 
 
 def faults(row: Row) -> str:
-    """What was wrong with the requests of a recipe."""
+    """The faults of a recipe's requests, counted."""
     counted = {
         "refused": row.refused,
         "invalid": row.invalid,
         "over budget": row.over_budget,
         "without the question": row.lost_questions,
     }
-    said = ", ".join(f"{number:,} {fault}" for fault, number in counted.items() if number)
+    parts = ", ".join(f"{number:,} {fault}" for fault, number in counted.items() if number)
     first = next((error for request in row.requests for error in request.errors), "")
-    return f"{said} ({first})" if first else said
+    return f"{parts} ({first})" if first else parts

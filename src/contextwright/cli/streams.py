@@ -1,34 +1,35 @@
-"""`cw append-stream` and `cw dump`: what programs outside rely on.
+"""`cw append-stream` and `cw dump`: the contracts of other programs.
 
-`append-stream` takes what has arrived on standard input as one group: while one group is being
-made durable the next one gathers in the pipe.
+`append-stream` stores all lines that have arrived on standard input as one group. While a group is
+made durable, the next one gathers in the pipe.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, Literal, cast
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.changes import Change
+from contextwright.cli.options import Conversation, Option, ReplaceInvalid, StoreOptions
 from contextwright.cli.output import note, numbered, written
-from contextwright.cli.store import opened
-from contextwright.documents import LINE_LIMIT, decode, standard_input, too_large
+from contextwright.cli.stores import opened
+from contextwright.documents.read import LINE_LIMIT, decode, standard_input, too_large
 from contextwright.errors import ContextwrightError, ParseError, shown
-from contextwright.messages import Message, Text, ToolResult
-from contextwright.store.engine import Sync
-from contextwright.store.hygiene import mended
-from contextwright.store.records import Stored, Turn
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text, ToolResult
+from contextwright.store.records import StoredMessage, Turn
+from contextwright.store.rows.validation import mended
 
-__all__ = ["append_stream", "dump", "run_plain"]
+__all__ = ["append_stream", "as_fields", "dump", "run_plain"]
 
 CHUNK = 2**20
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
-    """Run a stream from plainly spelled arguments; None if they need the parser or its help."""
+    """Run a stream command from simple arguments; None if they need the parser."""
     name, *rest = arguments
     words: list[str] = []
     options: dict[str, str] = {}
@@ -37,18 +38,18 @@ def run_plain(arguments: Sequence[str]) -> int | None:
         option, equals, value = argument.partition("=")
         if option in ("--store", "--sync", "--tenant") and (equals or rest):
             options[option] = value if equals else rest.pop(0)
-        elif argument == "--replace":
+        elif argument == "--replace-invalid":
             options[argument] = ""
         elif argument.startswith("-"):
             return None
         else:
             words.append(argument)
-    place, tenant = options.get("--store"), options.get("--tenant", "")
+    where = StoreOptions(store=options.get("--store"), tenant=options.get("--tenant", ""))
     if name == "dump" and len(words) == 1 and options.keys() <= {"--store", "--tenant"}:
-        return dump(words[0], place, tenant)
+        return dump(words[0], where)
     sync = options.get("--sync", "full")
     if name == "append-stream" and not words and (sync == "full" or sync == "fast"):
-        return append_stream(place, tenant, sync=sync, replace="--replace" in options)
+        return append_stream(where, sync, "--replace-invalid" in options)
     return None
 
 
@@ -56,7 +57,7 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 
 
 class Line(Struct):
-    """One line of input on its way: the turn it asks for, or why it is none."""
+    """One line of input: the turn it holds, or the error in it."""
 
     key: Any
     turn: Turn | None = None
@@ -64,19 +65,38 @@ class Line(Struct):
     error: ContextwrightError | None = None
 
     def answer(self) -> bytes:
-        """What is said about it, once it is durable or refused."""
+        """The line to print once the turn is durable or refused."""
         if self.error is not None:
             return msgspec.json.encode({"error": str(self.error), "key": self.key}) + b"\n"
-        said = {"changes": [str(change) for change in self.changes]} if self.changes else {}
-        return msgspec.json.encode({"ack": self.key, **said}) + b"\n"
+        extra = {"changes": [str(change) for change in self.changes]} if self.changes else {}
+        return msgspec.json.encode({"ack": self.key, **extra}) + b"\n"
 
 
-def append_stream(place: str | None, tenant: str, *, sync: Sync, replace: bool) -> int:
-    """Store a turn for each line, and answer each once it is durable."""
+def append_stream(
+    where: StoreOptions,
+    sync: Annotated[
+        Literal["full", "fast"],
+        Option(
+            "--sync",
+            help="Durability on power loss: full loses nothing, fast may lose the last moments.",
+        ),
+    ] = "full",
+    replace_invalid: ReplaceInvalid = False,
+) -> int:
+    """Store turns from JSON Lines.
+
+    Reads {"conversation": …, "key": …, "messages": [{"role": …, "content": …}]} per line from
+    standard input. Prints {"ack": key} once the turn is durable. A key that was stored before is
+    acknowledged, and nothing is stored twice. A line that cannot be stored gives
+    {"error": …, "key": …}, and the stream continues.
+
+    \b
+    cw append-stream --store chat.db < turns.jsonl
+    """
     failed = 0
-    with opened(place, sync=sync, tenant=tenant) as store, written(None) as write:
+    with opened(where, sync=sync) as store, written(None) as write:
         for group in groups_of_lines(standard_input()):
-            lines = [as_line(data, number, replace=replace) for number, data in group]
+            lines = [as_line(data, number, replace=replace_invalid) for number, data in group]
             sound = [line for line in lines if line.turn is not None]
             outcomes = store.add_each([cast("Turn", line.turn) for line in sound])
             for line, outcome in zip(sound, outcomes, strict=True):
@@ -89,7 +109,7 @@ def append_stream(place: str | None, tenant: str, *, sync: Sync, replace: bool) 
 
 
 def groups_of_lines(stream: BinaryIO) -> Iterator[list[tuple[int, bytes | ParseError]]]:
-    """All whole lines that have arrived, again and again, each with its number."""
+    """Groups of whole lines as they arrive, each line with its number."""
     number, pieces, length = 0, list[bytes](), 0
     while True:
         chunk = cast("Any", stream).read1(CHUNK)
@@ -115,14 +135,14 @@ def groups_of_lines(stream: BinaryIO) -> Iterator[list[tuple[int, bytes | ParseE
 
 
 def as_line(data: bytes | ParseError, number: int, *, replace: bool) -> Line:
-    """What a line asks for."""
+    """Read the turn of a line."""
     line = Line(None)
     try:
         if isinstance(data, ParseError):
             raise data
         body = decode(data, first_line=number)
         if not isinstance(body, dict):
-            raise ParseError(f"a turn is an object, not {shown(body)}", line=number)
+            raise ParseError(f"a turn must be an object, not {shown(body)}", line=number)
         fields = cast("dict[str, Any]", body)
         line.key = fields.get("key")
         messages, changes = messages_of(fields.get("messages"), number)
@@ -139,12 +159,12 @@ def as_line(data: bytes | ParseError, number: int, *, replace: bool) -> Line:
 
 
 def messages_of(data: Any, number: int) -> tuple[list[Message], tuple[Change, ...]]:
-    """Messages with `parts` as we write them, others as Chat Completions does."""
+    """Messages with `parts` are in our own format, others in that of Chat Completions."""
     if not isinstance(data, list):
-        raise ParseError("a turn has a list of messages", path="messages", line=number)
+        raise ParseError("a turn needs a list of messages", path="messages", line=number)
     items = cast("list[Any]", data)
     ours = any(isinstance(item, dict) and "parts" in item for item in items)
-    from contextwright import api  # only who writes has to wait for the formats
+    from contextwright.formats import api
 
     conversation = api.parse(items, "contextwright" if ours else "openai-chat")
     return list(conversation.messages), conversation.changes
@@ -153,16 +173,22 @@ def messages_of(data: Any, number: int) -> tuple[list[Message], tuple[Change, ..
 # --- dump ----------------------------------------------------------------------------------------
 
 
-def dump(conversation: str, place: str | None, tenant: str) -> int:
-    """Print each message as a line of JSON."""
-    with opened(place, tenant=tenant) as store, written(None) as write:
+def dump(conversation: Conversation, where: StoreOptions) -> int:
+    """Print a conversation as JSON Lines.
+
+    One message per line, in order: {"seq", "key", "role", "text", …}.
+
+    \b
+    cw dump lunch --store chat.db
+    """
+    with opened(where) as store, written(None) as write:
         for stored in store.conversation(conversation).read():
             write(msgspec.json.encode(as_fields(stored)) + b"\n")
     return 0
 
 
-def as_fields(stored: Stored) -> dict[str, Any]:
-    """A message for programs that look for words; nothing is said twice."""
+def as_fields(stored: StoredMessage) -> dict[str, Any]:
+    """A message as plain fields; empty ones are left out."""
     message = stored.message
     texts = [part.text for part in message.parts if isinstance(part, Text | ToolResult)]
     fields: dict[str, Any] = {
@@ -180,5 +206,6 @@ def as_fields(stored: Stored) -> dict[str, Any]:
         fields[name] = getattr(message, name)
     for name, usual in (("kind", "message"), ("visibility", "public"), ("pinned", False)):
         fields[name] = None if getattr(message, name) == usual else getattr(message, name)
+    fields["damaged"] = stored.damage
     always = ("seq", "key", "role", "text")
     return {name: value for name, value in fields.items() if value or name in always}

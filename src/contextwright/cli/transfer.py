@@ -2,65 +2,128 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated
 
 import msgspec
 
-from contextwright import api, formats, importers
-from contextwright.cli.convert import report, summarise
-from contextwright.cli.output import indented, note, numbered, progress, say, say_json, written
-from contextwright.cli.store import opened
+from contextwright import formats, importers
+from contextwright.cli import completion
+from contextwright.cli.arguments import named_model
+from contextwright.cli.options import (
+    Argument,
+    AsJson,
+    ListChanges,
+    ModelName,
+    ModelsFile,
+    Option,
+    Output,
+    ReplaceInvalid,
+    StoreOptions,
+)
+from contextwright.cli.output import (
+    count_changes,
+    indented,
+    list_changes,
+    note,
+    numbered,
+    progress,
+    report_changes,
+    say,
+    say_json,
+    written,
+)
+from contextwright.cli.requests import conversation_frame
+from contextwright.cli.stores import existing, opened, require_conversation
+from contextwright.documents.files import Files
 from contextwright.errors import ContextwrightError, UsageError
-from contextwright.formats.base import Conversation
+from contextwright.formats import api
 from contextwright.importers.base import SOURCE
-from contextwright.importers.files import Files
 from contextwright.importers.intake import Intake, Outcome
-from contextwright.messages import Message
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
 from contextwright.models import Model
-from contextwright.store.base import Store
-from contextwright.store.records import Details
+from contextwright.store.chat import Chat
+from contextwright.store.records import ConversationInfo
+from contextwright.store.store import Store
 
-__all__ = ["conversation_of", "export", "frame_of", "import_files"]
+__all__ = ["conversation_of", "export", "import_files"]
+
+
+# --- import --------------------------------------------------------------------------------------
 
 
 def import_files(
-    sources: list[str],
-    intake: Intake,
-    place: str | None,
-    tenant: str,
-    *,
-    dry_run: bool,
-    list_changes: bool,
-    as_json: bool,
+    files: Annotated[
+        list[str],
+        Argument("FILE...", help="Files, folders or zips; - for standard input."),
+    ],
+    where: StoreOptions,
+    format: Annotated[
+        str | None,
+        Option(
+            "--format",
+            "-f",
+            "--from",
+            metavar="SOURCE",
+            help="Format or tool the files come from. Default: detected.",
+        ),
+    ] = None,
+    id: Annotated[
+        str | None,
+        Option("--as", metavar="ID", help="Id to store the only conversation under."),
+    ] = None,
+    branches: Annotated[
+        bool, Option("--branches", help="Store edited and regenerated versions as forks.")
+    ] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Read and check everything, store nothing.")
+    ] = False,
+    replace_invalid: ReplaceInvalid = False,
+    changes: ListChanges = False,
+    as_json: AsJson = False,
 ) -> int:
-    """Take in file after file, each whole or not at all; the first that fails ends it."""
-    if intake.id is not None and len(sources) > 1:
-        raise UsageError("one name for several files", hint="leave --as out, or name one file")
-    if intake.format:
-        importers.find(intake.format)
-    store = None if dry_run else opened(place, tenant=tenant)
+    """Import conversations of other tools.
+
+    Reads exports of ChatGPT, Claude, Slack and Telegram, logs of Claude Code and Codex,
+    fine-tuning data, Port 42 sessions, and every format of cw formats as a document or as JSON
+    Lines. Each file is stored whole or not at all. Importing a file again adds only what is new.
+
+    \b
+    cw import chatgpt-export.zip
+    cw import ~/.claude/projects --dry-run
+    cw import train.jsonl --format openai-finetuning --store data.db
+    """
+    intake = Intake(format=format or "", id=id, branches=branches, replace=replace_invalid)
+    if id is not None and len(files) > 1:
+        raise UsageError("--as names one conversation, but there are several files")
+    if format:
+        importers.find(format)
+    store = None if dry_run else opened(where)
     try:
-        for source in sources:
-            with importers.open_files(source) as files:
-                outcome = taken(files, intake, store)
-                tell(files.label, outcome, dry_run, list_changes=list_changes, as_json=as_json)
+        for name in files:
+            with importers.open_files(name) as opened_files:
+                outcome = take_in(opened_files, intake, store)
+                label = opened_files.label
+                tell(label, outcome, dry_run=dry_run, listed=changes, as_json=as_json)
     finally:
         if store is not None:
             store.close()
     return 0
 
 
-def taken(files: Files, intake: Intake, store: Store | None) -> Outcome:
-    """One file, with a bar for whoever waits."""
+def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
+    """Import one file, with a progress bar; without a store, only check it."""
     format = intake.format or importers.detect(files)
     with progress(f"{files.label} ({format})", in_bytes=True) as moved:
         task = msgspec.structs.replace(intake, format=format, progress=moved)
         return task.into(store, files) if store else task.rehearse(files)
 
 
-def tell(label: str, outcome: Outcome, dry_run: bool, *, list_changes: bool, as_json: bool) -> None:
-    """What was taken for what, how much of it is new, and what was left out."""
+def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: bool) -> None:
+    """Print what a file was read as, how much of it is new, and what was left out."""
     found = outcome.report
     if as_json:
         fields = {name: getattr(outcome, name) for name in ("conversations", "messages", "known")}
@@ -68,94 +131,110 @@ def tell(label: str, outcome: Outcome, dry_run: bool, *, list_changes: bool, as_
         say_json({"file": label, "format": outcome.format, **fields, **skipped})
         return
     new = numbered(outcome.messages, "message")
-    where = f"{'would store ' if dry_run else ''}{new} of "
-    known = f" ({outcome.known:,} were there already)" if outcome.known else ""
+    verb = "would store " if dry_run else ""
+    known = f" ({outcome.known:,} already stored)" if outcome.known else ""
     conversations = numbered(outcome.conversations, "conversation")
-    say(f"{label}: {outcome.format}: {where}{conversations}{known}")
+    say(f"{label}: {outcome.format}: {verb}{new} of {conversations}{known}")
     for reason, number in found.skipped.most_common():
         note(f"cw: left out {number:,} × {reason}")
-    if list_changes:
-        report(found.changes, listed=True)
+    if listed:
+        list_changes(found.changes)
     else:
-        summarise(found.codes)
+        count_changes(found.codes)
 
 
-# --- export ------------------------------------------------------------------------------------
+# --- export --------------------------------------------------------------------------------------
 
 
 def export(
-    id: str | None,
-    format: str,
-    place: str | None,
-    tenant: str,
-    output: str | None,
-    *,
-    model: Model | None,
-    list_changes: bool,
+    where: StoreOptions,
+    conversation: Annotated[
+        str | None,
+        Argument(
+            "[CONVERSATION]",
+            help="Id of a stored conversation. Default: all of them.",
+            complete=completion.conversations,
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        Option(
+            "--format",
+            "-f",
+            "--to",
+            metavar="FORMAT",
+            help="Format of the output (see cw formats).",
+            complete=completion.formats,
+        ),
+    ] = "contextwright",
+    output: Output = None,
+    model: ModelName = None,
+    models: ModelsFile = None,
+    changes: ListChanges = False,
 ) -> int:
-    """Write one conversation as a document, or all as JSON Lines."""
+    """Export conversations in any format.
+
+    One conversation becomes a JSON document, all of them become JSON Lines.
+
+    \b
+    cw export lunch --format gryag
+    cw export --format openai-chat -o all.jsonl
+    """
     formats.find(format)
-    with opened(place, tenant=tenant) as store:
-        if id is not None:
-            rendered = api.render(
-                conversation_of(store, store.conversation(id).details()), format, model=model
-            )
-            with written(output) as write:
-                write(indented(rendered.json))
-            report(rendered.changes, listed=list_changes)
-        else:
-            export_all(store, format, output, model=model, list_changes=list_changes)
+    facts = named_model(model, models)
+    with existing(where) as store:
+        if conversation is None:
+            export_all(store, format, output, model=facts, listed=changes)
+            return 0
+        require_conversation(store, conversation)
+        value = conversation_of(store.conversation(conversation))
+        rendered = api.render(value, format, model=facts)
+        with written(output) as write:
+            write(indented(rendered.json))
+        report_changes((*value.changes, *rendered.changes), listed=changes)
     return 0
 
 
 def export_all(
-    store: Store, format: str, output: str | None, *, model: Model | None, list_changes: bool
+    store: Store, format: str, output: str | None, *, model: Model | None, listed: bool
 ) -> None:
-    """Every conversation on a line of its own."""
-    from collections import Counter
-
+    """Write every conversation on a line of its own."""
     codes: Counter[str] = Counter()
     with written(output) as write:
-        for details in store.list():
+        for info in store.list():
             try:
-                rendered = api.render(conversation_of(store, details), format, model=model)
+                value = conversation_of(store.conversation(info.id))
+                rendered = api.render(value, format, model=model)
             except ContextwrightError as error:
-                raise type(error)(f"{details.id}: {error}") from error
+                raise type(error)(f"{info.id}: {error}") from error
             write(rendered.json + b"\n")
-            codes.update(change.code for change in rendered.changes)
-            if list_changes:
-                report(rendered.changes, listed=True, prefix=f"{details.id}: ")
-    if not list_changes:
-        summarise(codes)
+            all_changes = (*value.changes, *rendered.changes)
+            codes.update(change.code for change in all_changes)
+            if listed:
+                list_changes(all_changes, prefix=f"{info.id}: ")
+    if not listed:
+        count_changes(codes)
 
 
-KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
+def conversation_of(chat: Chat) -> Conversation:
+    """A stored conversation as a value, with the tools and settings it was imported with."""
+    info = chat.details()
+    read = list(chat.read())
+    messages = tuple(stored.message for stored in read)
+    changes = [
+        Change("loss.damaged", f"messages[{index}]", f"{stored.damage}; left out")
+        for index, stored in enumerate(read)
+        if stored.damage
+    ]
+    source = source_of(info, messages)
+    return msgspec.structs.replace(
+        conversation_frame(info), messages=messages, source=source, changes=tuple(changes)
+    )
 
 
-def conversation_of(store: Store, details: Details) -> Conversation:
-    """A stored conversation as a value, with what its request said when it was imported."""
-    messages = tuple(stored.message for stored in store.conversation(details.id).read())
-    source = source_of(details, messages)
-    return msgspec.structs.replace(frame_of(details), messages=messages, source=source)
-
-
-def frame_of(details: Details) -> Conversation:
-    """What a stored conversation says besides its messages."""
-    held: dict[str, Any] = {name: value for name, value in details.settings.items() if name in KEPT}
-    about = {"title": details.title, "agent": details.agent}
-    known = {name: value for name, value in about.items() if value is not None}
-    if known:
-        held["extra"] = {**held.get("extra", {}), "contextwright": known}
-    try:
-        conversation = msgspec.convert({**held, "messages": ()}, Conversation)
-    except msgspec.ValidationError:  # settings of somebody's own under our names
-        conversation = Conversation(())
-    return msgspec.structs.replace(conversation, id=details.id)
-
-
-def source_of(details: Details, messages: Iterable[Message]) -> str | None:
-    """The format it came from, as long as all its messages came from there."""
-    source = details.settings.get("source")
+def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None:
+    """The format it was imported from, if all its messages came from there."""
+    source = info.settings.get("source")
     marks = (message.meta.get(SOURCE) for message in messages)
     same = all(isinstance(mark, str) and mark.startswith(f"{source}/") for mark in marks)
     return source if isinstance(source, str) and same else None

@@ -2,56 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias, cast
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.changes import Change
-from contextwright.messages import Extra, Message, Opaque, Tool
+from contextwright.errors import Problem, UsageError
+from contextwright.formats.reply import ModelReply
+from contextwright.formats.settings import fields_of, is_carried
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.parts import Extra
 from contextwright.models import Model
-from contextwright.tokens import Count, count_pieces
-from contextwright.wire.pieces import pieces
-from contextwright.wire.shapes import Problem
 
-__all__ = ["Conversation", "Format", "Options", "Rendered", "Settings", "ToolChoice"]
-
-
-class ToolChoice(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Whether the model may, must or must not call a tool, or which one it must call."""
-
-    mode: Literal["auto", "none", "required"]
-    name: str | None = None
-
-
-class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The request settings that every provider has under some name."""
-
-    max_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    stop: tuple[str, ...] = ()
-    tool_choice: ToolChoice | None = None
-
-
-class Conversation(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A conversation as values: what `parse` gives and `render` takes."""
-
-    messages: tuple[Message, ...]
-    tools: tuple[Tool | Opaque, ...] = ()
-    """Tools the model may call; an `Opaque` is a provider's own hosted tool."""
-    model: str | None = None
-    settings: Settings = Settings()
-    reply_tools: dict[str, str | None] = {}
-    """Tools that are speech: name → the argument that holds the words, None for an end mark."""
-    id: str | None = None
-    source: str | None = None
-    """The format it was parsed from. What came from a format goes back as it came."""
-    extra: Extra = {}
-    """What the body said beyond these fields, under the format's name."""
-    changes: tuple[Change, ...] = ()
-    """What parsing had to repair."""
+__all__ = ["Format", "Options", "Rendered"]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,13 +46,23 @@ class Rendered(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     json: bytes = b""
     """The payload as JSON bytes; `contextwright.render` fills it in."""
+    tool_names: dict[str, str] = {}
+    """Tools that had to be renamed: the name sent → the tool's own; for `restore_calls`."""
 
 
 Parse: TypeAlias = Callable[[Any, bool], Conversation]
+
+
 Render: TypeAlias = Callable[[Conversation, Model, Options], Rendered]
+
+
 Check: TypeAlias = Callable[[Any, Model], list[Problem]]
-ParseReply: TypeAlias = Callable[[Any], Conversation]
-ParseStream: TypeAlias = Callable[[Iterable[Any]], Conversation]
+
+
+ParseReply: TypeAlias = Callable[[Any], ModelReply]
+
+
+ParseStream: TypeAlias = Callable[[Iterable[Any]], ModelReply]
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -107,14 +82,13 @@ class Format(Struct, frozen=True, kw_only=True):
     check: Check
     parse_reply: ParseReply | None = None
     parse_stream: ParseStream | None = None
+    default_model: str | None = None
+    """The model of a request that names none; None where the format needs no model."""
 
-    def cost(self, message: Message, model: Model) -> Count:
-        """What one message adds to a request, whatever else stands in it."""
-        alone = Conversation((message,))
-        payload = self.render(alone, model, Options(repair=False)).payload
-        counted = count_pieces(pieces(payload, self.name), model, format=self.name)
-        tokens = sum(cost for place, cost in counted.places.items() if place != "request")
-        return Count(tokens, counted.exact, counted.bound)
+
+def without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The fields except those of these names."""
+    return {key: value for key, value in fields.items() if key not in names}
 
 
 def keep_extra(format: str, fields: dict[str, Any]) -> Extra:
@@ -122,53 +96,28 @@ def keep_extra(format: str, fields: dict[str, Any]) -> Extra:
     return {format: fields} if fields else {}
 
 
-TRANSLATED = frozenset(
-    (
-        "max_tokens",
-        "max_completion_tokens",
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "stop",
-        "stop_sequences",
-        "tool_choice",
-        "toolConfig",
-        "generationConfig.maxOutputTokens",
-        "generationConfig.temperature",
-        "generationConfig.topP",
-        "generationConfig.stopSequences",
-    )
-)
-"""Fields of a body that `Settings` carries from one provider to another."""
-
-
 def foreign_settings(
     conversation: Conversation, format: str, carried: Mapping[str, Collection[str]] | None = None
 ) -> list[Change]:
-    """What other formats said in the body beyond the common settings, and is lost here.
+    """The fields of other formats' bodies that `Settings` does not carry, and are lost here.
 
     `carried` names the fields of a format that this one takes over besides.
     """
     carried = carried or {}
     return [
-        Change("loss.setting", field, f"a field of {name} alone")
+        Change("loss.setting", field, f"only {name} has this field")
         for name, fields in conversation.extra.items()
         if name != format
-        for field, value in spelled_out(fields)
-        if value and field not in TRANSLATED and field not in carried.get(name, ())
+        for field, value in fields_of(fields)
+        if value and not is_carried(name, field)
+        if field.partition(".")[0] not in carried.get(name, ())
     ]
 
 
-def spelled_out(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The fields of a body; those that Gemini keeps in an object of their own, one by one."""
-    for field, value in fields.items():
-        if field == "generationConfig" and isinstance(value, dict):
-            inner = cast("dict[str, Any]", value)
-            yield from ((f"{field}.{name}", inner[name]) for name in inner)
-        else:
-            yield field, value
-
-
-def replaced(conversation: Conversation, **fields: Any) -> Conversation:
-    """The same conversation with other fields."""
-    return msgspec.structs.replace(conversation, **fields)
+def as_options(options: dict[str, Any]) -> Options:
+    """Options by name; a wrong one names the right ones."""
+    try:
+        return msgspec.convert(options, Options)
+    except msgspec.ValidationError as error:
+        known = ", ".join(Options.__struct_fields__)
+        raise UsageError(f"no such option: {error}", hint=f"options: {known}") from error

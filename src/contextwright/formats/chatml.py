@@ -11,31 +11,24 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.changes import Change
-from contextwright.formats.base import (
-    Conversation,
-    Format,
-    Options,
-    Rendered,
-    foreign_settings,
-    keep_extra,
-)
+from contextwright.formats.base import Format, Options, Rendered, foreign_settings, keep_extra
+from contextwright.formats.legalise import legalise
 from contextwright.formats.media import is_web_address, sniffed_mime
-from contextwright.formats.openai_chat.calls import tool_of
-from contextwright.formats.openai_chat.fitting import without_system
-from contextwright.formats.openai_chat.reading import message_of
-from contextwright.formats.reading import Reader
-from contextwright.formats.survey import made_legal
+from contextwright.formats.openai_chat.read import message_of
+from contextwright.formats.openai_chat.rules import without_system
+from contextwright.formats.openai_chat.tools import tool_of
+from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.messages import (
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import (
     Media,
     MediaKind,
-    Message,
     Opaque,
     Part,
     Text,
     Thinking,
-    Tool,
     ToolCall,
     ToolResult,
 )
@@ -48,12 +41,12 @@ NAME = "chatml"
 KINDS: dict[Any, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
 
-def carries_media(media: Media, model: Model) -> bool:
+def supports_media(media: Media, model: Model) -> bool:
     """Pictures, sound and film, by address or in base64."""
     return media.kind in KINDS and (media.data is not None or is_web_address(media.url))
 
 
-def carries_thinking(thinking: Thinking, model: Model) -> bool:
+def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Only what came from here, as `reasoning_content` or the like."""
     return thinking.origin == NAME
 
@@ -66,10 +59,10 @@ TRAITS = Traits(
     merges=True,
     user_first=True,
     result_media=False,
-    carries_media=carries_media,
-    carries_thinking=carries_thinking,
+    supports_media=supports_media,
+    supports_thinking=supports_thinking,
 )
-FAITHFUL_TRAITS = msgspec.structs.replace(
+SAME_FORMAT_TRAITS = msgspec.structs.replace(
     TRAITS, system="anywhere", user_first=False, result_media=True, assistant_media=True
 )
 
@@ -125,15 +118,15 @@ def media_of(part: Opaque) -> Part:
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The chat: a bare list where there is nothing but messages to say."""
     made: list[Change] = []
-    faithful = conversation.source == NAME
+    same_format = conversation.source == NAME
     if not model.system_role:
         conversation = without_system(conversation, model, made)
-    traits = FAITHFUL_TRAITS if faithful else TRAITS
-    messages, target, changes, _ = made_legal(conversation, traits, model, options)
-    changes = [*made, *changes]
-    chat = list(encode(messages, target, changes))
+    traits = SAME_FORMAT_TRAITS if same_format else TRAITS
+    legal = legalise(conversation, traits, model, options)
+    target, changes = legal.target, [*made, *legal.changes]
+    chat = list(encode(legal.messages, target, changes))
     tools = list(tools_wire(conversation, target, changes))
-    rest = conversation.extra.get(NAME, {}) if faithful else {}
+    rest = conversation.extra.get(NAME, {}) if same_format else {}
     changes.extend(foreign_settings(conversation, NAME))
     if not tools and not rest:
         return Rendered(chat, tuple(changes))
@@ -175,13 +168,13 @@ def in_order(
     names: dict[str | None, str] = {call.id: call.name for call in called if call.id}
     for result in results:
         if not has_sound_name(result):
-            changes.append(Change("loss.extra", path, "the name of a tool is a text"))
+            changes.append(Change("loss.extra", path, "the name of a tool must be text"))
         yield result_wire(result, result.name or names.get(result.call_id))
 
 
 def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[str, Any]:
     """A system's, user's or assistant's message."""
-    held = message.extra.get(NAME, {})
+    extra = message.extra.get(NAME, {})
     wire: dict[str, Any] = {"role": message.role}
     words: list[Part] = [part for part in spoken if not isinstance(part, ToolCall | Thinking)]
     calls = [call_wire(part) for part in spoken if isinstance(part, ToolCall)]
@@ -189,16 +182,16 @@ def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[s
         wire["content"] = content_wire(words)
     elif not calls:
         wire["content"] = ""
-    elif target.faithful and held.get("content") is not False:
-        wire["content"] = None if held.get("content") is None else held["content"]
+    elif target.same_format and extra.get("content") is not False:
+        wire["content"] = None if extra.get("content") is None else extra["content"]
     for part in spoken:
         if isinstance(part, Thinking):
             wire.update(part.extra.get(NAME) or {"reasoning_content": part.text})
     if calls:
         wire["tool_calls"] = calls
-    if message.author is not None and target.faithful:
+    if message.author is not None and target.same_format:
         wire["name"] = message.author.label
-    for key, value in held.items():
+    for key, value in extra.items():
         if key == "role" or (key not in wire and key not in ("content", "refusal")):
             wire[key] = value
     return wire
@@ -215,24 +208,24 @@ def part_wire(part: Part) -> dict[str, Any]:
     """A content part."""
     if isinstance(part, Opaque):
         return part.data
-    held = part.extra.get(NAME, {})
+    extra = part.extra.get(NAME, {})
     if isinstance(part, Media):
         source = part.url if part.data is None else part.data
-        field = held.get("type") or ("url" if part.data is None else "base64")
-        rest = {key: value for key, value in held.items() if key != "type"}
+        field = extra.get("type") or ("url" if part.data is None else "base64")
+        rest = {key: value for key, value in extra.items() if key != "type"}
         return {"type": part.kind, field: source, **rest}
-    return {"type": "text", **held, "text": cast("Text", part).text}
+    return {"type": "text", **extra, "text": cast("Text", part).text}
 
 
 def call_wire(call: ToolCall) -> dict[str, Any]:
     """A call; its arguments are an object."""
-    held = call.extra.get(NAME, {})
+    extra = call.extra.get(NAME, {})
     function: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
-    function |= held_beside(held.get("function"), function)
+    function |= fields_beside(extra.get("function"), function)
     wire: dict[str, Any] = {"type": "function", "function": function}
     if call.id is not None:
         wire["id"] = call.id
-    return {**wire, **{key: held[key] for key in held if key not in ("type", "function", "role")}}
+    return {**wire, **{key: extra[key] for key in extra if key not in ("type", "function", "role")}}
 
 
 def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
@@ -248,9 +241,9 @@ def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
     if result.call_id is not None:
         wire["tool_call_id"] = result.call_id
     wire["content"] = content
-    held = result.extra.get(NAME, {})
+    extra = result.extra.get(NAME, {})
     ours = ("role", "content") if has_sound_name(result) else ("role", "content", "name")
-    wire.update({key: held[key] for key in held if key not in ours})
+    wire.update({key: extra[key] for key in extra if key not in ours})
     return wire
 
 
@@ -273,9 +266,9 @@ def tools_wire(
             continue
         lost = [
             field
-            for format, held in tool.extra.items()
+            for format, extra in tool.extra.items()
             if format != NAME
-            for field, value in held.items()
+            for field, value in extra.items()
             if value
         ]
         if lost:
@@ -285,24 +278,24 @@ def tools_wire(
 
 def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
     """A tool's definition."""
-    held = tool.extra.get(NAME, {})
+    extra = tool.extra.get(NAME, {})
     function: dict[str, Any] = {"name": name}
     for field in ("description", "parameters", "strict"):
         value = getattr(tool, field)
         if value is not None:
             function[field] = value
-    function |= held_beside(held.get("function"), function)
+    function |= fields_beside(extra.get("function"), function)
     wire: dict[str, Any] = {"type": "function", "function": function}
-    if held.get("type") is False:
+    if extra.get("type") is False:
         del wire["type"]
-    return {**wire, **{key: held[key] for key in held if key not in ("type", "function")}}
+    return {**wire, **{key: extra[key] for key in extra if key not in ("type", "function")}}
 
 
-def held_beside(held: Any, known: dict[str, Any]) -> dict[str, Any]:
+def fields_beside(extra: Any, known: dict[str, Any]) -> dict[str, Any]:
     """What a foreign object said beyond the fields we write; nothing if it was no object."""
-    if not isinstance(held, dict):
+    if not isinstance(extra, dict):
         return {}
-    fields = cast("dict[str, Any]", held)
+    fields = cast("dict[str, Any]", extra)
     return {key: value for key, value in fields.items() if key not in known}
 
 

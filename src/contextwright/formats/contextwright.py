@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.errors import ParseError, shown
-from contextwright.formats.base import Conversation, Format, Options, Rendered, replaced
+from contextwright.errors import ParseError, Problem, shown
+from contextwright.formats.base import Format, Options, Rendered
+from contextwright.messages.conversation import Conversation, replaced
 from contextwright.models import Model
-from contextwright.wire.shapes import Problem, shape_problems
+from contextwright.wire.shapes import shape_problems
 
 __all__ = ["FORMAT"]
 
@@ -34,7 +35,7 @@ def fields_of(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         data = {"messages": cast("list[Any]", data)}
     if not isinstance(data, dict):
-        raise ParseError(f"{NAME} wants an object or a list of messages, not {shown(data)}")
+        raise ParseError(f"{NAME} expects an object or a list of messages, not {shown(data)}")
     body = {key: value for key, value in cast("dict[str, Any]", data).items() if key != NAME}
     version = cast("dict[str, Any]", data).get(NAME, VERSION)
     if version != VERSION:

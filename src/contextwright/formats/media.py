@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextwright.messages import Media
+from contextwright.messages.parts import Media
+from contextwright.wire.media import data_fault
 
-__all__ = ["is_mislabelled", "is_web_address", "sniffed_mime", "standard_base64"]
+__all__ = ["is_mislabelled", "is_sound", "is_web_address", "sniffed_mime", "standard_base64"]
 
 SIGNATURES = {
     "/9j/": "image/jpeg",
@@ -41,6 +42,11 @@ def is_mislabelled(media: Media) -> bool:
         return False
     found = sniffed_mime(media.data)
     return found is not None and found != ALIASES.get(media.mime or "", media.mime)
+
+
+def is_sound(media: Media, largest: int) -> bool:
+    """Whether bytes, where there are any, are base64 and no more than a provider takes."""
+    return media.data is None or data_fault(media.data, largest) is None
 
 
 def is_web_address(url: str | None) -> bool:

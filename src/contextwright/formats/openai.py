@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from contextwright.formats.base import keep_extra
-from contextwright.messages import Extra
+from contextwright.formats.settings import effort_of
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
+from contextwright.messages.parts import Extra
+from contextwright.models import Model
+from contextwright.wire.openai_responses.tools import is_strict
+from contextwright.wire.values import is_object
 
-__all__ = ["BREAKPOINT", "SAME", "moved"]
+__all__ = ["BREAKPOINT", "SAME", "effort_wire", "moved", "output_of", "output_wire"]
 
 BREAKPOINT = "prompt_cache_breakpoint"
 SAME = (
@@ -27,9 +33,62 @@ SAME = (
 
 
 def moved(
-    extra: Extra, held: dict[str, Any], own: dict[str, Any], *, names: tuple[str, str]
+    extra: Extra, left: dict[str, Any], own: dict[str, Any], *, names: tuple[str, str]
 ) -> Extra:
     """An extra with what stays under the first of two names, and what the second says of it."""
     source, target = names
     rest = {name: fields for name, fields in extra.items() if name not in names}
-    return rest | keep_extra(source, held) | keep_extra(target, {**extra.get(target, {}), **own})
+    return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
+
+
+def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effort | None:
+    """The level of effort for a model that reasons; others take none."""
+    effort = effort_of(settings)
+    if effort is None or model.provider != "openai" or not model.sampling:
+        return effort
+    if effort != "none":
+        changes.append(Change("loss.setting", "effort", f"{model.id} does not reason"))
+    return None
+
+
+def output_of(form: Any) -> OutputFormat | None:
+    """What the answer has to be, from a flat format: `{type: json_schema, name, schema …}`."""
+    match form:
+        case {"type": "json_object"}:
+            return OutputFormat()
+        case {"type": "json_schema", "schema": schema} if is_object(schema):
+            strict = form.get("strict")
+            return OutputFormat(
+                schema,
+                form.get("name") if isinstance(form.get("name"), str) else None,
+                form.get("description") if isinstance(form.get("description"), str) else None,
+                strict if isinstance(strict, bool) else None,
+            )
+        case _:
+            return None
+
+
+def output_wire(conversation: Conversation, changes: list[Change]) -> dict[str, Any]:
+    """What the answer has to be, as a flat format; JSON alone only where a message says so."""
+    output = conversation.settings.output
+    if output is None:
+        return {}
+    if output.schema is None:
+        if any("json" in message.text.lower() for message in conversation.messages):
+            return {"type": "json_object"}
+        reason = "JSON mode is refused unless a message speaks of JSON"
+        changes.append(Change("loss.setting", "output", reason))
+        return {}
+    form: dict[str, Any] = {
+        "type": "json_schema",
+        "name": output.name or "output",
+        "schema": output.schema,
+    }
+    if output.description is not None:
+        form["description"] = output.description
+    if output.strict is not None:
+        form["strict"] = output.strict and is_strict(output.schema)
+        if form["strict"] is not output.strict:
+            reason = "strict wants every property required and additionalProperties: false"
+            changes.append(Change("loss.strict", "output", reason))
+    return form

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeGuard
 from contextwright.wire.gemini.schema import SPELLED
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["gemini_schema", "json_schema", "object_schema"]
+__all__ = ["closed_schema", "gemini_schema", "json_schema", "object_schema"]
 
 Converted: TypeAlias = tuple[Object, list[str]]
 
@@ -262,6 +262,35 @@ def object_schema(schema: Object) -> Converted:
     return {"type": "object"}, [*lost, "type"]
 
 
+def closed_schema(schema: Object, depth: int = 0) -> tuple[Object, bool]:
+    """A schema whose objects allow their own properties alone, and whether any was open."""
+    changed = schema.get("type") == "object" and schema.get("additionalProperties") is not False
+    closed: Object = {**schema, "additionalProperties": False} if changed else {**schema}
+    if depth > DEEPEST:
+        return closed, changed
+    for key in ("items", "not"):
+        if is_object(closed.get(key)):
+            closed[key], inner = closed_schema(closed[key], depth + 1)
+            changed = changed or inner
+    for key in ("properties", "$defs", "definitions"):
+        if is_object(closed.get(key)):
+            pairs = {
+                name: closed_schema(inner, depth + 1) if is_object(inner) else (inner, False)
+                for name, inner in closed[key].items()
+            }
+            closed[key] = {name: inner for name, (inner, _) in pairs.items()}
+            changed = changed or any(was_open for _, was_open in pairs.values())
+    for key in COMBINERS:
+        if is_list(closed.get(key)):
+            found = [
+                closed_schema(inner, depth + 1) if is_object(inner) else (inner, False)
+                for inner in closed[key]
+            ]
+            closed[key] = [inner for inner, _ in found]
+            changed = changed or any(was_open for _, was_open in found)
+    return closed, changed
+
+
 def merged_all(schema: Object, root: Object) -> Object:
     """A schema and all of its `allOf` as one: properties and demands add up."""
     branches = branches_of(schema, "allOf", root)
@@ -307,8 +336,8 @@ def with_properties(
     """The schema with the properties of all sources and these demands."""
     properties: Object = {}
     for source in sources:
-        held = source.get("properties")
-        for name, inner in held.items() if is_object(held) else ():
+        fields = source.get("properties")
+        for name, inner in fields.items() if is_object(fields) else ():
             known = properties.get(name, inner)
             properties[name] = inner if known == inner else {"anyOf": [known, inner]}
     whole = {**schema}

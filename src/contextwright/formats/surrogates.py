@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.changes import Change
-from contextwright.formats.base import Conversation
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
 
 __all__ = ["without_halves"]
 
@@ -28,7 +28,7 @@ def mend(value: Any, path: str, changes: list[Change]) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError:
-            changes.append(Change("repair.surrogate", path, "half a character became U+FFFD"))
+            changes.append(Change("repair.surrogate", path, "a lone surrogate became U+FFFD"))
             # Both halves of a pair may stand apart by one bad decoding: join what can be joined.
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return value

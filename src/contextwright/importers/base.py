@@ -5,26 +5,62 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
+from unicodedata import category
+from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
 
-from contextwright.changes import Change
+from contextwright import formats
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
-from contextwright.messages import Media, MediaKind, Message
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Author, Message
+from contextwright.messages.parts import Media, MediaKind, Text
 
-if TYPE_CHECKING:
-    from contextwright.importers.files import Files
+__all__ = [
+    "MODULES",
+    "NAMES",
+    "SOURCE",
+    "Fields",
+    "Imported",
+    "Importer",
+    "ReadOptions",
+    "Report",
+    "as_id",
+    "event",
+    "mark",
+    "media_named",
+    "without_secrets",
+]
 
-__all__ = ["SOURCE", "Fields", "Imported", "Importer", "Report", "as_id", "mark", "media_named"]
-
+MODULES = {
+    "chatgpt": "chatgpt",
+    "claude": "claude",
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "openai-finetuning": "finetuning",
+    "port42": "port42",
+    "slack": "slack",
+    "telegram": "telegram",
+}
+"""The module of each importer that is not simply a format."""
+NAMES = tuple(sorted({*MODULES, *formats.NAMES}))
+"""All sources: files of other tools, and every format."""
 SOURCE = "source"
 """In `Message.meta`: which message of which source this is. The same import gives the same."""
 LISTED = 1_000
 """Changes listed one by one; further ones are only counted, so that a hostile file stays small."""
 REASONS = 100
 """Different reasons for leaving entries out; more are counted together."""
+SECRET = re.compile(
+    r"^(?:t|sig|key|jwt|pwd)$|token|signature|secret|password|credential|auth|api_?key",
+    re.IGNORECASE,
+)
+"""Names of query fields that hold a key to what they lead to."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters that show nothing; the store refuses ids that hold them."""
 LONGEST_ID = 256
 KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
@@ -80,11 +116,26 @@ class Imported(Struct, frozen=True, kw_only=True):
     """How many messages of the parent come before the branch."""
 
 
-Read: TypeAlias = "Callable[[Files, bool], Iterator[Imported]]"
+class ReadOptions(Struct, frozen=True, kw_only=True):
+    """How to read a source."""
+
+    branches: bool = False
+    """Other versions of a conversation follow it as forks."""
+    me: str | None = None
+    """The id, handle or name of the participant whose messages are the assistant's."""
+    threads: bool = False
+    """Threads become conversations of their own, which follow the channel they are of."""
+
+    def is_me(self, *names: str | None) -> bool:
+        """Whether one of these names or ids is the one that was asked for."""
+        return self.me is not None and bare(self.me) in {bare(name) for name in names if name}
+
+
+Read: TypeAlias = Callable[[Files, ReadOptions], Iterator[Imported]]
 
 
 class Importer(Struct, frozen=True):
-    """A source: `read(files, branches)` gives its conversations one by one."""
+    """A source: `read(files, options)` gives its conversations one by one."""
 
     name: str
     title: str
@@ -160,8 +211,53 @@ def mark(source: str, **rest: Any) -> dict[str, Any]:
 
 def as_id(*steps: str) -> str:
     """An id for the store: one clean line of at most 256 bytes."""
-    text = CONTROL.sub(" ", "-".join(step for step in steps if step)).strip()
+    joined = "-".join(step for step in steps if step)
+    visible = "".join(one for one in joined if category(one) != "Cf" and one not in FILLERS)
+    text = CONTROL.sub(" ", visible).strip()
     return text.encode("utf-8", "replace")[:LONGEST_ID].decode("utf-8", "ignore") or "imported"
+
+
+def bare(name: str) -> str:
+    """A name as it is compared: without a leading `@`, in lower case."""
+    return name.strip().removeprefix("@").casefold()
+
+
+def event(
+    text: str, author: Author | None = None, *, at: str | None = None, meta: dict[str, Any]
+) -> Message:
+    """Something that happened in a conversation: a join, a new topic, a changed title.
+
+    Anybody can choose such words, so that they are never system text. No request has them as a
+    message; the section `Events` quotes them.
+    """
+    return Message(
+        "user",
+        (Text(text),),
+        author,
+        sent_at=at,
+        kind="event",
+        visibility="internal",
+        meta=meta,
+    )
+
+
+def without_secrets(url: str) -> str:
+    """An address without user, password and the tokens of its query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    fields = parts.query.split("&") if parts.query else []
+    kept = [field for field in fields if not is_secret(*field.partition("=")[::2])]
+    host = parts.netloc.rpartition("@")[2]
+    if len(kept) == len(fields) and host == parts.netloc:
+        return url
+    return urlunsplit(parts._replace(netloc=host, query="&".join(kept)))
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a field of an address lets whoever has it in."""
+    return bool(SECRET.search(name)) or value.startswith("xox")
 
 
 def media_named(
@@ -172,7 +268,11 @@ def media_named(
     handle: str | None = None,
     origin: str | None = None,
 ) -> Media:
-    """Media by name, address or handle; its bytes are never fetched."""
+    """Media by name, address or handle; its bytes are never fetched.
+
+    An address loses its tokens: it may go to a provider.
+    """
     kind = KINDS.get((mime or "").split("/")[0], "document")
     origin = origin if handle else None
-    return Media(kind, mime or None, None, url or None, handle or None, origin, name or None)
+    url = without_secrets(url) if url else None
+    return Media(kind, mime or None, None, url, handle or None, origin, name or None)

@@ -11,29 +11,21 @@ from collections.abc import Iterator
 
 import msgspec
 
+from contextwright.documents.files import Files
+from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, shown
 from contextwright.importers.base import (
     Fields,
     Imported,
     Importer,
+    ReadOptions,
     Report,
     as_id,
     mark,
     media_named,
 )
-from contextwright.importers.document import Document
-from contextwright.importers.files import Files
-from contextwright.messages import (
-    Author,
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from contextwright.messages.message import Author, Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 __all__ = ["IMPORTER", "conversation_files"]
 
@@ -41,17 +33,17 @@ NAME = "chatgpt"
 READ = ("id", "author", "create_time", "content", "recipient")
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The conversations of an export, one by one."""
     for name in conversation_files(files):
         with files.open(name) as stream:
             document = Document(stream, mend=files.mend)
             if document.peek() == b"{":  # one conversation, saved on its own
-                yield from conversations(Fields(document.value()), branches)
+                yield from conversations(Fields(document.value()), options.branches)
             else:
                 for number in document.entries():
                     fields = Fields(document.value(), f"[{number}]")
-                    yield from conversations(fields, branches)
+                    yield from conversations(fields, options.branches)
             document.end()
 
 

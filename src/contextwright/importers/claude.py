@@ -9,30 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from contextwright.documents.files import Files
+from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, shown
 from contextwright.importers.base import (
     Fields,
     Imported,
     Importer,
+    ReadOptions,
     Report,
     as_id,
     mark,
     media_named,
 )
 from contextwright.importers.chatgpt import conversation_files
-from contextwright.importers.document import Document
-from contextwright.importers.files import Files
-from contextwright.messages import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    as_result,
-)
+from contextwright.messages.make import as_result
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 __all__ = ["IMPORTER"]
 
@@ -41,7 +34,7 @@ READ = ("uuid", "text", "content", "sender", "created_at", "attachments", "files
 SENDERS: dict[str, Literal["user", "assistant"]] = {"human": "user", "assistant": "assistant"}
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The conversations of an export, one by one."""
     for name in conversation_files(files):
         with files.open(name) as stream:

@@ -15,12 +15,21 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
-from contextwright.formats.anthropic.blocks import part_of
-from contextwright.formats.reading import Reader
-from contextwright.importers.base import Fields, Imported, Importer, Report, as_id, mark
-from contextwright.importers.files import Files
-from contextwright.messages import Message, Part, Text, ToolResult
+from contextwright.formats.anthropic.read import part_of
+from contextwright.formats.reader import Reader
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    ReadOptions,
+    Report,
+    as_id,
+    mark,
+)
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Text, ToolResult
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["IMPORTER"]
@@ -36,7 +45,7 @@ ABOUT = ("cwd", "version", "gitBranch")
 MOST_AGENTS = 100
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The sessions of a log, or of all logs in a folder, each with its subagents."""
     names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
     if not names:

@@ -11,12 +11,21 @@ from typing import Any
 
 import msgspec
 
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
-from contextwright.formats.openai_responses.items import Gatherer
-from contextwright.formats.reading import Reader
-from contextwright.importers.base import Fields, Imported, Importer, Report, as_id, mark
-from contextwright.importers.files import Files
-from contextwright.messages import Message, Text
+from contextwright.formats.openai_responses.read import Gatherer
+from contextwright.formats.reader import Reader
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    ReadOptions,
+    Report,
+    as_id,
+    mark,
+)
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text
 
 __all__ = ["IMPORTER"]
 
@@ -28,7 +37,7 @@ ITEMS = (
 ABOUT = ("cwd", "originator", "cli_version", "source", "model_provider", "git", "forked_from_id")
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The sessions of a log, or of all logs in a folder."""
     names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
     if not names:

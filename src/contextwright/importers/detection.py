@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from contextwright.documents.files import Files, OneFile
+from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
-from contextwright.importers import NAMES
-from contextwright.importers.document import Document
-from contextwright.importers.files import Files, OneFile
+from contextwright.importers.any_format import is_lines
+from contextwright.importers.base import NAMES
 from contextwright.importers.slack import DAY
-from contextwright.importers.wire import is_lines
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["detect"]
+__all__ = ["detect", "detect_document"]
 
 CLAUDE_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
@@ -44,6 +44,13 @@ def detect(files: Files) -> str:
     except ParseError as error:
         raise error if error.file else error.within(file=files.shown(file)) from None
     return found
+
+
+def detect_document(data: Any) -> str | None:
+    """The name of the source of one decoded document; None if its content does not show it."""
+    if is_list(data):
+        return told_by_entries(data[:LOOKED_AT])
+    return told_by_fields(data) if is_object(data) else None
 
 
 def told_by_names(files: Files) -> str | None:

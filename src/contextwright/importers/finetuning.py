@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from contextwright import formats
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.formats.base import Conversation
-from contextwright.importers.base import Fields, Imported, Importer, Report, as_id
-from contextwright.importers.files import Files
-from contextwright.importers.wire import conversations, imported, marked
+from contextwright.importers.any_format import conversations, imported, marked
+from contextwright.importers.base import Fields, Imported, Importer, ReadOptions, Report, as_id
+from contextwright.messages.conversation import Conversation
 
 __all__ = ["IMPORTER"]
 
@@ -24,11 +24,11 @@ NAME = "openai-finetuning"
 FORMAT = "openai-chat"
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The examples of a file, one by one."""
     for file, line, data in conversations(files, least=1):
         try:
-            yield from example(data, files, file, line, branches)
+            yield from example(data, files, file, line, options.branches)
         except ParseError as error:
             raise error.within(line=line, file=files.shown(file)) from None
 

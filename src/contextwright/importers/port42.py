@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from contextwright import formats
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.importers.base import Fields, Imported, Importer
-from contextwright.importers.files import Files
-from contextwright.importers.wire import imported
-from contextwright.messages import read_time
+from contextwright.importers.any_format import imported
+from contextwright.importers.base import Fields, Imported, Importer, ReadOptions
+from contextwright.messages.times import read_time
 
 __all__ = ["IMPORTER"]
 
@@ -39,7 +39,7 @@ class Session(Struct, frozen=True):
         return self.messages, self.updated
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The sessions, one by one, the best file of each."""
     best: dict[str, Session] = {}
     stale: dict[str, list[Session]] = {}

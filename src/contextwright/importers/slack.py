@@ -1,8 +1,9 @@
 """Slack exports, a folder or a zip: `users.json`, `channels.json`, and a file a day per channel.
 
-A channel is one conversation. What a bot says is the assistant's, joins and topics are events,
-and a reply in a thread names the message it answers. Slack's markup becomes words; where that
-changes them, `meta` keeps them as they were.
+A channel is one conversation. The bot that `me` names is the assistant, or the only one there is;
+other bots are participants. Joins and topics are events. A reply in a thread names the message it
+answers, and `meta["thread"]` the thread; with `threads`, threads are conversations of their own.
+Slack's markup becomes words; where that changes them, `meta` keeps them as they were.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
+from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
 from contextwright.importers.base import (
     Fields,
     Imported,
     Importer,
+    ReadOptions,
     Report,
     as_id,
+    event,
     mark,
     media_named,
+    without_secrets,
 )
-from contextwright.importers.files import Files
-from contextwright.messages import Author, Message, Part, Reply, Role, Text
+from contextwright.messages.message import Author, Message, Reply, Role
+from contextwright.messages.parts import Part, Text
 
 __all__ = ["IMPORTER"]
 
@@ -40,32 +45,44 @@ EVENTS = frozenset(
      "app_conversation_join", "reminder_add", "huddle_thread"}  # fmt: skip
 READ = ("type", "ts", "user", "text", "files", "file", "thread_ts", "parent_user_id")
 EXCERPT = 120
+TITLE = 60
+SLACKBOT = "USLACKBOT"
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The channels of an export, one by one."""
     root = root_of(files)
-    people = People(files, f"{root}users.json")
+    people = People(files, f"{root}users.json", options)
     listed = {name: fields for fields, name in channels(files, root)}
-    days: dict[str, list[str]] = {}
+    folders: dict[str, list[str]] = {}
     for name in files.names:
         folder, _, file = name.removeprefix(root).rpartition("/")
         if name.startswith(root) and folder and DAY.fullmatch(file):
-            days.setdefault(folder, []).append(name)
-    if not days:
+            folders.setdefault(folder, []).append(name)
+    if not folders:
         raise ParseError("no channel has a file of a day (2024-05-01.json)", file=files.label)
-    for folder, names in days.items():
+    for folder, names in folders.items():
         channel = listed.get(folder)
         id = channel.text("id") if channel else folder
-        report = Report()
+        days = sorted(names)
+        read = Channel(files, days, people, id, Report(), apart=options.threads)
         yield Imported(
             id=as_id(NAME, id),
             format=NAME,
             title=f"#{as_id(folder)}",
-            messages=Channel(files, sorted(names), people, id, report).messages(),
-            report=report,
+            messages=read.messages(),
+            report=read.report,
             settings={NAME: channel.data} if channel else {},
         )
+        for thread, messages in read.threads.items():
+            yield Imported(
+                id=as_id(NAME, id, thread),
+                format=NAME,
+                title=f"#{as_id(folder)}: {messages[0].text[:TITLE]}",
+                messages=messages,
+                report=Report(),
+                settings={NAME: {"channel": id, "thread": thread}},
+            )
 
 
 def root_of(files: Files) -> str:
@@ -96,11 +113,31 @@ def objects_of(files: Files, name: str) -> Iterator[Fields]:
 
 
 class People:
-    """The users of an export by id."""
+    """The users of an export by id, and which of them is the assistant."""
 
-    def __init__(self, files: Files, name: str) -> None:
+    def __init__(self, files: Files, name: str, options: ReadOptions) -> None:
+        self.options = options
+        self.authors: dict[str, Author] = {}
+        self.bots: dict[str, Author] = {}
+        """Bots by the id that their messages have, where a user stands for them."""
         with files.naming(name):
-            self.authors = dict(map(person, objects_of(files, name)))
+            for user in objects_of(files, name):
+                id, author = person(user)
+                self.authors[id] = author
+                if user.data.get("is_bot") is True and id != SLACKBOT:
+                    self.bots[user.object("profile").maybe("bot_id") or id] = author
+        self.guess = None
+        if options.me is None and len(self.bots) == 1:
+            (self.guess,) = self.bots.values()
+
+    def is_me(self, bot: str | None, author: Author | None) -> bool:
+        """Whether the assistant speaks: whoever was named, or else the only bot of the export."""
+        known = self.bots.get(bot) if bot else None
+        if self.guess is not None:
+            return self.guess in (known, author)
+        found = [one for one in (known, author) if one is not None]
+        names = [name for one in found for name in (one.id, one.name, one.username)]
+        return self.options.is_me(bot, *names)
 
     def find(self, id: str | None) -> Author | None:
         """Who an id is; one the export does not know is an id alone."""
@@ -139,7 +176,14 @@ class Channel:
     """The messages of one channel, day by day."""
 
     def __init__(
-        self, files: Files, days: list[str], people: People, id: str, report: Report
+        self,
+        files: Files,
+        days: list[str],
+        people: People,
+        id: str,
+        report: Report,
+        *,
+        apart: bool,
     ) -> None:
         self.files = files
         self.days = days
@@ -148,14 +192,23 @@ class Channel:
         self.report = report
         self.heads: dict[str, Reply] = {}
         """Messages that began a thread, to quote them in replies."""
+        self.apart = apart
+        self.threads: dict[str, list[Message]] = {}
+        """The messages of each thread that is a conversation of its own."""
+        self.told: set[str] = set()
 
     def messages(self) -> Iterator[Message]:
-        """All messages in order."""
+        """All messages in order; those of threads that stand apart are kept for later."""
         for day in self.days:
             with self.files.naming(day):
                 for fields in objects_of(self.files, day):
                     message = self.message(fields)
-                    if message is not None:
+                    if message is None:
+                        continue
+                    thread = message.meta.get("thread") if self.apart else None
+                    if thread is not None:
+                        self.threads.setdefault(thread, []).append(message)
+                    if thread is None or message.reply_to is None:
                         yield message
 
     def message(self, fields: Fields) -> Message | None:
@@ -173,20 +226,37 @@ class Channel:
         words = next((part.text for part in parts if isinstance(part, Text)), "")
         if fields.maybe("thread_ts") == time:
             self.heads[time] = Reply(time, author, words[:EXCERPT] or None)
-        is_event = subtype in EVENTS
-        role: Role = "system" if is_event else "assistant" if is_bot(fields, subtype) else "user"
         rest = fields.rest(*READ)
         if fields.maybe("text") and fields.text("text") != words:
             rest["text"] = fields.text("text")
+        thread = fields.maybe("thread_ts")
+        meta = mark(f"{NAME}/{self.id}/{time}", thread=thread, slack=rest)
+        if subtype in EVENTS:
+            return event(words, author, at=time, meta=meta)
         return Message(
-            role,
+            self.role(fields, subtype, author),
             parts,
             author,
             self.reply(fields, time),
             sent_at=time,
-            kind="event" if is_event else "message",
-            meta=mark(f"{NAME}/{self.id}/{time}", slack=rest),
+            meta=meta,
         )
+
+    def role(self, fields: Fields, subtype: str, author: Author | None) -> Role:
+        """The assistant's, or a participant's; how bots were taken is said once."""
+        bot, people = fields.maybe("bot_id"), self.people
+        mine = people.is_me(bot, author)
+        if mine and people.guess is not None:
+            self.tell("guess.me", f"{shown(people.guess.label)} is taken for the assistant")
+        elif not mine and people.options.me is None and (bot or subtype == "bot_message"):
+            self.tell("guess.participant", "bots are participants; name your own as `me`")
+        return "assistant" if mine else "user"
+
+    def tell(self, code: str, reason: str, path: str = "me") -> None:
+        """Report something once."""
+        if code not in self.told:
+            self.told.add(code)
+            self.report.change(code, path, reason)
 
     def author(self, fields: Fields) -> Author | None:
         """Who spoke: a person, or a bot under whatever name it took."""
@@ -216,22 +286,17 @@ class Channel:
         single = fields.data.get("file")
         files = fields.objects("files") if single is None else [fields.object("file")]
         for file in files:
-            yield media_named(
-                file.maybe("name") or file.maybe("title"),
-                file.maybe("mimetype"),
-                url=file.maybe("url_private"),
-            )
+            address = file.maybe("url_private")
+            if address and without_secrets(address) != address:
+                self.tell("loss.token", "addresses lose the export's tokens", "files")
+            name = file.maybe("name") or file.maybe("title")
+            yield media_named(name, file.maybe("mimetype"), url=address)
 
     def attached(self, attachment: Fields) -> str:
         """The words of an attachment: bots often speak in nothing else."""
         said = [attachment.maybe(name) for name in ("pretext", "title", "text")]
         words = "\n".join(word for word in said if word) or attachment.maybe("fallback") or ""
         return self.people.words(words)
-
-
-def is_bot(fields: Fields, subtype: str) -> bool:
-    """Whether a program spoke."""
-    return subtype == "bot_message" or fields.maybe("bot_id") is not None
 
 
 IMPORTER = Importer(NAME, "Slack export, folder or zip", read)

@@ -1,7 +1,8 @@
 """Telegram exports: `result.json` of one chat, or of a whole account.
 
 Chats are walked message by message, so that their size does not matter. In a chat with a bot the
-bot is the assistant; elsewhere everybody is a user. Service messages are events.
+bot is the assistant; elsewhere the participant that `me` names is, and everybody else is a user.
+Service messages are events.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from contextwright.documents.files import Files
+from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, shown
 from contextwright.importers.base import (
     Fields,
     Imported,
     Importer,
+    ReadOptions,
     Report,
     as_id,
+    event,
     mark,
     media_named,
 )
-from contextwright.importers.document import Document
-from contextwright.importers.files import Files
-from contextwright.messages import Author, Media, MediaKind, Message, Part, Reply, Text
+from contextwright.messages.message import Author, Message, Reply
+from contextwright.messages.parts import Media, MediaKind, Part, Text
 
 __all__ = ["IMPORTER"]
 
@@ -43,15 +47,15 @@ MEDIA: dict[str, MediaKind] = {
 }
 
 
-def read(files: Files, branches: bool) -> Iterator[Imported]:
+def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The chats of an export, one by one."""
     name = result_file(files)
     with files.open(name) as stream:
         document = Document(stream, mend=files.mend)
-        chat = Chat(document, files, name)
+        chat = Chat(document, files, name, options)
         for key in document.fields():
             if key in CHAT_LISTS:
-                yield from listed(document, files, name)
+                yield from listed(document, files, name, options)
             elif key == "messages":
                 yield chat.imported()
                 chat.finish()
@@ -72,13 +76,13 @@ def result_file(files: Files) -> str:
     return found[0]
 
 
-def listed(document: Document, files: Files, name: str) -> Iterator[Imported]:
+def listed(document: Document, files: Files, name: str, options: ReadOptions) -> Iterator[Imported]:
     """The chats of an account."""
     for key in document.fields():
         if key != "list":
             continue
         for _ in document.entries():
-            chat = Chat(document, files, name)
+            chat = Chat(document, files, name, options)
             for field in document.fields():
                 if field == "messages":
                     yield chat.imported()
@@ -90,7 +94,8 @@ def listed(document: Document, files: Files, name: str) -> Iterator[Imported]:
 class Chat:
     """A chat whose messages come after what is said about it."""
 
-    def __init__(self, document: Document, files: Files, name: str) -> None:
+    def __init__(self, document: Document, files: Files, name: str, options: ReadOptions) -> None:
+        self.options = options
         self.document = document
         self.files = files
         self.name = name
@@ -111,7 +116,7 @@ class Chat:
         id = fields.spelled("id")
         if id is None:
             raise ParseError("a chat has its id before its messages", path=fields.place("id"))
-        self.unread = self.messages(id, fields.maybe("type") == "bot_chat")
+        self.unread = self.messages(id, with_bot=fields.maybe("type") == "bot_chat")
         return Imported(
             id=as_id(NAME, id),
             format=NAME,
@@ -126,7 +131,7 @@ class Chat:
         for _ in self.unread:
             pass
 
-    def messages(self, chat: str, with_bot: bool) -> Iterator[Message]:
+    def messages(self, chat: str, *, with_bot: bool) -> Iterator[Message]:
         """The messages of a chat as they come; errors name the file, whoever is reading."""
         with self.files.naming(self.name):
             for _ in self.document.entries():
@@ -134,7 +139,8 @@ class Chat:
                 line = self.document.here()
                 fields = Fields(self.document.value(), self.document.path)
                 try:
-                    message = message_of(fields, chat, f"user{chat}" if with_bot else None)
+                    bot = f"user{chat}" if with_bot and self.options.me is None else None
+                    message = message_of(fields, chat, bot, self.options)
                 except ParseError as error:
                     raise error.within(line=line) from None
                 if message is None:
@@ -143,33 +149,37 @@ class Chat:
                     yield message
 
 
-def message_of(fields: Fields, chat: str, bot: str | None) -> Message | None:
+def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions) -> Message | None:
     """One message; None where it says nothing."""
     id = fields.spelled("id")
     service = fields.maybe("type") == "service"
-    parts = (event(fields),) if service else tuple(parts_of(fields))
-    if not parts:
-        return None
     who = "actor" if service else "from"
     person, name = fields.maybe(f"{who}_id"), fields.maybe(who)
-    role = "system" if service else "assistant" if bot and person == bot else "user"
+    author = Author(person, name) if person or name else None
+    meta = mark(f"{NAME}/{chat}/{id}", telegram=fields.rest(*READ))
+    if service:
+        return event(happening(fields), author, at=fields.maybe("date"), meta=meta)
+    parts = tuple(parts_of(fields))
+    if not parts:
+        return None
+    mine = options.is_me(person, (person or "").removeprefix("user"), name)
+    role = "assistant" if mine or (bot and person == bot) else "user"
     answered = fields.spelled("reply_to_message_id")
     return Message(
         role,
         parts,
-        Author(person, name) if person or name else None,
+        author,
         Reply(answered) if answered else None,
         sent_at=fields.maybe("date"),
-        kind="event" if service else "message",
-        meta=mark(f"{NAME}/{chat}/{id}", telegram=fields.rest(*READ)),
+        meta=meta,
     )
 
 
-def event(fields: Fields) -> Text:
+def happening(fields: Fields) -> str:
     """What happened, in words."""
     said = [fields.maybe("actor"), (fields.maybe("action") or "service message").replace("_", " ")]
     said += [fields.maybe("title"), words_of(fields)]
-    return Text(" ".join(word for word in said if word))
+    return " ".join(word for word in said if word)
 
 
 def parts_of(fields: Fields) -> Iterator[Part]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextwright.messages import read_time
-from contextwright.quoting import one_line
+from contextwright.messages.times import read_time
+from contextwright.text.quoting import one_line
 
 __all__ = ["LONGEST", "below_headings", "heading_of", "line_of"]
 

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.messages import Message, read_time
+from contextwright.messages.message import Message
+from contextwright.messages.times import read_time
 
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
@@ -94,11 +95,14 @@ class Page(Struct):
     sittings: list[int]
     people: Counter[tuple[str, str]]
     """How often everybody spoke, by name and id."""
+    latest: int | None
+    """The last time that is known; where hardly any is, looking for it would take long."""
 
     @classmethod
     def empty(cls, first: int, before: End | None = None) -> Page:
         """A page that begins with a message and has none yet."""
-        return cls(first, before or (None, first), Lines([], [], [], [], []), [], Counter())
+        before = before or (None, first)
+        return cls(first, before, Lines([], [], [], [], []), [], Counter(), before[0])
 
     @property
     def last(self) -> int:
@@ -110,6 +114,8 @@ class Page(Struct):
         place, times = number - self.first, self.lines.times
         if place < 0:
             return self.before
+        if number == self.last:
+            return self.latest, self.sittings[place]
         known = (times[one] for one in range(place, -1, -1) if times[one] is not None)
         return next(known, self.before[0]), self.sittings[place]
 
@@ -122,6 +128,9 @@ class Page(Struct):
         self.lines.ids += map(intern, lines.ids)
         self.lines.flags += lines.flags
         self.people += spoken(lines)
+        self.latest = next(
+            (time for time in reversed(lines.times) if time is not None), self.latest
+        )
         self.sittings += sittings  # the last: what has a sitting is whole
 
     def people_until(self, number: int) -> Counter[tuple[str, str]]:

@@ -10,17 +10,17 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.memories import Memory
-from contextwright.messages import Message
+from contextwright.messages.message import Message
 from contextwright.recall.lines import LONGEST, below_headings, heading_of, line_of
+from contextwright.recall.memories import Memory
 from contextwright.recall.ranking import Part, Ranked
-from contextwright.terms import terms_of
+from contextwright.text.terms import terms_of
 
 __all__ = [
-    "RecallItem",
+    "RecallHit",
     "Packing",
     "Price",
-    "Recall",
+    "RecallResult",
     "by_worth",
     "line_price",
     "usual_price",
@@ -62,7 +62,7 @@ NAMES = {
 """What parts of a score are called in words, where it is not their name."""
 
 
-class RecallItem(Struct, frozen=True):
+class RecallHit(Struct, frozen=True):
     """A message that is recalled, or a memory, and why."""
 
     conversation: str
@@ -123,7 +123,7 @@ class RecallItem(Struct, frozen=True):
 class Price(Struct, frozen=True):
     """What messages cost."""
 
-    of: Callable[[RecallItem, Sequence[str]], int]
+    of: Callable[[RecallHit, Sequence[str]], int]
     """The tokens of one, with the headings that come along with it."""
     least: Callable[[int], float] = lambda size: 0.0
     """The tokens of so many characters, hardly ever less."""
@@ -131,18 +131,18 @@ class Price(Struct, frozen=True):
     """The tokens of all lines together, where that may be more than of each of them."""
 
 
-class Recall(Struct, frozen=True):
+class RecallResult(Struct, frozen=True):
     """What was recalled, in the order in which it was said."""
 
     query: str
-    items: tuple[RecallItem, ...]
+    items: tuple[RecallHit, ...]
     budget: int
     has_meaning: bool
     """Whether vectors were compared, or words alone."""
     trouble: str = ""
     """Why they were not, though there is an embedder."""
 
-    def __iter__(self) -> Iterator[RecallItem]:
+    def __iter__(self) -> Iterator[RecallHit]:
         return iter(self.items)
 
     def __len__(self) -> int:
@@ -165,12 +165,12 @@ class Packing:
     Args:
         budget: tokens of all lines.
         price: what messages cost.
-        most: at most so many messages.
+        limit: maximum number of messages.
     """
 
-    def __init__(self, budget: int, price: Price, most: int | None = None) -> None:
-        self.left, self.price, self.most = budget, price, most
-        self.items: list[RecallItem] = []
+    def __init__(self, budget: int, price: Price, limit: int | None = None) -> None:
+        self.left, self.price, self.limit = budget, price, limit
+        self.items: list[RecallHit] = []
         """What stays, in the order in which it was said."""
         self._orders: list[Order] = []
         self._headings: list[str] = []
@@ -184,7 +184,7 @@ class Packing:
         """Whether nothing more fits, as far as one can tell."""
         if self.left <= 0 or self._misses >= MISSES:
             return True
-        return self.most is not None and len(self.items) >= self.most
+        return self.limit is not None and len(self.items) >= self.limit
 
     def has_room(self, size: int) -> bool:
         """Whether a message of so many characters may fit; if not, it need not be read."""
@@ -192,12 +192,12 @@ class Packing:
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
         """Take a message if there is room for it and nobody has said so already."""
-        item = RecallItem(conversation, ranked.number, message, ranked.score, (), 0)
+        item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0)
         place = self.add(item)
         if place is not None:  # only of what stays is anybody told why
             self.items[place] = replace(self.items[place], parts=ranked.parts)
 
-    def add(self, item: RecallItem) -> int | None:
+    def add(self, item: RecallHit) -> int | None:
         """Take something if there is room and nobody has said so already; gives its place."""
         said = item.said
         if said in self._offered:  # word by word: it stays already, or it did not fit
@@ -238,9 +238,9 @@ class Packing:
             self._told.setdefault(term, []).append(terms)
         return False
 
-    def recall(self, query: str, budget: int, has_meaning: bool) -> Recall:
+    def recall(self, query: str, budget: int, has_meaning: bool) -> RecallResult:
         """What stays, in the order in which it was said."""
-        recall = Recall(query, tuple(self.items), budget, has_meaning)
+        recall = RecallResult(query, tuple(self.items), budget, has_meaning)
         # How far an estimate may be off depends on the whole text: rarely, one too many was taken.
         whole = self.price.whole
         while whole is not None and recall.items and whole(recall.text) > budget:
@@ -261,7 +261,7 @@ def worth(ranked: Ranked) -> float:
     return ranked.odds - PRICE * log(max(ranked.entry.size / ESTIMATE + FRAME, CHEAPEST))
 
 
-def order_of(item: RecallItem) -> Order:
+def order_of(item: RecallHit) -> Order:
     """What is known, then conversations one after the other, each in its order."""
     return item.memory is None, item.conversation, item.seq
 
@@ -269,7 +269,7 @@ def order_of(item: RecallItem) -> Order:
 def line_price(count: Callable[[str], int]) -> Price:
     """What a message costs as a line below its headings, by who counts exactly or at most so."""
 
-    def price(item: RecallItem, headings: Sequence[str]) -> int:
+    def price(item: RecallHit, headings: Sequence[str]) -> int:
         return count("\n".join([*headings, item.line, ""]))
 
     # The last line has no end and may cost more without it, and so may all of them together.
@@ -279,7 +279,7 @@ def line_price(count: Callable[[str], int]) -> Price:
 def usual_price(count: Callable[[str], int]) -> Price:
     """What a line costs whichever model reads it: by count, and never less than by estimate."""
 
-    def price(item: RecallItem, headings: Sequence[str]) -> int:
+    def price(item: RecallHit, headings: Sequence[str]) -> int:
         text = "\n".join([*headings, item.line])
         return max(count(text), -(-len(text) // ESTIMATE)) + FRAME
 

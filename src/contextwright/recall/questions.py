@@ -8,8 +8,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from contextwright.recall.dates import Period, periods
-from contextwright.terms import COMMON, keywords, plain, terms_of
+from contextwright.recall.dates.periods import Period, periods
+from contextwright.text.terms import COMMON, keywords, plain, terms_of
 
 __all__ = ["Question", "question_of"]
 

@@ -7,15 +7,16 @@ with known answers (`benchmarks/weights.py`), the same for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from math import exp, log
 from operator import mul
 
 from msgspec import Struct
 
-from contextwright.memories import Ranking
+from contextwright.messages.times import with_zone
 from contextwright.recall.aliases import with_aliases
+from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Entry, Outline
 from contextwright.recall.questions import Question
 from contextwright.recall.signals import Allows, Found, Signals, is_said, signals_of
@@ -119,10 +120,28 @@ def rank(
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     base = Part("base", bias_of(weights, total))
+    others_of = None if ranking == PLAIN else counting(ranking, outline, now)
+    ranked: list[Ranked] = []
+    for number, entry, signals in signals_of(
+        question, found, meanings or {}, outline, most, allows
+    ):
+        odds = base.adds + sum(map(mul, signals, weights.signals))
+        others: tuple[Part, ...] = ()
+        if others_of is not None:
+            others = tuple(others_of(entry))
+            odds += sum(part.adds for part in others)
+        ranked.append(Ranked(number, odds, entry, signals, weights.signals, (base, *others)))
+    ranked.sort(key=lambda one: (-one.odds, -one.number))
+    return ranked
+
+
+def counting(
+    ranking: Ranking, outline: Outline, now: datetime | None
+) -> Callable[[Entry], Iterator[Part]]:
+    """What counts for a message beside the question, as far as a ranking asks for it."""
     people = outline.people()
     loudest = max(people.values(), default=1)
-    now = now if now is None or now.tzinfo else now.replace(tzinfo=UTC)
-    asked = outline.newest_time() if now is None else now.timestamp()
+    asked = outline.newest_time() if now is None else with_zone(now).timestamp()
 
     def others_of(entry: Entry) -> Iterator[Part]:
         if ranking.recency and asked is not None and entry.time is not None:
@@ -132,18 +151,7 @@ def rank(
             share = people.get((entry.speaker, entry.id), 0) / loudest
             yield Part("sender", ranking.senders * log(1 + share))
 
-    ranked: list[Ranked] = []
-    for number, entry, signals in signals_of(
-        question, found, meanings or {}, outline, most, allows
-    ):
-        odds = base.adds + sum(map(mul, signals, weights.signals))
-        others = (base,)
-        if ranking is not PLAIN:
-            others += tuple(others_of(entry))
-            odds += sum(part.adds for part in others[1:])
-        ranked.append(Ranked(number, odds, entry, signals, weights.signals, others))
-    ranked.sort(key=lambda one: (-one.odds, -one.number))
-    return ranked
+    return others_of
 
 
 def bias_of(weights: Weights, total: int) -> float:

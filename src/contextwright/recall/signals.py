@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from contextwright.recall.dates import Period, days_from
+from contextwright.recall.dates.periods import Period, days_from
 from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
 from contextwright.recall.questions import Question
 

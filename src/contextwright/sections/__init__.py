@@ -1,41 +1,43 @@
 """Titled pieces of the system instruction; each knows how often it changes.
 
 A section is a `Section`: a heading, a volatility, a priority, a budget, and a method `write`
-that looks at a `Moment`. Words that come from people are data: a name is one clean line, longer
+that looks at a `SectionInput`. Words that come from people are data: a name is one line, longer
 words are quoted, and neither can open a heading, a fence, a tag or a marker.
 """
 
 from typing import TypeAlias
 
-from contextwright.quoting import one_line, quoted
-from contextwright.sections.base import Moment, Section, Share, Volatility
-from contextwright.sections.recalled import (
+from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.sections.events import Events
+from contextwright.sections.memory import (
     Episodes,
     KeyFacts,
     Memories,
-    Recalled,
-    Relevant,
+    PastExcerpts,
+    PastMessages,
     UserProfile,
 )
+from contextwright.sections.text import File, Instructions, Persona, Text
 from contextwright.sections.transcript import Transcript, reply_media
 from contextwright.sections.turn import CurrentTime, CurrentUser, ReplyTo
-from contextwright.sections.words import File, Instructions, Persona, Text
+from contextwright.text.quoting import one_line, quoted
 
 __all__ = [
     "BuiltIn",
     "CurrentTime",
     "CurrentUser",
     "Episodes",
+    "Events",
     "File",
     "Instructions",
     "KeyFacts",
     "Memories",
-    "Moment",
+    "PastExcerpts",
+    "PastMessages",
     "Persona",
-    "Recalled",
-    "Relevant",
     "ReplyTo",
     "Section",
+    "SectionInput",
     "Share",
     "Text",
     "Transcript",
@@ -57,8 +59,9 @@ BuiltIn: TypeAlias = (
     | Memories
     | UserProfile
     | KeyFacts
-    | Recalled
-    | Relevant
+    | PastMessages
+    | PastExcerpts
     | Episodes
+    | Events
     | Transcript
 )

@@ -8,11 +8,11 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from contextwright.graphemes import cut
-from contextwright.memories import Recollection
-from contextwright.messages import Message
+from contextwright.messages.message import Message
+from contextwright.recall.memories import MemorySource
+from contextwright.text.graphemes import cut
 
-__all__ = ["Moment", "Section", "Share", "Volatility"]
+__all__ = ["SectionInput", "Section", "Share", "Volatility"]
 
 Volatility: TypeAlias = Literal["static", "rare", "turn"]
 """How often the words change: never, now and then, with every turn."""
@@ -22,7 +22,7 @@ Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1
 """Tokens a section may use: a number, or a fraction of the request's budget; None: any number."""
 
 
-class Moment(Struct, frozen=True):
+class SectionInput(Struct, frozen=True):
     """What a section may look at, all of it handed in: it knows no clock and no store."""
 
     now: datetime | None = None
@@ -30,7 +30,7 @@ class Moment(Struct, frozen=True):
     """The newest message of a user."""
     messages: Sequence[Message] = ()
     """The history as it stands, the question among it, before a window decides."""
-    memories: Recollection | None = None
+    memories: MemorySource | None = None
 
 
 class Section:
@@ -51,11 +51,11 @@ class Section:
     budget: Share = None
     """Its share of the tokens: what it does not use flows on, what is longer is cut."""
 
-    def write(self, moment: Moment) -> str | None:
+    def write(self, moment: SectionInput) -> str | None:
         """What it says now; None: nothing, not even a heading."""
         raise NotImplementedError
 
-    def title(self, moment: Moment) -> str:
+    def title(self, moment: SectionInput) -> str:
         """The heading as it reads now."""
         return self.heading
 

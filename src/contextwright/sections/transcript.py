@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from contextwright.errors import UsageError
-from contextwright.messages import Media, Message, Text
-from contextwright.metadata import META, format_metadata, metadata_of
-from contextwright.quoting import one_line
-from contextwright.sections.base import Moment, Section, Share, Volatility
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Text
+from contextwright.messages.sender import META, format_metadata, metadata_of
+from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.text.quoting import one_line
 
 __all__ = ["Transcript", "reply_media"]
 
@@ -48,7 +49,7 @@ class Transcript(
         if not FEWEST <= self.messages <= MOST:
             raise UsageError(f"a transcript has {FEWEST} to {MOST} messages, not {self.messages}")
 
-    def write(self, moment: Moment) -> str | None:
+    def write(self, moment: SectionInput) -> str | None:
         """Header, fence, lines, and the cue to answer."""
         if moment.question is None:
             return None
@@ -66,9 +67,14 @@ class Transcript(
             for place in range(max(0, end - 4 * self.messages), end)
             if is_shown(messages[place])
         ][-room:]
-        if target is not None and target not in shown:
+        outside = None if target is not None else named_by(question)
+        if outside is not None:
+            shown = shown[-(room - 1) :]
+        elif target is not None and target not in shown:
             shown = [*shown[-(room - 1) :], target]
         lines = [self.line(messages[place], marked=place == target) for place in shown]
+        if outside is not None:
+            lines.append(self.line(outside, marked=True))
         return [*lines, f"{self.line(question, marked=True)} {TRIGGER}"]
 
     def line(self, message: Message, *, marked: bool) -> str:
@@ -103,9 +109,19 @@ def place_of(messages: Sequence[Message], question: Message) -> int:
     return len(messages)
 
 
+def named_by(question: Message) -> Message | None:
+    """The message that a question answers, as far as the question itself describes it."""
+    reply = question.reply_to
+    if reply is None or not (reply.excerpt or reply.media):
+        return None
+    words = (Text(reply.excerpt),) if reply.excerpt else ()
+    meta = {"message_id": reply.message_id} if reply.message_id else {}
+    return Message("user", (*words, *reply.media), reply.author, meta=meta)
+
+
 def is_shown(message: Message) -> bool:
-    """Whether a message has a line: words or media that anybody may see."""
-    said = any(isinstance(part, Text | Media) for part in message.parts)
+    """Whether a message has a line: one that anybody may see, and that is not only tool calls."""
+    said = not message.parts or any(isinstance(part, Text | Media) for part in message.parts)
     return said and message.role in SPEAKERS and message.visibility == "public"
 
 
@@ -127,10 +143,11 @@ def answered(messages: Sequence[Message], question: Message) -> int | None:
 def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:
     """The media of the message that a question answers, without those the question has too."""
     place = answered(messages, question)
-    if place is None:
+    target = named_by(question) if place is None else messages[place]
+    if target is None:
         return []
     held = {address(part) for part in question.parts if isinstance(part, Media)}
-    found = [part for part in messages[place].parts if isinstance(part, Media)]
+    found = [part for part in target.parts if isinstance(part, Media)]
     return [media for media in found if address(media) not in held]
 
 
@@ -153,6 +170,8 @@ def mark_of(media: Media) -> str:
     """The word for a piece of media."""
     if media.kind == "video" and media.url and is_youtube(media.url):
         return "YouTube"
+    if media.kind == "document" and media.mime is None:
+        return "Attachment"  # a file of no known type
     word = media.kind.capitalize()
     return word if word in MARKS else "Attachment"
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
-from contextwright.quoting import one_line
-from contextwright.sections.base import Moment, Section, Share, Volatility
+from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.text.quoting import one_line
 
 __all__ = ["CurrentTime", "CurrentUser", "ReplyTo"]
 
@@ -38,7 +38,7 @@ class CurrentTime(
                 f"unknown time zone {shown(self.zone)}", hint="Europe/Kyiv, UTC …"
             ) from error
 
-    def write(self, moment: Moment) -> str | None:
+    def write(self, moment: SectionInput) -> str | None:
         """The clock that was handed in; nothing without one."""
         if moment.now is None:
             return None
@@ -57,7 +57,7 @@ class CurrentUser(
     budget: Share = None
     heading: str = "## Current User"
 
-    def write(self, moment: Moment) -> str | None:
+    def write(self, moment: SectionInput) -> str | None:
         """The author of the newest question."""
         author = moment.question.author if moment.question else None
         if author is None:
@@ -80,7 +80,7 @@ class ReplyTo(
     budget: Share = None
     heading: str = "## Reply Context"
 
-    def write(self, moment: Moment) -> str | None:
+    def write(self, moment: SectionInput) -> str | None:
         """The message replied to: its author and a few of its words."""
         reply = moment.question.reply_to if moment.question else None
         if reply is None:

@@ -1,1 +1,29 @@
-"""Where conversations live: durable, once, in order, from any number of processes."""
+"""Durable conversations and memories, in an SQLite file or in PostgreSQL."""
+
+from typing import TYPE_CHECKING
+
+from contextwright.lazy import lazily
+
+if TYPE_CHECKING:
+    from contextwright.store.aio import AsyncChat as AsyncChat
+    from contextwright.store.aio import AsyncStore as AsyncStore
+    from contextwright.store.chat import Chat as Chat
+    from contextwright.store.records import ConversationInfo as ConversationInfo
+    from contextwright.store.records import SearchHit as SearchHit
+    from contextwright.store.records import StoredMemory as StoredMemory
+    from contextwright.store.records import StoredMessage as StoredMessage
+    from contextwright.store.records import StoredSummary as StoredSummary
+    from contextwright.store.records import Turn as Turn
+    from contextwright.store.store import Store as Store
+else:
+    __all__, __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "contextwright.store.aio": "AsyncChat AsyncStore",
+            "contextwright.store.chat": "Chat",
+            "contextwright.store.records": (
+                "ConversationInfo SearchHit StoredMemory StoredMessage StoredSummary Turn"
+            ),
+            "contextwright.store.store": "Store",
+        },
+    )

@@ -1,4 +1,4 @@
-"""One conversation of a store, to add to, to read and to build contexts of."""
+"""`Chat`: one conversation of a store, to add to, to read and to build contexts of."""
 
 from __future__ import annotations
 
@@ -10,25 +10,38 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
-from contextwright.formats.base import Conversation
-from contextwright.memories import Recollection
-from contextwright.messages import Message, Opaque, Tool, Visibility
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool, Visibility
+from contextwright.messages.parts import Opaque
 from contextwright.models import Model
-from contextwright.recall.packing import Recall
-from contextwright.store import conversations, reading, summaries, turns
-from contextwright.store.engine import Connection, Value, Work
-from contextwright.store.hygiene import require_text, settings_text
-from contextwright.store.records import Details, Stored, StoredMemory, StoredSummary, Turn
-from contextwright.summaries import Summarise, Summary, Using
+from contextwright.recall.memories import MemorySource
+from contextwright.recall.packing import RecallResult
+from contextwright.store.contexts.summaries import Looking, StoreSummarySource
+from contextwright.store.engines.base import Connection, Value, Work
+from contextwright.store.recall.search import search
+from contextwright.store.records import (
+    ConversationInfo,
+    SearchHit,
+    StoredMemory,
+    StoredMessage,
+    StoredSummary,
+    Turn,
+)
+from contextwright.store.rows import conversations, summaries, turns
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.validation import require_name, require_text, settings_text
+from contextwright.store.state import State
+from contextwright.store.turns import add_work
+from contextwright.summaries.policy import Summariser, SummaryPolicy
+from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
-    from contextwright.context import Context
-    from contextwright.recall.boundaries import Boundaries, Embed
-    from contextwright.recall.refining import Refiner
-    from contextwright.recipe import Recipe
-    from contextwright.store.base import Store
-    from contextwright.store.episodes import Made
-    from contextwright.store.wishes import RecallOptions
+    from contextwright.context.context import Context
+    from contextwright.context.recipe import Recipe
+    from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
+    from contextwright.recall.episodes.refine import EpisodeWriter
+    from contextwright.store.recall.episodes import Made
+    from contextwright.store.recall.options import RecallOptions
 
 __all__ = ["Chat", "Said"]
 
@@ -39,41 +52,41 @@ Said: TypeAlias = Message | Conversation | Iterable[Message]
 class Chat:
     """One conversation of a store. Messages are numbered from 1, without holes."""
 
-    def __init__(self, store: Store, id: str) -> None:
-        self.store, self.id = store, id
+    def __init__(self, state: State, id: str) -> None:
+        self.state, self.id = state, id
 
     # --- writing -----------------------------------------------------------------------------
 
     def add(self, turn: Said, key: str | None = None) -> list[int]:
-        """Store a message, or several as one turn, and give their numbers once they are durable.
+        """Store a message, or several as one turn; return their numbers once they are durable.
 
-        The same key again stores nothing and gives the same numbers. What `parse_reply` gives can
-        be added as it is.
+        The same key again stores nothing and returns the same numbers. The result of `parse_reply`
+        can be added as it is.
 
         Raises:
             Conflict: the key was used for other messages.
         """
-        id, work = self.store.adding(Turn(self.id, messages_of(turn), key))
-        return self.store.engine.write(work, id)
+        id, work = add_work(self.state, Turn(self.id, messages_of(turn), key))
+        return self.state.engine.write(work, id)
 
     def hide(self, seq: int) -> None:
         """Keep a message out of every context; `show` brings it back."""
         self._mark_visibility(seq, "hidden")
 
     def show(self, seq: int) -> None:
-        """Let a message into contexts again, whether it was hidden or deleted."""
+        """Return a hidden or deleted message to contexts."""
         self._mark_visibility(seq, "public")
 
     def delete(self, seq: int) -> None:
-        """Keep a message out of every context, for readers to see as deleted; it is not lost."""
+        """Keep a message out of every context, marked as deleted; `show` brings it back."""
         self._mark_visibility(seq, "deleted")
 
     def pin(self, seq: int) -> None:
-        """Let no window drop a message."""
+        """Keep a message in every window."""
         self._mark(seq, {"pinned": 1})
 
     def unpin(self, seq: int) -> None:
-        """Let windows drop a message again."""
+        """Allow windows to drop a message again."""
         self._mark(seq, {"pinned": 0})
 
     def update(
@@ -83,7 +96,7 @@ class Chat:
         agent: str | None | UnsetType = UNSET,
         settings: dict[str, Any] | UnsetType = UNSET,
     ) -> None:
-        """Set what is said about the conversation; what is left out stays."""
+        """Set the title, agent or settings of the conversation; fields left out stay."""
         fields: dict[str, Value] = {}
         if title is not UNSET:
             fields["title"] = require_text(title, "title")
@@ -93,64 +106,58 @@ class Chat:
             fields["settings"] = settings_text(settings)
 
         def work(connection: Connection) -> None:
-            head = conversations.ensure(connection, self.store.tenant, self.id)
+            head = conversations.ensure(connection, self.state.tenant, self.id)
             if fields:
                 conversations.change(connection, head, fields)
 
-        self.store.engine.write(work, self.id)
+        self.state.engine.write(work, self.id)
 
     def fork(self, new_id: str, at: int | None = None) -> Chat:
-        """A new conversation that goes on after one of the messages; nothing is copied.
+        """Create a conversation that continues after one of the messages; nothing is copied.
 
-        The numbers go on as well. The same fork again is the same conversation. At the end it costs
-        nothing; further back, what comes before is read once for calls without results.
+        Its numbers continue as well. The same fork again returns the same conversation. A fork
+        before the end reads the messages before it once, for calls without results.
 
         Raises:
             Conflict: the new name is taken.
             NotFound: there is no such message.
         """
-        child = self.store.conversation(new_id)
+        child = Chat(self.state, require_name(new_id, "conversation's id"))
         if at is not None:
             require_number(at)
-        waiting = None if at is None else self.store.engine.read(self._open_calls(at))
+        waiting = None if at is None else self.state.engine.read(self._open_calls(at))
 
         def work(connection: Connection) -> None:
-            turns.fork(connection, self.store.tenant, self.id, new_id, at, waiting)
+            turns.fork(connection, self.state.tenant, self.id, new_id, at, waiting)
 
-        self.store.engine.write(work, min(self.id, new_id))
+        self.state.engine.write(work, min(self.id, new_id))
         return child
 
     # --- reading -----------------------------------------------------------------------------
 
-    def read(self, start: int = 0, stop: int | None = None) -> Iterator[Stored]:
-        """Messages from one number up to, and without, another, in order, as they are asked for.
+    def read(self, start: int = 0, stop: int | None = None) -> Iterator[StoredMessage]:
+        """Iterate over the messages from one number up to, and without, another, in order.
 
-        What is hidden or deleted is there too, and says so. What others add meanwhile is not.
+        Hidden and deleted messages are among them, and marked so. Messages added meanwhile are not.
 
         Raises:
             NotFound: there is no such conversation.
         """
-        head, length = self.store.engine.read(self._head)
-        last = length if stop is None else min(stop - 1, length)
-        for first in range(max(start, 1), last + 1, reading.PAGE):
-            page = range(first, min(first + reading.PAGE, last + 1))
-            yield from self.store.engine.read(
-                lambda connection, page=page: reading.between(connection, head, page[0], page[-1])
-            )
+        return reading.each(self.state.engine, self.state.tenant, self.id, start, stop)
 
-    def tail(self, count: int) -> list[Stored]:
-        """The last messages, in order."""
+    def tail(self, count: int) -> list[StoredMessage]:
+        """Return the last messages, in order."""
 
-        def work(connection: Connection) -> list[Stored]:
+        def work(connection: Connection) -> list[StoredMessage]:
             head, length = self._head(connection)
             first = max(length - count + 1, 1)
             return reading.between(connection, head, first, length) if first <= length else []
 
-        return self.store.engine.read(work)
+        return self.state.engine.read(work)
 
     def length(self) -> int:
-        """How many messages there are, hidden and deleted ones included."""
-        return self.store.engine.read(self._head)[1]
+        """Return the number of messages, hidden and deleted ones included."""
+        return self.state.engine.read(self._head)[1]
 
     def __len__(self) -> int:
         return self.length()
@@ -158,36 +165,47 @@ class Chat:
     def __bool__(self) -> bool:
         return True
 
-    def details(self) -> Details:
-        """What is known about the conversation besides its messages."""
-        return self.store.engine.read(
-            lambda connection: conversations.details_of(connection, self.store.tenant, self.id)
+    def details(self) -> ConversationInfo:
+        """Return the title, settings and origin of the conversation."""
+        return self.state.engine.read(
+            lambda connection: conversations.details_of(connection, self.state.tenant, self.id)
         )
 
-    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """The messages that a question needs, within a budget of tokens, in their order.
+    def search(self, query: str, limit: int = 20) -> list[SearchHit]:
+        """Return the messages that hold most of a query's words, best first, then newest.
 
-        Looks through all of the conversation, whatever a window would show: by words, by meaning
-        where the store has an embedder, by who spoke and when. What is hidden is not recalled.
+        Searches the conversation with those it was forked from. Hidden and deleted messages are
+        not found. A query is words; it has no syntax.
+
+        Raises:
+            NotFound: there is no such conversation.
+        """
+        return search(self.state, query, self.id, limit)
+
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
+        """Return the messages that a question needs, within a token budget, in their order.
+
+        Searches the whole conversation, whatever a window would show: by words, by meaning if the
+        store has an embedder, by speaker and time. Hidden messages are not recalled.
 
         Args:
             query: a question, or just words; it has no syntax.
-            budget: tokens of all lines of `text`, 2,000 if nothing is said.
+            budget: tokens of all lines of `text`; 2,000 by default.
             about: only what this person said, by id or name.
-            now: what "last summer" is told from.
-            most: at most so many messages.
-            least: only what is at least so likely to be needed, from 0 to 1.
-            model: whose tokens are counted; without it, a count that holds for most.
+            now: the time that "last summer" is relative to.
+            limit: maximum number of messages.
+            min_score: minimum score, the probability that a message is needed, from 0 to 1.
+            model: the model whose tokens are counted; by default a count that fits most models.
             price: what a message costs, instead of the tokens of its line.
             ranking: what else counts, such as recency.
 
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.recalling import recall_in
-        from contextwright.store.wishes import wish_of
+        from contextwright.store.recall.options import wish_of
+        from contextwright.store.recall.recall import recall_in
 
-        return recall_in(self.store, self.id, wish_of(query, options))
+        return recall_in(self.state, self.id, wish_of(query, options))
 
     def context(
         self,
@@ -198,25 +216,26 @@ class Chat:
         tools: Sequence[Tool | Opaque] | None = None,
         now: datetime | None = None,
         budget: int | None = None,
-        memories: Recollection | None = None,
+        memories: MemorySource | None = None,
         at: int | None = None,
     ) -> Context:
-        """The best valid request within the budget, with its receipt.
+        """Build the best valid request within the budget, with its receipt.
 
-        Reads the end of the conversation and what must stay, however long it is. Without `now`,
-        clocks tell the time of this call. With `at` it is the request after that message, with what
-        is hidden or pinned today. Sections recall from the store, or from `memories` instead.
+        Reads only the end of the conversation and the messages that must stay. `now` is the time
+        of this call by default. With `at` it is the request after that message, with the marks of
+        today. Sections recall from the store, or from `memories` instead.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
             NotFound: there is no such conversation, or no such message in it.
         """
-        from contextwright.store.contexts import build
+        from contextwright.store.contexts.build import build
 
         if at is not None:
             require_number(at)
         return build(
-            self,
+            self.state,
+            self.id,
             recipe,
             model=model,
             format=format,
@@ -229,39 +248,44 @@ class Chat:
 
     # --- episodes ----------------------------------------------------------------------------
 
-    def episodes(self, *, participant: str | None = None, least: float = 0.0) -> list[StoredMemory]:
-        """The events remembered of this conversation, in the order in which they were stored.
+    def episodes(
+        self, *, participant: str | None = None, min_weight: float = 0.0
+    ) -> list[StoredMemory]:
+        """Return the episodes of this conversation, in the order in which they were stored.
 
-        Only those somebody had part in, or that weigh at least so much. Events that were made of a
-        message which is hidden by now are not among them.
+        Only those with this participant, and with at least this weight (0 to 1). Episodes that
+        contain a hidden message are not among them.
 
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.episodes import listed
+        from contextwright.store.recall.episodes import listed
 
-        return listed(self, participant=participant, least=least)
+        return listed(self.state, self.id, participant=participant, min_weight=min_weight)
 
     def make_episodes(
         self,
-        using: Refiner | None = None,
+        writer: EpisodeWriter | None = None,
         *,
-        boundaries: Boundaries | None = None,
+        boundaries: EpisodeRules | None = None,
         now: datetime | None = None,
         embed: Embed | None = None,
     ) -> Made:
-        """Make memories of what was talked about since the last time, each once.
+        """Make episodes of the messages since the last time, each once.
 
-        A talk that may still go on is none yet; without `now`, it is over when it has been silent
-        for long enough by the time of this call. `using` is asked for better words (see `Refined`):
-        if it fails, the words of a program stay, and a change says so.
+        A session that may still continue is left for later; `now` is the time of this call by
+        default. `writer` may improve the text (see `EpisodeDetails`): if it fails, the extracted
+        text stays and a change reports the failure.
 
         Raises:
             NotFound: there is no such conversation.
         """
-        from contextwright.store.episodes import Maker
+        from contextwright.store.recall.episodes import Maker
 
-        return Maker(self, using=using, boundaries=boundaries, now=now, embed=embed).make()
+        maker = Maker(
+            self.state, self.id, writer=writer, boundaries=boundaries, now=now, embed=embed
+        )
+        return maker.make()
 
     # --- summaries ---------------------------------------------------------------------------
 
@@ -270,33 +294,34 @@ class Chat:
         recipe: Recipe,
         *,
         model: str | Model,
-        using: Using | None = None,
+        summariser: Summariser | None = None,
         format: str | None = None,
         tools: Sequence[Tool | Opaque] | None = None,
         now: datetime | None = None,
         budget: int | None = None,
-        memories: Recollection | None = None,
+        memories: MemorySource | None = None,
     ) -> Summary | None:
         """Write the summary that the next context of this recipe would lack, and store it.
 
-        `model` is the one contexts are made for; the one that writes summaries is named in the
-        recipe, and asked by `using`. None: nothing is left out. Only what came since the last
-        summary is told to it, in as many steps as it takes, each stored when it is there.
+        Returns None if the window leaves nothing out. `model` is the one contexts are built for;
+        the recipe names the model that writes summaries, and `summariser` calls it. It is given
+        only the messages since the last summary, in as many steps as needed, each stored at once.
 
         Raises:
-            SummaryError: whoever was asked did not write one.
+            SummaryError: the summary could not be written.
         """
-        from contextwright.store.contexts import build
+        from contextwright.store.contexts.build import build
 
         summarise = summary_of(recipe)
-        if using is not None:
+        if summariser is not None:
             if summarise.is_digest:
                 hint = "Summarise(model=…): a summary is known by who wrote it"
                 raise UsageError("the recipe names no model for its summaries", hint=hint)
-            summarise = msgspec.structs.replace(summarise, using=using)
-        looking = summaries.Looking()
+            summarise = msgspec.structs.replace(summarise, summariser=summariser)
+        looking = Looking()
         build(
-            self,
+            self.state,
+            self.id,
             msgspec.structs.replace(recipe, summary=summarise),
             model=model,
             format=format,
@@ -308,32 +333,32 @@ class Chat:
         )
         if not looking.last:
             return None
-        return summaries.StoreSummaries(self, summarise).whole(looking.last)
+        return StoreSummarySource(self.state, self.id, summarise).whole(looking.last, looking.kept)
 
     def summaries(self) -> list[StoredSummary]:
-        """The summaries that are stored, those made one way together, in order."""
-        return self.store.engine.read(
+        """Return the stored summaries, ordered by how they were made and the last message."""
+        return self.state.engine.read(
             lambda connection: summaries.every(connection, self._head(connection)[0].number)
         )
 
     def undo_summary(self, recipe: Recipe) -> Summary | None:
-        """Remove the newest summary that this recipe tells; the one before it stands again.
+        """Remove and return the newest summary of this recipe; the one before it is used again.
 
-        Gives what it removed. A recipe that makes its summaries by itself makes it anew: leave
-        `summary` out of it instead.
+        A recipe that makes its summaries without a model makes it again: leave `summary` out of
+        the recipe instead.
         """
         name = summary_of(recipe).name
 
         def work(connection: Connection) -> Summary | None:
             return summaries.undo(connection, self._head(connection)[0].number, name)
 
-        return self.store.engine.write(work, self.id)
+        return self.state.engine.write(work, self.id)
 
     # --- inside ------------------------------------------------------------------------------
 
     def _head(self, connection: Connection) -> tuple[conversations.Head, int]:
-        """Where the conversation stands."""
-        head = conversations.require(connection, self.store.tenant, self.id)
+        """Return the conversation and the number of its last message."""
+        head = conversations.require(connection, self.state.tenant, self.id)
         return head, conversations.length_of(connection, head, self.id)
 
     def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
@@ -341,13 +366,13 @@ class Chat:
 
     def _mark(self, seq: int, change: dict[str, Value]) -> None:
         require_number(seq)
-        tenant, id = self.store.tenant, self.id
-        self.store.engine.write(
+        tenant, id = self.state.tenant, self.id
+        self.state.engine.write(
             lambda connection: turns.mark(connection, tenant, id, seq, change), id
         )
 
     def _open_calls(self, at: int) -> Work[Any]:
-        """Look before the fork, so that nobody has to wait for it."""
+        """Return work that reads the open calls before the fork, so that no writer waits for it."""
 
         def work(connection: Connection) -> Any:
             head, length = self._head(connection)
@@ -356,11 +381,11 @@ class Chat:
         return work
 
 
-def summary_of(recipe: Recipe) -> Summarise:
-    """How a recipe tells what is left out.
+def summary_of(recipe: Recipe) -> SummaryPolicy:
+    """Return the summary policy of a recipe.
 
     Raises:
-        UsageError: it does not.
+        UsageError: it has none.
     """
     if recipe.summary is None:
         hint = "Recipe(summary=Summarise(…)), in a file summary = true"
@@ -369,13 +394,13 @@ def summary_of(recipe: Recipe) -> Summarise:
 
 
 def require_number(seq: object) -> None:
-    """Refuse what is no message's number."""
+    """Refuse a value that is not the number of a message."""
     if type(seq) is not int:
         raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
 
 
 def messages_of(said: Said) -> tuple[Message, ...]:
-    """The messages of whatever holds some."""
+    """Return the messages of a turn as a tuple."""
     if isinstance(said, Message):
         return (said,)
     messages = tuple(said.messages if isinstance(said, Conversation) else said)

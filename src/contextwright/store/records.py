@@ -7,14 +7,23 @@ from typing import Any
 
 from msgspec import Struct
 
-from contextwright.memories import Memory
-from contextwright.messages import Message
-from contextwright.summaries import Summary
+from contextwright.messages.message import Message
+from contextwright.recall.memories import Memory
+from contextwright.summaries.summary import Summary
 
-__all__ = ["Cure", "Details", "Finding", "Hit", "Stored", "StoredMemory", "StoredSummary", "Turn"]
+__all__ = [
+    "Cure",
+    "ConversationInfo",
+    "Finding",
+    "SearchHit",
+    "StoredMessage",
+    "StoredMemory",
+    "StoredSummary",
+    "Turn",
+]
 
 
-class Stored(Struct, frozen=True):
+class StoredMessage(Struct, frozen=True, omit_defaults=True):
     """A message with the place it has in its conversation."""
 
     seq: int
@@ -23,6 +32,8 @@ class Stored(Struct, frozen=True):
     """The key of the turn it came in."""
     message: Message
     """As it was added, but for what was hidden, deleted or pinned since."""
+    damage: str = ""
+    """What is wrong with it, if the stored message cannot be read: `message` is a stand-in."""
 
 
 class Turn(Struct, frozen=True):
@@ -33,7 +44,7 @@ class Turn(Struct, frozen=True):
     key: str | None = None
 
 
-class Details(Struct, frozen=True):
+class ConversationInfo(Struct, frozen=True):
     """What is known about a conversation besides its messages."""
 
     id: str
@@ -75,7 +86,7 @@ class Finding(Struct, frozen=True):
         return f"{self.code} {place}{self.problem}"
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A message that a search found."""
 
     conversation: str

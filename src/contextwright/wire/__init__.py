@@ -1,4 +1,4 @@
-"""Payloads as the providers see them: their types, their rules, their countable pieces.
+"""Payload types of each provider, and the rules of what it refuses.
 
-Nothing here knows our messages; `contextwright.formats` translates between the two.
+Nothing here imports our messages; `contextwright.formats` translates between the two.
 """

@@ -1,6 +1,6 @@
-"""The Hugging Face chat list, which chat templates of open models turn into a prompt.
+"""The Hugging Face message list, which the chat templates of open models turn into a prompt.
 
-Templates differ: what one raises on, another lets pass, so most problems here are warnings.
+Templates differ: one raises an error where another does not, so most problems here are warnings.
 Arguments of calls are objects, and results belong to calls by their order.
 """
 
@@ -12,16 +12,9 @@ from typing import Any, Literal, TypeAlias, cast
 
 from msgspec import UNSET, Struct, UnsetType
 
-from contextwright.errors import shown
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.shapes import (
-    Level,
-    Problem,
-    Shape,
-    encoded,
-    objects_in,
-    shape_problems,
-)
+from contextwright.wire.shapes import Shape, encoded, objects_in, shape_problems
 
 __all__ = ["check"]
 
@@ -76,7 +69,7 @@ class Chat(Struct):
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything in a chat that a template would stumble over, or might."""
+    """List everything in a chat that a template refuses, or might refuse."""
     _, problems = encoded(payload)
     if isinstance(payload, list):
         messages, path = cast("list[Any]", payload), ""
@@ -115,7 +108,7 @@ def alternation(turns: Turns, level: Level) -> Iterator[Problem]:
 
 
 def pairing(turns: Turns, level: Level) -> Iterator[Problem]:
-    """As many results as calls, directly behind them, in their order."""
+    """As many results as calls, directly after them, in the same order."""
     waiting: deque[tuple[str, Any, Any]] = deque()
     for path, message in turns:
         role = message.get("role")
@@ -141,7 +134,7 @@ def pairing(turns: Turns, level: Level) -> Iterator[Problem]:
 
 
 def arguments(turns: Turns, level: Level) -> Iterator[Problem]:
-    """Arguments are objects: templates write them as JSON, and a string twice over."""
+    """Arguments are objects, because templates encode them as JSON, and a string twice."""
     for path, message in turns:
         for index, call in objects_in(message.get("tool_calls")):
             match call:

@@ -1,4 +1,4 @@
-"""Problems, and the exact type check that finds them in a payload.
+"""The type check of a payload, with the path of every problem.
 
 The types of a wire format are msgspec structs that forbid unknown fields. A whole payload is
 checked by one conversion at C speed; only where that fails does a slow walk list every fault
@@ -9,46 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, inspect
 
-from contextwright.errors import shown
+from contextwright.errors import Problem, shown
 
-__all__ = [
-    "Level",
-    "Problem",
-    "Shape",
-    "encoded",
-    "objects_in",
-    "shape_problems",
-]
-
-Level: TypeAlias = Literal["error", "warning"]
-
-
-class Problem(Struct, frozen=True):
-    """One reason why a provider would refuse a payload, or might.
-
-    *error*: the API refuses it. *warning*: it depends on model or host, or degrades the answer.
-    """
-
-    code: str
-    path: str
-    message: str
-    level: Level = "error"
-
-    def __str__(self) -> str:
-        return f"{self.level} {self.code} {self.path}: {self.message}"
+__all__ = ["Shape", "encoded", "objects_in", "shape_problems"]
 
 
 class Shape(Struct, forbid_unknown_fields=True):
-    """Base of all wire types: what is not declared is not allowed."""
+    """Base of all wire types; undeclared fields are not allowed."""
 
 
 def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem]:
-    """Every missing, unknown or wrongly typed field of `value`, a payload or a piece of one."""
+    """List every missing, unknown or wrongly typed field of `value`."""
     try:
         msgspec.convert(value, expected)
     except (msgspec.ValidationError, UnicodeEncodeError):
@@ -59,10 +35,10 @@ def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem
 
 
 def encoded(payload: object) -> tuple[bytes, list[Problem]]:
-    """The payload as JSON, and why it cannot be JSON: mostly half of a surrogate pair.
+    """Encode the payload as JSON; list why it cannot be, mostly a lone surrogate.
 
-    The bytes also tell at once which words a payload does not mention, so that a rule about
-    them need not look for them.
+    The bytes also show which words a payload does not contain, so that a rule about them can be
+    skipped.
     """
     try:
         return msgspec.json.encode(payload), []
@@ -79,7 +55,7 @@ def encoded(payload: object) -> tuple[bytes, list[Problem]]:
 
 
 def objects_in(value: object) -> list[tuple[int, dict[str, Any]]]:
-    """The objects of a list with their places; nothing where there is no list."""
+    """Yield the objects of a list with their indexes; nothing if it is not a list."""
     if not isinstance(value, (list, tuple)):  # a union of types would take three times as long
         return []
     items = enumerate(cast("list[Any]", value))
@@ -165,7 +141,7 @@ def _walk_struct(info: inspect.StructType, value: Any, path: str) -> Iterator[Pr
 
 
 def _walk_union(info: inspect.UnionType, value: Any, path: str) -> Iterator[Problem]:
-    """Follow the one branch that the value seems to mean."""
+    """Follow the branch that the value most likely belongs to."""
     structs = [branch for branch in info.types if isinstance(branch, inspect.StructType)]
     if isinstance(value, Mapping) and structs:
         entries = cast("Mapping[str, object]", value)

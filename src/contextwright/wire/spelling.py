@@ -1,6 +1,6 @@
-"""Proto JSON takes two spellings of every field; this brings a body to one, camelCase.
+"""Proto JSON accepts two spellings of every field; this converts a body to one, camelCase.
 
-Only fields that the types know are renamed: arguments, results and schemas are the user's.
+Only fields that the types know are renamed; arguments, results and schemas stay unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from msgspec import inspect
 
-from contextwright.wire.shapes import Problem, Shape
+from contextwright.errors import Problem
+from contextwright.wire.shapes import Shape
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["as_spelled", "camel_case", "snake_case"]
@@ -34,22 +35,22 @@ class Names:
 
 
 def camel_case(value: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
-    """The same body with every known field in camelCase, and the fields it spells twice.
+    """Return the body with every known field in camelCase, and the fields it spells twice.
 
-    Of a field spelled twice the camelCase one stays. What needs no new spelling is not copied.
+    If a field is spelled twice, the camelCase one stays. Unchanged values are not copied.
     """
     problems: list[Problem] = []
     return respell(value, names_of(shape), "", problems.append), problems
 
 
 def snake_case(value: Any, shape: type[Shape]) -> Any:
-    """A camelCase body with every known field in snake_case."""
+    """Return a camelCase body with every known field in snake_case."""
     return unspell(value, names_of(shape))
 
 
 @cache
 def names_of(shape: type[Shape]) -> Names:
-    """The spellings of a type; worked out once."""
+    """The spellings of a type; computed once."""
     info = inspect.type_info(shape)
     return Names(cast("inspect.StructType", info).fields)
 
@@ -68,7 +69,7 @@ def names_below(info: inspect.Type) -> Names | None:
 
 
 def respell(value: Any, names: Names, path: str, report: Report) -> Any:
-    """One object or list of objects, respelled; itself where nothing changes."""
+    """Respell an object or a list of objects; return it unchanged if nothing changes."""
     if is_list(value):
         # Objects alone: no field holds lists of lists, and foreign data may hold them to any depth.
         found = [
@@ -95,7 +96,7 @@ def respell(value: Any, names: Names, path: str, report: Report) -> Any:
 
 
 def unspell(value: Any, names: Names) -> Any:
-    """One object or list of objects in snake_case, always a copy."""
+    """Return an object or a list of objects in snake_case, always a copy."""
     if is_list(value):
         return [unspell(item, names) if is_object(item) else item for item in value]
     if not is_object(value):
@@ -112,7 +113,7 @@ CAPITAL = re.compile(r"[A-Z]")
 
 
 def as_spelled(path: str, payload: Any) -> str:
-    """A camelCase path in the spelling that the payload itself uses."""
+    """Return a camelCase path in the spelling that the payload itself uses."""
     found: list[str] = []
     here = payload
     for token in TOKEN.findall(path):

@@ -1,4 +1,4 @@
-"""JSON values told apart, with the types that JSON has."""
+"""Type tests for JSON values."""
 
 from __future__ import annotations
 

@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from contextwright.changes import Change
-from contextwright.formats.anthropic.blocks import (
-    NAME,
-    block_of,
-    blocks_of,
-    message_of,
-    plain_text,
-    text_blocks,
-    tool_of,
-    tool_wire,
-)
+from contextwright.formats.anthropic.read import NAME, message_of, text_blocks
+from contextwright.formats.anthropic.reply import parse_reply
+from contextwright.formats.anthropic.rules import ANTHROPIC_RULES
 from contextwright.formats.anthropic.settings import settings_of, settings_wire, settle
-from contextwright.formats.anthropic.stream import accumulate
-from contextwright.formats.base import (
-    Conversation,
-    Format,
-    Options,
-    Rendered,
-)
-from contextwright.formats.media import ALIASES, is_web_address
-from contextwright.formats.reading import Reader, stream_reader
-from contextwright.formats.survey import made_legal
+from contextwright.formats.anthropic.stream import parse_stream
+from contextwright.formats.anthropic.tools import tool_of, tools_wire
+from contextwright.formats.anthropic.write import block_of, blocks_of, plain_text
+from contextwright.formats.base import Format, Options, Rendered
+from contextwright.formats.legalise import legalise
+from contextwright.formats.media import ALIASES, is_sound, is_web_address
+from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.messages import Media, Message, Opaque, Part, Role, Thinking
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Media, Part, Thinking
 from contextwright.models import Model
 from contextwright.wire.anthropic.rules import check
 from contextwright.wire.anthropic.types import (
@@ -40,6 +31,7 @@ from contextwright.wire.anthropic.types import (
     UserBlock,
     UserMessage,
 )
+from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES
 from contextwright.wire.shapes import shape_problems
 
 __all__ = ["FORMAT"]
@@ -51,9 +43,10 @@ TYPES = {
 """What may be sent as bytes, by kind of media; plain text travels as its words."""
 
 
-def carries_media(media: Media, model: Model) -> bool:
+def supports_media(media: Media, model: Model) -> bool:
     """Pictures of four kinds, PDF and plain text; handles only of its own making."""
-    if media.kind not in TYPES:
+    largest = ANTHROPIC_IMAGE_BYTES if media.kind == "image" else ANTHROPIC_BYTES
+    if media.kind not in TYPES or not is_sound(media, largest):
         return False
     if media.data is not None:
         if media.mime == "text/plain":
@@ -64,13 +57,13 @@ def carries_media(media: Media, model: Model) -> bool:
     return media.file_id is not None and media.origin == NAME
 
 
-def carries_thinking(thinking: Thinking, model: Model) -> bool:
+def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Signed by the very model it goes back to."""
     signed = thinking.origin == NAME and bool(thinking.signature)
     return signed and thinking.model in (None, model.id)
 
 
-def takes_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     """Whether the fields left over from parsing are ones the API knows."""
     if isinstance(holder, Message):
         message = {**holder.extra.get(NAME, {}), "role": role, "content": "…"}
@@ -89,15 +82,18 @@ TRAITS = Traits(
     format=NAME,
     tool_names=Spelling(longest=128),
     system="top",
+    pairs_hosted=True,
     error_flag=True,
     merges=True,
+    pairs_by_turn=True,
     user_first=True,
     needs_user=True,
     blank_text=False,
+    blank_errors=False,
     final_space=False,
-    carries_media=carries_media,
-    carries_thinking=carries_thinking,
-    takes_extra=takes_extra,
+    supports_media=supports_media,
+    supports_thinking=supports_thinking,
+    accepts_extra=accepts_extra,
 )
 
 # --- reading ---------------------------------------------------------------------------------
@@ -123,28 +119,14 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
 
 
-def parse_reply(reply: Any) -> Conversation:
-    """The assistant message of a reply."""
-    reader = Reader(NAME, strict=False)
-    body = reader.reply(reply)
-    model = reader.optional_text(body, "model")
-    message = message_of({"role": "assistant", "content": body.get("content")}, "", reader, model)
-    rest = {
-        key: body[key] for key in ("id", "stop_reason", "stop_sequence", "usage") if key in body
-    }
-    return reader.conversation([message], rest, model=model)
-
-
-parse_stream = stream_reader(accumulate, parse_reply)
-
-
 # --- writing ---------------------------------------------------------------------------------
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
-    messages, target, changes, _ = made_legal(conversation, TRAITS, model, options)
-    system, turns = encode(messages, target)
+    legal = legalise(conversation, TRAITS, model, options, ANTHROPIC_RULES)
+    target, changes = legal.target, legal.changes
+    system, turns = encode(legal.messages, target)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, model, changes))
     if system:
@@ -153,9 +135,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if tools:
         body["tools"] = tools
     body["messages"] = turns
-    if target.faithful:
-        settle(body, model, changes)
-    return Rendered(body, tuple(changes))
+    settle(body, model, changes)
+    return Rendered(body, tuple(changes), tool_names=target.sent_names)
 
 
 def encode(
@@ -171,7 +152,7 @@ def encode(
         if role == "system" and not turns:
             system.extend(blocks)
             continue
-        if previous == "tool" and role in ("tool", "user") and not target.faithful:
+        if previous == "tool" and role in ("tool", "user") and not target.same_format:
             turns[-1]["content"].extend(blocks)
         else:
             turn = {"role": "user" if role == "tool" else role, "content": blocks}
@@ -182,22 +163,6 @@ def encode(
     return system, turns
 
 
-def tools_wire(
-    conversation: Conversation, target: Target, changes: list[Change]
-) -> list[dict[str, Any]]:
-    """The tools the model may call; hosted tools only of this provider."""
-    wire: list[dict[str, Any]] = []
-    for index, tool in enumerate(conversation.tools):
-        if isinstance(tool, Opaque):
-            if tool.format == NAME:
-                wire.append(tool.data)
-            else:
-                changes.append(Change("loss.tool", f"tools[{index}]", f"hosted by {tool.format}"))
-        else:
-            wire.append(tool_wire(tool, target, f"tools[{index}]", changes))
-    return wire
-
-
 FORMAT = Format(
     name=NAME,
     title="Anthropic Messages requests, replies and streams (Claude)",
@@ -206,4 +171,5 @@ FORMAT = Format(
     check=check,
     parse_reply=parse_reply,
     parse_stream=parse_stream,
+    default_model="claude-sonnet-5-5",
 )

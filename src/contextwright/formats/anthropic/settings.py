@@ -5,11 +5,21 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Literal
 
-from contextwright.changes import Change
-from contextwright.formats.base import Conversation, Settings, ToolChoice, foreign_settings
-from contextwright.formats.reading import plain
+from contextwright.formats.base import foreign_settings
+from contextwright.formats.reader import plain
+from contextwright.formats.schemas import closed_schema
+from contextwright.formats.settings import (
+    BUDGETS,
+    effort_of,
+    known_effort,
+    put,
+    read_plain,
+    write_plain,
+)
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, OutputFormat, Settings, ToolChoice
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS
+from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, MIN_THINKING_BUDGET
 from contextwright.wire.anthropic.turns import open_loop, turns_of
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
@@ -30,16 +40,35 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
 def settings_of(body: dict[str, Any]) -> Settings:
     """The settings that other providers have too."""
     choice = body.get("tool_choice")
-    mode = MODES.get(choice.get("type")) if is_object(choice) else None
-    name = plain(choice.get("name"), str) if is_object(choice) else None
+    choice = choice if is_object(choice) else {}
+    mode = MODES.get(choice.get("type"))
     stops = body.get("stop_sequences")
+    thinking, config = body.get("thinking"), body.get("output_config")
+    thinking = thinking if is_object(thinking) else {}
+    config = config if is_object(config) else {}
+    off = thinking.get("type") == "disabled"
     return Settings(
-        plain(body.get("max_tokens"), int),
-        plain(body.get("temperature"), float),
-        plain(body.get("top_p"), float),
-        tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
-        ToolChoice(mode, name) if mode else None,
+        **read_plain(body, NAME),
+        stop=tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
+        tool_choice=ToolChoice(mode, plain(choice.get("name"), str)) if mode else None,
+        parallel_calls=False if choice.get("disable_parallel_tool_use") is True else None,
+        effort="none" if off else known_effort(config.get("effort")),
+        thinking_budget=plain(thinking.get("budget_tokens"), int),
+        show_thinking=SHOWN.get(thinking.get("display")),
+        output=output_of(config.get("format") or body.get("output_format")),
     )
+
+
+SHOWN: dict[Any, bool] = {"summarized": True, "updates": True, "omitted": False}
+
+
+def output_of(given: Any) -> OutputFormat | None:
+    """What the answer has to be."""
+    match given:
+        case {"type": "json_schema", "schema": schema} if is_object(schema):
+            return OutputFormat(schema)
+        case _:
+            return None
 
 
 def settings_wire(
@@ -49,44 +78,100 @@ def settings_wire(
     if conversation.source == NAME:
         wire = dict(conversation.extra.get(NAME, {}))
     else:
-        wire = translated(conversation.settings, model, changes)
+        wire = translated(conversation, model, changes)
         changes.extend(foreign_settings(conversation, NAME))
     if "max_tokens" not in wire:
-        wire["max_tokens"] = min(DEFAULT_MAX_TOKENS, model.max_output)
-        changes.append(
-            Change("invent.max_tokens", "max_tokens", "required here; the caller names none")
-        )
+        tokens = wire["max_tokens"] = min(DEFAULT_MAX_TOKENS, model.max_output)
+        reason = f"required by this API and not set; using {tokens:,}"
+        changes.append(Change("invent.max_tokens", "max_tokens", reason))
     return wire
 
 
-def translated(settings: Settings, model: Model, changes: list[Change]) -> dict[str, Any]:
+def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
     """Settings of another provider under this one's names."""
-    wire: dict[str, Any] = {}
-    if settings.max_tokens is not None:
-        wire["max_tokens"] = settings.max_tokens
-    for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p)):
-        if value is None:
-            continue
-        if model.sampling:
-            wire[name] = min(value, 1.0)
-        else:
-            changes.append(Change("loss.setting", name, f"{model.id} takes no {name}"))
+    settings = conversation.settings
+    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    if "temperature" in wire:
+        wire["temperature"] = min(wire["temperature"], 1.0)
     if settings.stop:
         wire["stop_sequences"] = list(settings.stop)
-    choice = settings.tool_choice
-    if choice is None:
-        return wire
-    if choice.mode != "required":
-        wire["tool_choice"] = {"type": choice.mode}
-    elif not model.forced_tool_use:
-        changes.append(
-            Change("loss.setting", "tool_choice", f"{model.id} cannot be forced to call")
-        )
-    elif choice.name:
-        wire["tool_choice"] = {"type": "tool", "name": choice.name}
-    else:
-        wire["tool_choice"] = {"type": "any"}
+    choice = choice_wire(settings, model, changes)
+    if choice and conversation.tools:
+        wire["tool_choice"] = choice
+    write_thinking(settings, model, wire, changes)
+    if settings.output is not None:
+        write_output(settings.output, wire, changes)
     return wire
+
+
+def choice_wire(settings: Settings, model: Model, changes: list[Change]) -> dict[str, Any]:
+    """Which tool must be called, and whether one at a time."""
+    choice, wire = settings.tool_choice, dict[str, Any]()
+    if choice is not None:
+        if choice.mode != "required":
+            wire = {"type": choice.mode}
+        elif not model.forced_tool_use:
+            reason = f"{model.id} cannot be forced to call"
+            changes.append(Change("loss.setting", "tool_choice", reason))
+        elif choice.name:
+            wire = {"type": "tool", "name": choice.name}
+        else:
+            wire = {"type": "any"}
+    if settings.parallel_calls is False and wire.get("type") != "none":
+        wire = {"type": "auto", **wire, "disable_parallel_tool_use": True}
+    return wire
+
+
+def write_thinking(
+    settings: Settings, model: Model, wire: dict[str, Any], changes: list[Change]
+) -> None:
+    """How hard to think: a level where the model thinks adaptively, else a budget of tokens."""
+    effort = effort_of(settings)
+    if effort is None and not settings.show_thinking:
+        return
+    if effort == "none":
+        if model.always_thinks or not model.disable_thinking:
+            changes.append(Change("loss.setting", "effort", f"{model.id} always thinks"))
+        elif model.adaptive_thinking or model.legacy_thinking:
+            wire["thinking"] = {"type": "disabled"}
+    elif model.adaptive_thinking:
+        wire["thinking"] = {"type": "adaptive"}
+        if settings.show_thinking is not None:
+            wire["thinking"]["display"] = "summarized" if settings.show_thinking else "omitted"
+        if effort is not None:
+            put(wire, "output_config.effort", "low" if effort == "minimal" else effort)
+    elif model.legacy_thinking and effort is not None:
+        write_budget(settings.thinking_budget or BUDGETS[effort], model, wire, changes)
+    elif effort is not None:
+        changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
+
+
+def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
+    """A budget of thinking, which is part of the answer's and leaves no choice of sampling."""
+    wire.setdefault("max_tokens", min(budget + DEFAULT_MAX_TOKENS, model.max_output))
+    budget = min(max(budget, MIN_THINKING_BUDGET), wire["max_tokens"] - 1)
+    if budget < MIN_THINKING_BUDGET:
+        changes.append(Change("loss.setting", "effort", "max_tokens leaves no room to think"))
+        return
+    wire["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    for name in ("temperature", "top_p", "top_k"):
+        if name in wire:
+            del wire[name]
+            changes.append(Change("loss.setting", name, "refused while the model thinks"))
+
+
+def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Change]) -> None:
+    """The schema of the answer; every object in it is closed, as this API asks."""
+    if output.schema is None:
+        changes.append(
+            Change("loss.setting", "output", f"{NAME} has no JSON mode without a schema")
+        )
+        return
+    schema, closed = closed_schema(output.schema)
+    if closed:
+        reason = "objects of a structured output allow no other properties here"
+        changes.append(Change("repair.schema", "output", reason))
+    put(wire, "output_config.format", {"type": "json_schema", "schema": schema})
 
 
 def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
@@ -111,7 +196,7 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
     if not is_object(thinking):
         return
     mode = thinking.get("type")
-    if mode == "enabled" and not model.legacy_thinking:
+    if mode == "enabled" and not model.legacy_thinking and is_known(model):
         body["thinking"] = {"type": "adaptive"}
         changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
     elif mode == "enabled" and any(open_loop(turns_of(body))):
@@ -121,6 +206,11 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
     elif mode == "disabled" and not model.disable_thinking:
         del body["thinking"]
         changes.append(Change("loss.setting", "thinking", f"{model.id} always thinks"))
+
+
+def is_known(model: Model) -> bool:
+    """Whether the facts are of this very model or its line, not of the family at large."""
+    return model.matched != "default"
 
 
 def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:

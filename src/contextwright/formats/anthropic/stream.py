@@ -1,90 +1,190 @@
-"""A streamed Messages reply, put together from its events."""
+"""A streamed Messages reply, read event by event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
-from contextwright.changes import Change
-from contextwright.messages import ToolCall
+from contextwright.formats.anthropic.read import NAME, leftover, part_of
+from contextwright.formats.anthropic.reply import finish_of, usage_of
+from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.failures import error_of
+from contextwright.formats.reply import refusal_of
+from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import ToolCall
+from contextwright.wire.values import Object
 
-__all__ = ["accumulate"]
+__all__ = ["AnthropicReader", "parse_stream"]
 
 DELTAS = {
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "signature_delta": "signature",
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "thinking"),
+    "input_json_delta": ("partial_json", "tool_use"),
 }
-"""Deltas that grow a field of their block: kind → field."""
+"""Deltas that bring text: kind → the field that holds it, the type of block it grows."""
+COMPACTION = ("content", "encrypted_content", "signature", "tool_changes")
+"""Fields of a compaction that come in its one delta."""
 
 
-def accumulate(events: Iterable[Any]) -> tuple[dict[str, Any], list[Change]]:
-    """The whole reply, and a change where the stream broke off before its end."""
-    reply: dict[str, Any] = {"content": []}
-    blocks: dict[int, dict[str, Any]] = {}
-    inputs: dict[int, list[str]] = {}
-    complete = False
-    for event in events:
-        event = as_dict(event)
+class Block:
+    """A content block under construction; its texts are joined once, when it ends."""
+
+    def __init__(self, block: Object) -> None:
+        self.block = block
+        self.pieces: dict[str, list[str]] = {}
+        self.citations: list[Any] = []
+
+    def add(self, field: str, text: str) -> None:
+        self.pieces.setdefault(field, []).append(text)
+
+    def whole(self, path: str, changes: list[Change]) -> Object:
+        """The block as far as it came; half an object of arguments is kept as text."""
+        block = dict(self.block)
+        for field, pieces in self.pieces.items():
+            if field != "partial_json":
+                block[field] = str(block.get(field) or "") + "".join(pieces)
+        if self.citations:
+            block["citations"] = [*(block.get("citations") or []), *self.citations]
+        arguments = "".join(self.pieces.get("partial_json", ()))
+        if arguments:
+            call = ToolCall.from_json("", arguments)
+            block["input"] = call.arguments
+            if "_raw" in call.arguments and call.raw is not None:
+                reason = "the arguments ended early; kept as text"
+                changes.append(Change("repair.arguments", f"{path}.input", reason))
+        return block
+
+
+class AnthropicReader(StreamReader):
+    """Reads the events of `POST /v1/messages` with `stream: true`."""
+
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head: Object = {}
+        self.blocks: dict[int, Block] = {}
+        self.complete_reply = False
+
+    def take(self, event: Any) -> None:
+        """Read one event."""
+        event = as_object(event)
+        index = event.get("index")
+        place = index if isinstance(index, int) else len(self.indices)
         match event.get("type"):
             case "message_start":
-                reply.update(as_dict(event.get("message")), content=[])
+                self.begin(as_object(event.get("message")))
             case "content_block_start":
-                index = int(event.get("index", len(blocks)))
-                blocks[index] = dict(as_dict(event.get("content_block")))
-                inputs[index] = []
+                self.open(place, as_object(event.get("content_block")))
             case "content_block_delta":
-                index = int(event.get("index", 0))
-                grow(
-                    blocks.setdefault(index, {}),
-                    as_dict(event.get("delta")),
-                    inputs.setdefault(index, []),
-                )
+                self.grow(place, as_object(event.get("delta")))
+            case "content_block_stop":
+                self.end_block(place)
             case "message_delta":
-                reply.update(as_dict(event.get("delta")))
-                usage = {**as_dict(reply.get("usage")), **as_dict(event.get("usage"))}
-                reply["usage"] = usage
+                self.head.update(as_object(event.get("delta")))
+                self.count(event.get("usage"))
             case "message_stop":
-                complete = True
+                self.complete_reply = True
+                self.complete()
+            case "error":
+                error = error_of(event)
+                if error is not None:
+                    self.fail(error)
             case _:
                 pass  # pings, and kinds of events yet to come
-    changes: list[Change] = []
-    for index in sorted(blocks):
-        block = finished(blocks[index], "".join(inputs.get(index, ())), index, changes)
-        reply["content"].append(block)
-    if not complete:
-        changes.append(Change("repair.interrupted", "", "the stream broke off; what came is kept"))
-    return reply, changes
+
+    def begin(self, message: Object) -> None:
+        """The head of the reply."""
+        self.head.update({key: message[key] for key in message if key != "content"})
+        usage = usage_of(self.head.get("usage"))
+        self.start(ReplyStart(as_text(message.get("id")), self.model, usage))
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers."""
+        return as_text(self.head.get("model"))
+
+    def count(self, usage: Any) -> None:
+        """Newer counts replace those before."""
+        if usage:
+            self.head["usage"] = {**as_object(self.head.get("usage")), **as_object(usage)}
+            counted = usage_of(self.head["usage"])
+            if counted is not None:
+                self.out.append(UsageUpdate(counted))
+
+    def open(self, place: int, block: Object) -> None:
+        """A block begins; some come with all they hold."""
+        self.blocks[place] = Block(dict(block))
+        match block.get("type"):
+            case "text":
+                self.index(place)
+                self.text(place, as_text(block.get("text")) or "")
+            case "thinking":
+                self.index(place)
+                self.thinking(place, as_text(block.get("thinking")) or "")
+            case "tool_use":
+                extra = leftover(block, "input", "name", "id")
+                name, id = as_text(block.get("name")) or "", as_text(block.get("id"))
+                self.call(place, lambda index: CallStart(index, name, id, extra=extra))
+                if block.get("input"):
+                    whole = ToolCall("", as_object(block["input"]))
+                    self.arguments(place, whole.json)
+            case _:
+                self.index(place)
+
+    def grow(self, place: int, delta: Object) -> None:
+        """Add a delta to its block; one without a start opens the block it belongs to."""
+        kind = str(delta.get("type"))
+        field, type = DELTAS.get(kind, ("", ""))
+        if place not in self.blocks:
+            if not type or self.index(place) in self.ended:
+                return
+            self.blocks[place] = Block({"type": type})
+        block = self.blocks[place]
+        if field:
+            text = as_text(delta.get(field)) or ""
+            block.add(field, text)
+            if kind == "text_delta":
+                self.text(place, text)
+            elif kind == "thinking_delta":
+                self.thinking(place, text)
+            elif kind == "input_json_delta" and block.block.get("type") == "tool_use":
+                self.arguments(place, text)
+        elif kind == "citations_delta":
+            block.citations.append(delta.get("citation"))
+        elif kind == "compaction_delta":
+            held = {name: delta[name] for name in COMPACTION if name in delta}
+            block.block.update(held)
+
+    def end_block(self, place: int) -> None:
+        """A block is complete."""
+        block = self.blocks.pop(place, None)
+        if block is None:
+            return
+        path = f"content[{place}]"
+        whole = block.whole(path, self.reader.changes)
+        self.part(place, part_of(whole, path, self.reader, self.model))
+
+    def end(self) -> None:
+        """Close the parts that are still open."""
+        for place in sorted(self.blocks):
+            self.end_block(place)
+
+    def finish(self) -> Finish:
+        """How the reply ended."""
+        return finish_of(
+            self.head,
+            refusal_of([self.ended[index] for index in sorted(self.ended)]),
+            changes=self.reader.finish(),
+            whole=self.complete_reply,
+            error=self.error,
+        )
 
 
-def grow(block: dict[str, Any], delta: dict[str, Any], json_pieces: list[str]) -> None:
-    """Add a delta to the block it belongs to (ours alone until the stream ends)."""
-    kind = delta.get("type")
-    field = DELTAS.get(str(kind))
-    if field is not None:
-        block[field] = str(block.get(field) or "") + str(delta.get(field) or "")
-    elif kind == "input_json_delta":
-        json_pieces.append(str(delta.get("partial_json") or ""))
-    elif kind == "citations_delta":
-        block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
+parse_stream = stream_parser(AnthropicReader)
 
 
-def finished(
-    block: dict[str, Any], arguments: str, index: int, changes: list[Change]
-) -> dict[str, Any]:
-    """A block with its streamed arguments read; half an object is kept as text."""
-    if not arguments:
-        return block
-    call = ToolCall.from_json("", arguments)
-    if "_raw" in call.arguments and call.raw is not None:
-        path = f"content[{index}].input"
-        changes.append(Change("repair.arguments", path, "the arguments broke off; kept as text"))
-    return {**block, "input": call.arguments}
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """An event as a dict: decoded JSON, or an SDK's own object."""
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        value = dump(mode="json", exclude_none=True)
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def as_text(value: Any) -> str | None:
+    """A value if it is text."""
+    return value if isinstance(value, str) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from contextwright.errors import ParseError, shown
-from contextwright.formats.files import iso_time
-from contextwright.messages import read_time
+from contextwright.errors import ParseError, Problem, shown
+from contextwright.formats.file_formats import iso_time
+from contextwright.messages.times import read_time
 from contextwright.models import Model
-from contextwright.wire.shapes import Problem, encoded
+from contextwright.wire.shapes import encoded
 
 __all__ = [
     "FIELDS",
@@ -72,7 +72,7 @@ def entry_problems(entry: Any, path: str) -> Iterator[Problem]:
             yield Problem("aya.required", f"{path}.{name}", "required field is missing")
     for name in fields:
         if name not in FIELDS:
-            yield Problem("aya.extra", f"{path}.{name}", "no field of this format", "warning")
+            yield Problem("aya.extra", f"{path}.{name}", "not a field of this format", "warning")
     for name in ("index", "turn"):
         if name in fields and not is_count(fields[name]):
             message = f"must be a whole number from 0, not {shown(fields[name])}"
@@ -144,7 +144,7 @@ def assistant_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
         message = f"must be a string, not {shown(reasoning)}"
         yield Problem("aya.reasoning", f"{path}.reasoning", message)
     if name == "postMessage" and not isinstance(content.get("text"), str):
-        message = "postMessage should say its words here"
+        message = "postMessage should have its text here"
         yield Problem("aya.text", f"{path}.text", message, "warning")
 
 
@@ -167,14 +167,14 @@ def order_problems(entries: list[Any]) -> Iterator[Problem]:
             last_turn = turn
         moment = read_time(time) if isinstance(time, str) else None
         if moment and last_time and moment < last_time:
-            message = f"{shown(time)} is earlier than the entry before; the index rules"
+            message = f"{shown(time)} is earlier than the previous entry; the index decides"
             yield Problem("aya.time_order", f"[{place}].timestamp", message, "warning")
         last_time = moment or last_time
 
 
 def index_problems(index: int, last: int, seen: set[int], path: str) -> Iterator[Problem]:
     if index in seen:
-        yield Problem("aya.duplicate", path, f"index {index} stands twice")
+        yield Problem("aya.duplicate", path, f"index {index} occurs twice")
     elif index < last:
         yield Problem("aya.order", path, f"index {index} follows index {last}")
     elif index > last + 1:

@@ -22,24 +22,15 @@ from contextwright.formats.aya.check import (
     is_count,
     refuse_faults,
 )
-from contextwright.formats.aya.writing import render
-from contextwright.formats.base import Conversation, Format
-from contextwright.formats.files import iso_time
-from contextwright.formats.reading import Reader
-from contextwright.messages import (
-    Author,
-    Extra,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    as_result,
-    json_text,
-)
+from contextwright.formats.aya.write import render
+from contextwright.formats.base import Format
+from contextwright.formats.file_formats import iso_time
+from contextwright.formats.reader import Reader
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.make import as_result
+from contextwright.messages.message import Author, Message, Role
+from contextwright.messages.parts import Extra, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.text.json import json_text
 
 __all__ = ["FORMAT"]
 
@@ -47,7 +38,7 @@ __all__ = ["FORMAT"]
 def parse(data: Any, strict: bool = False) -> Conversation:
     """A conversation from an array, in the order of its indexes."""
     if not isinstance(data, list):
-        raise ParseError(f"aya wants a list of entries, not {shown(data)}")
+        raise ParseError(f"aya expects a list of entries, not {shown(data)}")
     if strict:
         refuse_faults(data)
     reader = Reader(NAME, strict=False)
@@ -74,15 +65,15 @@ def in_order(entries: list[Any], reader: Reader) -> list[tuple[int, str, dict[st
     ordered = sorted(found, key=lambda one: one[0])
     for was, now in zip(found, ordered, strict=True):
         if was is not now:
-            reader.repair("repair.order", was[1], "entries are put in the order of their index")
+            reader.repair("repair.order", was[1], "entries are sorted by index")
             break
     last = -1
     for index, path, _ in ordered:
         if index == last:
-            reader.repair("repair.index", f"{path}.index", f"index {index} stands twice")
+            reader.repair("repair.index", f"{path}.index", f"index {index} occurs twice")
         elif index > last + 1:
             reason = f"index {index} follows {last}" if last >= 0 else f"begins with {index}"
-            reader.repair("repair.index", f"{path}.index", f"{reason}; counted anew")
+            reader.repair("repair.index", f"{path}.index", f"{reason}; renumbered")
         last = index
     return ordered
 
@@ -95,8 +86,8 @@ def number_of(entry: dict[str, Any], name: str, path: str, reader: Reader) -> in
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         reader.repair(f"repair.{name}", f"{path}.{name}", f"{shown(value)} is read as a number")
         return int(value)
-    wrong = f"{shown(value)} is no number" if name in entry else "is missing"
-    reader.repair(f"repair.{name}", f"{path}.{name}", f"{wrong}; counted anew")
+    wrong = f"{shown(value)} is not a number" if name in entry else "is missing"
+    reader.repair(f"repair.{name}", f"{path}.{name}", f"{wrong}; renumbered")
     return None
 
 
@@ -112,17 +103,17 @@ def messages_of(
     content = cast("str | dict[str, Any]", content)
     if "content" not in entry:
         reader.repair("repair.content", f"{path}.content", "is missing; read as empty")
-    held: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
     rest = {name: value for name, value in entry.items() if name not in FIELDS}
     if rest:
-        held["entry"] = rest
+        extra["entry"] = rest
     author, parts = None, list[Part]()
     if role == "system":
         parts = [system_part(content, f"{path}.content", reader)]
     elif role == "user":
-        author, parts = user_parts(content, f"{path}.content", held, reader)
+        author, parts = user_parts(content, f"{path}.content", extra, reader)
     elif role == "assistant":
-        parts = assistant_parts(content, position, f"{path}.content", held, reader)
+        parts = assistant_parts(content, position, f"{path}.content", extra, reader)
     message = Message(
         role or "user",
         tuple(part for part in parts if type(part) is not ToolResult),
@@ -130,7 +121,7 @@ def messages_of(
         sent_at=time_of(entry, path, reader),
         turn=number_of(entry, "turn", path, reader),
         meta={"index": index},
-        extra={NAME: held} if held else {},
+        extra={NAME: extra} if extra else {},
     )
     results = tuple(part for part in parts if type(part) is ToolResult)
     return [message, Message("tool", results)] if results else [message]
@@ -151,7 +142,7 @@ def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
     spelled = str(value) if type(value) in (int, float) else value
     time = iso_time(spelled) if isinstance(spelled, str) else None
     if time is None:
-        wrong = f"{shown(value)} is no time" if "timestamp" in entry else "is missing"
+        wrong = f"{shown(value)} is not a time" if "timestamp" in entry else "is missing"
         reader.repair("loss.timestamp", f"{path}.timestamp", wrong)
     elif time != value:
         reason = f"{shown(value)} is read as {time}"
@@ -176,7 +167,7 @@ def system_part(content: str | dict[str, Any], path: str, reader: Reader) -> Par
 
 
 def user_parts(
-    content: str | dict[str, Any], path: str, held: dict[str, Any], reader: Reader
+    content: str | dict[str, Any], path: str, extra: dict[str, Any], reader: Reader
 ) -> tuple[Author | None, list[Part]]:
     """Who speaks, and the words."""
     if isinstance(content, str):
@@ -185,7 +176,7 @@ def user_parts(
     fields = dict(content)
     userid, text = fields.pop("userid", None), fields.pop("text", "")
     if fields:
-        held["content"] = fields
+        extra["content"] = fields
     if "text" not in content:
         reader.repair("repair.content", f"{path}.text", "is missing; read as empty")
     author = author_of(userid, f"{path}.userid", reader)
@@ -209,12 +200,12 @@ def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
 
 
 def assistant_parts(
-    content: str | dict[str, Any], position: int, path: str, held: dict[str, Any], reader: Reader
+    content: str | dict[str, Any], position: int, path: str, extra: dict[str, Any], reader: Reader
 ) -> list[Part]:
     """Reasoning, then the call or the bare words, then the result if one is recorded."""
     if isinstance(content, str):
         reader.repair("repair.content", path, "assistant content should be an object")
-        held["content"] = {}
+        extra["content"] = {}
         return [Text(content)]
     fields = dict(content)
     parts: list[Part] = []
@@ -232,7 +223,7 @@ def assistant_parts(
         reader.fault(f"{path}.toolCall", f"must be a name, not {shown(name)}")
     if "text" in fields:
         parts.append(Text(words_of(fields.pop("text"), f"{path}.text", reader)))
-    held["content"] = fields
+    extra["content"] = fields
     return parts
 
 

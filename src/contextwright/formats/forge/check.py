@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from contextwright.errors import shown
-from contextwright.formats.forge.text import scan
-from contextwright.messages import ToolCall
+from contextwright.errors import Problem, shown
+from contextwright.formats.forge.read import scan
+from contextwright.messages.parts import ToolCall
 from contextwright.models import Model
-from contextwright.wire.shapes import Problem, encoded
+from contextwright.wire.shapes import encoded
 
 __all__ = ["ROLES", "check", "validate_message"]
 
@@ -70,17 +70,17 @@ def message_problems(message: Any, path: str) -> Iterator[Problem]:
     if isinstance(message, dict):
         for name in cast("dict[str, Any]", message):
             if name not in KNOWN:
-                text = "no field of this format"
+                text = "not a field of this format"
                 yield Problem("forge.extra", f"{path}.{name}", text, "warning")
 
 
 def result_problems(content: str, path: str, *, answers: bool) -> Iterator[Problem]:
     """What is wrong with a tool's answer and its place."""
     if not answers:
-        yield Problem("forge.orphan", path, "no earlier call waits for this result")
+        yield Problem("forge.orphan", path, "no earlier call is waiting for this result")
     words = content.partition("\n")[2] if content.startswith("Tool: ") else content
     if len(words) <= BARE and len(words.split()) == 1:
-        text = "a bare result does not say what it means"
+        text = "the result has no marker that says what it is"
         yield Problem("forge.bare_result", f"{path}.content", text, "warning")
 
 

@@ -15,14 +15,19 @@ from typing import Any, cast
 import msgspec
 
 from contextwright.errors import ParseError, shown
-from contextwright.exchanges import match_results
-from contextwright.formats.base import Conversation, Format
+from contextwright.formats.base import Format
+from contextwright.formats.events import Finish
 from contextwright.formats.forge.check import ROLES, check, validate_message
-from contextwright.formats.forge.rendering import REPLY_TOOLS, Entry, on_wire, render
-from contextwright.formats.forge.text import NAME, Scan, scan, validate_tool_call
-from contextwright.formats.forge.writing import result_of, result_text, text_of
-from contextwright.formats.reading import Reader, plain
-from contextwright.messages import Message, Part, Role, Text, ToolCall, ToolResult, json_text
+from contextwright.formats.forge.markup import result_of, result_text, text_of
+from contextwright.formats.forge.read import NAME, Scan, scan, validate_tool_call
+from contextwright.formats.forge.write import REPLY_TOOLS, Entry, on_wire, render
+from contextwright.formats.reader import Reader, plain
+from contextwright.formats.reply import ModelReply, finished_reply
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.exchanges import match_results
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
+from contextwright.text.json import json_text
 
 __all__ = [
     "FORMAT",
@@ -94,15 +99,15 @@ def message_of(entry: Entry, path: str, reader: Reader) -> Message:
     if not isinstance(content, str):
         reader.repair("repair.content", f"{path}.content", f"{shown(content)} is read as text")
         content = "" if content is None else json_text(content)
-    held = {name: value for name, value in entry.items() if name not in FIELDS}
+    extra = {name: value for name, value in entry.items() if name not in FIELDS}
     parts, raw = parts_of(cast("Role", role), content, f"{path}.content", reader)
     if raw:
-        held["raw"] = content
+        extra["raw"] = content
     return Message(
         cast("Role", role),
         parts,
         sent_at=plain(entry.get("timestamp"), str),
-        extra={NAME: held} if held else {},
+        extra={NAME: extra} if extra else {},
     )
 
 
@@ -153,16 +158,16 @@ def numbered(messages: list[Message]) -> list[Message]:
     return with_ids
 
 
-def parse_reply(reply: Any) -> Conversation:
+def parse_reply(reply: Any) -> ModelReply:
     """The assistant message of a reply: its text, or a message that holds it."""
     body = cast("Entry", reply) if isinstance(reply, dict) else {"content": reply}
     content = body.get("content")
     if not isinstance(content, str):
         raise ParseError(f"a forge reply is text, not {shown(content)}", path="content")
-    return parse([Assistant(content)])
+    return finished_reply(parse([Assistant(content)]), Finish("stop"), None)
 
 
-def parse_stream(events: Iterable[Any]) -> Conversation:
+def parse_stream(events: Iterable[Any]) -> ModelReply:
     """The assistant message of a reply that comes in pieces, cut anywhere."""
     return parse_reply("".join(piece for event in events if (piece := piece_of(event))))
 

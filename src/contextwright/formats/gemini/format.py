@@ -11,46 +11,41 @@ from typing import Any
 
 import msgspec
 
-from contextwright.changes import Change
 from contextwright.errors import ParseError, shown
-from contextwright.formats.base import (
-    Conversation,
-    Format,
-    Options,
-    Rendered,
-    keep_extra,
-)
-from contextwright.formats.gemini.fitting import GEMINI_RULES, last_question, leave_signatures
-from contextwright.formats.gemini.parts import NAME, kind_of, message_of
+from contextwright.formats.base import Format, Options, Rendered, keep_extra
+from contextwright.formats.gemini.read import NAME, kind_of, message_of
+from contextwright.formats.gemini.reply import parse_reply
+from contextwright.formats.gemini.rules import GEMINI_RULES, last_question, leave_signatures
 from contextwright.formats.gemini.settings import settings_of, settings_wire, settle
-from contextwright.formats.gemini.stream import accumulate
+from contextwright.formats.gemini.stream import parse_stream
 from contextwright.formats.gemini.tools import tools_of, tools_wire
-from contextwright.formats.gemini.writing import Writer, is_response, wire_of
-from contextwright.formats.media import is_web_address
-from contextwright.formats.openai_chat.fitting import without_system
-from contextwright.formats.reading import Reader, stream_reader
-from contextwright.formats.survey import made_legal
+from contextwright.formats.gemini.write import Writer, is_response, wire_of
+from contextwright.formats.legalise import legalise
+from contextwright.formats.media import is_sound, is_web_address
+from contextwright.formats.openai_chat.rules import without_system
+from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.messages import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-)
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
 from contextwright.wire.gemini import types as wire
 from contextwright.wire.gemini.rules import check
+from contextwright.wire.media import GEMINI_BYTES
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["FORMAT", "TRAITS", "read_spelling", "respell_paths", "system_of"]
+__all__ = ["FORMAT", "TRAITS", "has_source", "read_spelling", "respell_paths", "system_of"]
 
 
-def carries_media(media: Media, model: Model) -> bool:
+def supports_media(media: Media, model: Model) -> bool:
+    """Media of any source the API knows, with bytes that can be read."""
+    return has_source(media, model) and is_sound(media, GEMINI_BYTES)
+
+
+def has_source(media: Media, model: Model) -> bool:
     """Bytes of any type that is said; addresses on the web or at Google; its own handles."""
     if media.data is not None:
         return media.mime is not None and kind_of(media.mime, "") == media.kind
@@ -59,21 +54,21 @@ def carries_media(media: Media, model: Model) -> bool:
     return media.file_id is not None and media.origin == NAME
 
 
-def carries_thinking(thinking: Thinking, model: Model) -> bool:
+def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Its own thoughts, signed or not."""
     return thinking.origin == NAME and not thinking.redacted
 
 
-def takes_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     """Whether the fields left over from parsing are ones the API knows."""
     if isinstance(holder, Message):
-        held = holder.extra.get(NAME, {})
-        return held.keys() <= {"role"} and (role == "system" or held.get("role") is None)
+        own = holder.extra.get(NAME, {})
+        return own.keys() <= {"role"} and (role == "system" or own.get("role") is None)
     part = wire_of(holder)
     if isinstance(holder, Opaque) and is_response(part):
         return role in ("user", "tool")
-    held = [key for key in wire.DATA_FIELDS if part.get(key) is not None]
-    return len(held) == 1 and not shape_problems(part, wire.Part)
+    own = [key for key in wire.DATA_FIELDS if part.get(key) is not None]
+    return len(own) == 1 and not shape_problems(part, wire.Part)
 
 
 TRAITS = Traits(
@@ -83,13 +78,14 @@ TRAITS = Traits(
     system="top",
     error_flag=True,
     merges=True,
+    pairs_by_turn=True,
     user_first=True,
     needs_user=True,
     blank_text=False,
     assistant_media=True,
-    carries_media=carries_media,
-    carries_thinking=carries_thinking,
-    takes_extra=takes_extra,
+    supports_media=supports_media,
+    supports_thinking=supports_thinking,
+    accepts_extra=accepts_extra,
 )
 """Empty text is accepted by one of Google's two hosts, so that none is sent unless it came so."""
 
@@ -137,7 +133,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
     if is_list(data):
         return {"contents": data}
     if not is_object(data):
-        raise ParseError(f"{NAME} wants an object or a list of contents, not {shown(data)}")
+        raise ParseError(f"{NAME} expects an object or a list of contents, not {shown(data)}")
     config = data.get("config")
     if not is_object(config):
         return data
@@ -149,7 +145,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
         if name in CONFIGURED:
             body[name] = value
         elif name in SDK_ONLY:
-            reader.repair("loss.setting", f"config.{key}", "only the SDK knows it")
+            reader.repair("loss.setting", f"config.{key}", "a setting of the SDK only")
         else:
             generation[name] = value
     return {**body, "generationConfig": generation} if generation else body
@@ -177,7 +173,9 @@ def read_contents(value: Any, path: str, reader: Reader) -> list[Any]:
     found: list[Any] = []
     for index, item in enumerate(value):
         if isinstance(item, str):
-            reader.repair("repair.contents", f"{path}[{index}]", "words alone are read as a user's")
+            reader.repair(
+                "repair.contents", f"{path}[{index}]", "plain text is read as a user message"
+            )
             item = {"role": "user", "parts": [{"text": item}]}
         found.append(item)
     return found
@@ -196,7 +194,7 @@ def system_of(value: Any, path: str, reader: Reader) -> list[Message]:
     message = message_of({**value, "role": "user"}, path, reader)
     parts = [part for part in message.parts if isinstance(part, Text | Media)]
     if len(parts) < len(message.parts):
-        reader.repair("loss.part", f"{path}.parts", "only texts stand in a system instruction")
+        reader.repair("loss.part", f"{path}.parts", "a system instruction holds only texts")
     role = value.get("role")
     extra = {**message.extra.get(NAME, {}), **({"role": role} if isinstance(role, str) else {})}
     return [Message("system", tuple(parts), extra=keep_extra(NAME, extra))]
@@ -211,31 +209,6 @@ def respell_paths(reader: Reader, data: Any) -> None:
     reader.faults = [(as_spelled(path, data), message) for path, message in reader.faults]
 
 
-def parse_reply(reply: Any) -> Conversation:
-    """The model's message of a reply: the first candidate."""
-    reader = Reader(NAME, strict=False)
-    body = read_spelling(reader.reply(reply), wire.Reply, reader)
-    model = reader.optional_text(body, "modelVersion")
-    candidates = list(reader.objects(body, "candidates"))
-    said = ("promptFeedback", "responseId", "usageMetadata")
-    rest = {key: body[key] for key in said if key in body}
-    messages: list[Message] = []
-    if candidates:
-        path, candidate = candidates[0]
-        content = candidate.get("content")
-        content = {**content, "role": "model"} if is_object(content) else {"role": "model"}
-        messages.append(message_of(content, f"{path}.content", reader))
-        if "finishReason" in candidate:
-            rest["finishReason"] = candidate["finishReason"]
-    if len(candidates) > 1:
-        reason = f"{len(candidates) - 1} more candidates"
-        reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
-    return reader.conversation(messages, rest, model=model)
-
-
-parse_stream = stream_reader(accumulate, parse_reply)
-
-
 # --- writing ---------------------------------------------------------------------------------
 
 
@@ -247,20 +220,21 @@ def without_mid_system(model: Model) -> Model:
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """The request body."""
     model = without_mid_system(model)
-    faithful = conversation.source == NAME
+    same_format = conversation.source == NAME
     traits = msgspec.structs.replace(
-        TRAITS, blank_text=faithful, result_media=model.function_response_parts
+        TRAITS, blank_text=same_format, result_media=model.function_response_parts
     )
     conversation, changes = leave_signatures(conversation, model)
     if not model.system_role:
         conversation = without_system(conversation, model, changes)
-    messages, target, made, places = made_legal(conversation, traits, model, options, GEMINI_RULES)
-    changes.extend(made)
-    writer = Writer(target, signs_from=first_to_sign(messages, target))
-    writer.write(messages)
-    reason = "no Gemini model signed this call; the documented stand-in"
+    legal = legalise(conversation, traits, model, options, GEMINI_RULES)
+    target = legal.target
+    changes.extend(legal.changes)
+    writer = Writer(target, signs_from=first_to_sign(legal.messages, target))
+    writer.write(legal.messages)
+    reason = "no Gemini model signed this call; using the documented placeholder"
     for index, part in writer.stood_in:
-        path = f"messages[{places[index]}].parts[{part}]"
+        path = f"messages[{legal.origins[index]}].parts[{part}]"
         changes.append(Change("invent.signature", path, reason))
     body: Object = {}
     if writer.system:
@@ -271,7 +245,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     body["contents"] = writer.contents
     body.update(settings_wire(conversation, model, changes))
     settle(body, changes)
-    return Rendered(body, tuple(changes))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names)
 
 
 def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:
@@ -282,7 +256,7 @@ def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:
     """
     if not target.model.thought_signatures:
         return None
-    return last_question(messages) if target.faithful else 0
+    return last_question(messages) if target.same_format else 0
 
 
 FORMAT = Format(
@@ -293,4 +267,5 @@ FORMAT = Format(
     check=check,
     parse_reply=parse_reply,
     parse_stream=parse_stream,
+    default_model="gemini-3.8-flash",
 )

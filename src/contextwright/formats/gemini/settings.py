@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from contextwright.changes import Change
-from contextwright.formats.base import (
+from msgspec.structs import replace
+
+from contextwright.formats.base import foreign_settings
+from contextwright.formats.gemini.read import NAME
+from contextwright.formats.reader import plain
+from contextwright.formats.schemas import json_schema
+from contextwright.formats.settings import (
+    BUDGETS,
+    effort_of,
+    known_effort,
+    read_plain,
+    write_plain,
+)
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import (
     Conversation,
+    Effort,
+    OutputFormat,
     Settings,
     ToolChoice,
-    foreign_settings,
 )
-from contextwright.formats.gemini.parts import NAME
-from contextwright.formats.reading import plain
-from contextwright.messages import Tool
+from contextwright.messages.message import Tool
 from contextwright.models import Model
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.shapes import shape_problems
@@ -28,6 +40,18 @@ MODES: dict[str, Literal["auto", "none", "required"]] = {
     "ANY": "required",
 }
 MOST_STOPS = 5
+MOST_THINKING = 24_576
+"""The largest budget that every model with budgets takes."""
+JSON = "application/json"
+LEVELS: dict[Effort, str] = {
+    "none": "minimal",
+    "minimal": "minimal",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+    "max": "high",
+}
 CACHED = ("systemInstruction", "tools", "toolConfig")
 """What a cached content holds already, and a request may not say again."""
 
@@ -35,15 +59,30 @@ CACHED = ("systemInstruction", "tools", "toolConfig")
 def settings_of(body: Object) -> Settings:
     """The settings that other providers have too."""
     config = body.get("generationConfig")
-    held: Object = config if is_object(config) else {}
-    stops: Any = held.get("stopSequences")
+    fields: Object = config if is_object(config) else {}
+    stops: Any = fields.get("stopSequences")
+    thinking = fields.get("thinkingConfig")
+    thinking = thinking if is_object(thinking) else {}
+    budget, level = plain(thinking.get("thinkingBudget"), int), thinking.get("thinkingLevel")
     return Settings(
-        plain(held.get("maxOutputTokens"), int),
-        plain(held.get("temperature"), float),
-        plain(held.get("topP"), float),
-        tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
-        choice_of(body.get("toolConfig")),
+        **read_plain(body, NAME),
+        stop=tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
+        tool_choice=choice_of(body.get("toolConfig")),
+        effort=known_effort(level.lower()) if isinstance(level, str) else None,
+        thinking_budget=budget,
+        show_thinking=plain(thinking.get("includeThoughts"), bool),
+        output=output_of(fields),
     )
+
+
+def output_of(config: Object) -> OutputFormat | None:
+    """What the answer has to be: JSON of a schema, or any."""
+    schema, proto = config.get("responseJsonSchema"), config.get("responseSchema")
+    if schema is None and is_object(proto):
+        schema = json_schema(proto)
+    if is_object(schema):
+        return OutputFormat(schema)
+    return OutputFormat() if config.get("responseMimeType") == JSON else None
 
 
 def choice_of(config: Any) -> ToolChoice | None:
@@ -65,18 +104,16 @@ def settings_wire(conversation: Conversation, model: Model, changes: list[Change
         if "model" in wire and conversation.model != model.id:
             wire["model"] = f"models/{model.id}"
         return wire
-    lost = foreign_settings(conversation, NAME)
-    # Whether a reply is streamed is said by the address here.
-    changes.extend(change for change in lost if change.path != "stream")
+    changes.extend(foreign_settings(conversation, NAME))
     return translated(conversation, model, changes)
 
 
-def known_settings(held: Object, changes: list[Change]) -> Object:
+def known_settings(fields: Object, changes: list[Change]) -> Object:
     """Those of the body's own fields that the API knows."""
-    if not shape_problems(held, Request):
-        return dict(held)
+    if not shape_problems(fields, Request):
+        return dict(fields)
     kept: Object = {}
-    for key, value in held.items():
+    for key, value in fields.items():
         if key == "generationConfig" and is_object(value):
             kept[key] = {
                 field: setting
@@ -98,26 +135,50 @@ def is_known(piece: Object, path: str, changes: list[Change]) -> bool:
 
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
     """Settings of another provider under this one's names."""
-    settings = conversation.settings
-    config: Object = {}
-    if settings.max_tokens is not None:
-        config["maxOutputTokens"] = settings.max_tokens
-    for name, value in (("temperature", settings.temperature), ("topP", settings.top_p)):
-        if value is not None and model.sampling:
-            config[name] = value
-        elif value is not None:
-            changes.append(Change("loss.setting", name, f"{model.id} takes no sampling settings"))
+    settings = replace(conversation.settings, stream=None)  # said by the address here
+    body = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    config: Object = body.pop("generationConfig", {})
     if settings.stop:
         config["stopSequences"] = list(settings.stop[:MOST_STOPS])
         if len(settings.stop) > MOST_STOPS:
             changes.append(Change("loss.setting", "stop", f"at most {MOST_STOPS} stop sequences"))
-    body: Object = {"generationConfig": config} if config else {}
+    thinking = thinking_wire(settings, model, changes)
+    if thinking:
+        config["thinkingConfig"] = thinking
+    if settings.output is not None:
+        config["responseMimeType"] = JSON
+        if settings.output.schema is not None:
+            config["responseJsonSchema"] = settings.output.schema
+    if config:
+        body["generationConfig"] = config
     if settings.tool_choice is not None:
         if any(isinstance(tool, Tool) for tool in conversation.tools):
             body["toolConfig"] = {"functionCallingConfig": choice_wire(settings.tool_choice)}
         else:
             changes.append(Change("loss.setting", "tool_choice", "there are no functions"))
     return body
+
+
+def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Object:
+    """How hard to think: a level since Gemini 3, a budget of tokens before."""
+    effort, wire = effort_of(settings), Object()
+    if model.thought_signatures:
+        if effort is not None:
+            wire["thinkingLevel"] = LEVELS[effort]
+            if LEVELS[effort] != effort:
+                reason = f"{effort} is {LEVELS[effort]} here"
+                changes.append(Change("repair.setting", "effort", reason))
+    elif model.thinking_budgets:
+        if effort is not None:
+            budget = settings.thinking_budget
+            wire["thinkingBudget"] = BUDGETS[effort] if budget is None else budget
+            wire["thinkingBudget"] = min(wire["thinkingBudget"], MOST_THINKING)
+    elif effort not in (None, "none"):
+        changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
+        return wire
+    if settings.show_thinking is not None and (model.thought_signatures or model.thinking_budgets):
+        wire["includeThoughts"] = settings.show_thinking
+    return wire
 
 
 def choice_wire(choice: ToolChoice) -> Object:

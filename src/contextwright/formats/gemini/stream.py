@@ -1,152 +1,175 @@
-"""A streamed generateContent reply, put together from its chunks."""
+"""A streamed generateContent reply, read chunk by chunk."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
-from contextwright.changes import Change
-from contextwright.formats.gemini.parts import SIGNATURE
+from contextwright.formats.events import Finish, ReplyStart, UsageUpdate
+from contextwright.formats.failures import error_of
+from contextwright.formats.gemini.partial_args import add_arguments
+from contextwright.formats.gemini.read import NAME, SIGNATURE, parts_of
+from contextwright.formats.gemini.reply import finish_of, usage_of
+from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import ToolCall
 from contextwright.wire.gemini.types import Reply
 from contextwright.wire.spelling import camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["accumulate"]
+__all__ = ["GeminiReader", "parse_stream"]
 
-STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,4})\]|\['([^']*)'\]")
-"""One step of a JSON path such as `$.items[0].name`."""
-VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+PLAIN = frozenset(("text", "thought"))
+"""Fields of a part that is text and nothing else, so that text may be added."""
+WHOLE = "whole"
+"""Marks the pieces of a part with more than text: a writer sends them with all of it."""
 
 
-def accumulate(events: Iterable[Any]) -> tuple[Object, list[Change]]:
-    """The whole reply, and a change where the stream broke off before its end."""
-    reply: Object = {}
-    parts: list[Object] = []
-    candidate: Object = {}
-    error: Any = None
-    for event in events:
-        chunk = as_dict(event)
-        error = chunk.get("error") or error
-        candidates: Any = chunk.pop("candidates", None)
-        reply.update(chunk)
-        first: Any = candidates[0] if is_list(candidates) and candidates else None
-        if not is_object(first):
-            continue
-        candidate.update({key: value for key, value in first.items() if key != "content"})
-        content: Any = first.get("content")
+class GeminiReader(StreamReader):
+    """Reads the chunks of `:streamGenerateContent`, as server-sent events or as a JSON array.
+
+    Pieces of text, and of thought, are one part. A part that carries a signature stays alone,
+    because the API wants it back where it was.
+    """
+
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head: Object = {}
+        self.candidate: Object = {}
+        self.open: Object | None = None
+        self.pieces: list[str] = []
+        self.count = 0
+        self.others = 0
+
+    def take(self, event: Any) -> None:
+        """Read one event."""
+        chunk, _ = camel_case(as_object(event), Reply)
+        if not is_object(chunk):
+            return
+        error = error_of(chunk)
+        if error is not None:
+            self.fail(error)
+        self.head.update({key: chunk[key] for key in chunk if key != "candidates"})
+        id = chunk.get("responseId")
+        if not self.started and (id or chunk.get("modelVersion")):
+            self.start(ReplyStart(id if isinstance(id, str) else None, self.model))
+        usage = usage_of(chunk.get("usageMetadata"))
+        if usage is not None:
+            self.out.append(UsageUpdate(usage))
+        candidates: Any = chunk.get("candidates")
+        if is_list(candidates) and candidates:
+            self.others = max(self.others, len(candidates) - 1)
+            self.take_candidate(candidates[0])
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers."""
+        model = self.head.get("modelVersion")
+        return model if isinstance(model, str) else None
+
+    def take_candidate(self, candidate: Any) -> None:
+        """The first candidate of a chunk; others are counted only."""
+        if not is_object(candidate):
+            return
+        self.candidate.update({key: candidate[key] for key in candidate if key != "content"})
+        content = candidate.get("content")
         held: Any = content.get("parts") if is_object(content) else None
         for part in held if is_list(held) else ():
             if is_object(part):
-                add_part(parts, part)
-    changes: list[Change] = []
-    if candidate or parts:
-        whole = [finished(part) for part in parts]
-        reply["candidates"] = [{**candidate, "content": {"role": "model", "parts": whole}}]
-    if not candidate.get("finishReason") and not reply.get("promptFeedback"):
-        reason = f"the stream broke off{': error' if error else ''}; what came is kept"
-        changes.append(Change("repair.interrupted", "", reason))
-    return reply, changes
+                self.take_part(part)
 
-
-def as_dict(event: Any) -> Object:
-    """A chunk as a dict of our own in camelCase: decoded JSON, or an SDK's object."""
-    dump = getattr(event, "model_dump", None)
-    if callable(dump):
-        event = dump(mode="json", exclude_none=True)
-    chunk, _ = camel_case(event, Reply)
-    return {**chunk} if is_object(chunk) else {}
-
-
-def add_part(parts: list[Object], part: Object) -> None:
-    """Add a part to those before it: plain text goes on, a call's pieces join the call.
-
-    A part that carries a signature stays alone: the API wants it back where it was.
-    """
-    last = parts[-1] if parts else {}
-    call: Any = part.get("functionCall")
-    open_call: Any = last.get("functionCall")
-    if is_object(call) and is_object(open_call) and open_call.get("willContinue"):
-        go_on(open_call, call)
-        if SIGNATURE in part:
-            last[SIGNATURE] = part[SIGNATURE]
-    elif is_plain_text(part) and is_plain_text(last):
-        if part.get("thought") == last.get("thought"):
-            last["pieces"].append(part["text"])
+    def take_part(self, part: Object) -> None:
+        """One part of a chunk: more of the open one, or the next."""
+        last = self.open or {}
+        call: Any = part.get("functionCall")
+        open_call: Any = last.get("functionCall")
+        if is_object(call) and is_object(open_call) and open_call.get("willContinue"):
+            add_arguments(open_call["args"], call.get("partialArgs"))
+            if SIGNATURE in part:
+                last[SIGNATURE] = part[SIGNATURE]
+            if not call.get("willContinue"):
+                del open_call["willContinue"]
+                self.end_part()
+        elif is_plain(part):
+            if not (self.open and is_plain(last) and part.get("thought") == last.get("thought")):
+                self.end_part()
+                self.open = dict(part)
+            self.pieces.append(part["text"])
+            self.hand_on(part)
         else:
-            parts.append({**part, "pieces": [part["text"]]})
-    elif is_plain_text(part):
-        parts.append({**part, "pieces": [part["text"]]})
-    elif is_object(call):
-        parts.append({**part, "functionCall": started(call)})
-    else:
-        parts.append({**part})
+            self.end_part()
+            self.open = started(part)
+            if not (is_object(call) and call.get("willContinue")):
+                self.end_part()
+
+    def hand_on(self, part: Object) -> None:
+        """A piece of text or thought as an event of ours."""
+        if part.get("thought") is True:
+            self.thinking(self.count, part["text"])
+        else:
+            self.text(self.count, part["text"])
+
+    def end_part(self) -> None:
+        """The open part is complete."""
+        if self.open is None:
+            return
+        part, path = self.open, f"candidates[0].content.parts[{self.count}]"
+        if is_plain(part):
+            part = {**part, "text": "".join(self.pieces)}
+        self.open, self.pieces = None, []
+        for offset, read in enumerate(parts_of(part, path, self.reader)):
+            slot: object = (self.count, offset) if offset else self.count
+            if isinstance(read, ToolCall) and self.unfinished(part):
+                reason = "the arguments ended early; those received are kept"
+                self.reader.changes.append(Change("repair.arguments", path, reason))
+            self.part(slot, read, "" if is_plain(part) else WHOLE)
+        self.count += 1
+
+    def unfinished(self, part: Object) -> bool:
+        """Whether the stream ended while arguments were still coming."""
+        return is_object(part.get("functionCall")) and bool(
+            part["functionCall"].pop("willContinue", False)
+        )
+
+    def end(self) -> None:
+        """Close the parts that are still open."""
+        self.end_part()
+        if self.others:
+            reason = f"{self.others} more candidates"
+            self.reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
+
+    def finish(self) -> Finish:
+        """How the reply ended."""
+        whole = bool(self.candidate.get("finishReason") or self.head.get("promptFeedback"))
+        return finish_of(
+            {**self.head, **self.candidate},
+            calls=any(isinstance(part, ToolCall) for part in self.ended.values()),
+            changes=self.reader.finish(),
+            whole=whole,
+            error=self.error,
+        )
 
 
-def is_plain_text(part: Object) -> bool:
-    """Whether a part is words and nothing else, so that words may be added."""
-    return isinstance(part.get("text"), str) and part.keys() <= {"text", "thought", "pieces"}
+parse_stream = stream_parser(GeminiReader)
 
 
-def started(call: Object) -> Object:
-    """A call with those of its arguments that came with it."""
-    whole: Object = {**call}
+def is_plain(part: Object) -> bool:
+    """Whether a part is text and nothing else."""
+    return isinstance(part.get("text"), str) and part.keys() <= PLAIN
+
+
+def started(part: Object) -> Object:
+    """A part of our own; a call with those of its arguments that came with it."""
+    call: Any = part.get("functionCall")
+    if not is_object(call):
+        return dict(part)
+    whole: Object = dict(call)
     pieces: Any = whole.pop("partialArgs", None)
     if pieces or whole.get("willContinue"):
-        whole["args"] = dict(whole.get("args") or {})
+        given = whole.get("args")
+        whole["args"] = dict(given) if is_object(given) else {}
         add_arguments(whole["args"], pieces)
-    return whole
-
-
-def go_on(whole: Object, piece: Object) -> None:
-    """Add the next piece to a call whose arguments are streamed."""
-    add_arguments(whole["args"], piece.get("partialArgs"))
-    if piece.get("willContinue"):
-        return
-    whole.pop("willContinue", None)
-
-
-def add_arguments(arguments: Object, pieces: Any) -> None:
-    """Put pieces of arguments at their places; a text that is there already goes on."""
-    for piece in pieces if is_list(pieces) else ():
-        if not is_object(piece) or not isinstance(piece.get("jsonPath"), str):
-            continue
-        steps = [
-            name or quoted or int(index or 0)
-            for name, index, quoted in STEP.findall(piece["jsonPath"])
-        ]
-        key = next((key for key in VALUES if key in piece), None)
-        if steps and key is not None:
-            put(arguments, steps, None if key == "nullValue" else piece[key])
-
-
-def put(holder: Any, steps: list[str | int], value: Any) -> None:
-    """Write a value at a path, making objects and lists on the way."""
-    for here, following in zip(steps, steps[1:], strict=False):
-        holder = child(holder, here, [] if isinstance(following, int) else {})
-    last = steps[-1]
-    before = child(holder, last, None)
-    if isinstance(before, str) and isinstance(value, str):
-        value = before + value
-    if is_list(holder) and isinstance(last, int):
-        holder[last] = value
-    elif is_object(holder):
-        holder[str(last)] = value
-
-
-def child(holder: Any, step: str | int, otherwise: Any) -> Any:
-    """What stands at a step, put there if nothing does."""
-    if is_list(holder) and isinstance(step, int):
-        holder.extend([None] * (step + 1 - len(holder)))
-        if holder[step] is None:
-            holder[step] = otherwise
-        return holder[step]
-    return holder.setdefault(str(step), otherwise) if is_object(holder) else None
-
-
-def finished(part: Object) -> Object:
-    """A part with its pieces of text joined."""
-    pieces: Any = part.get("pieces")
-    if not is_list(pieces):
-        return part
-    return {**{key: part[key] for key in part if key != "pieces"}, "text": "".join(pieces)}
+    if not whole.get("willContinue"):
+        whole.pop("willContinue", None)
+    return {**part, "functionCall": whole}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextwright.changes import Change
 from contextwright.errors import shown
-from contextwright.formats.base import Conversation, keep_extra
-from contextwright.formats.gemini.parts import NAME
-from contextwright.formats.reading import Reader
+from contextwright.formats.base import keep_extra
+from contextwright.formats.gemini.read import NAME
+from contextwright.formats.reader import Reader
 from contextwright.formats.schemas import json_schema
 from contextwright.formats.target import Target
-from contextwright.messages import Opaque, Tool
+from contextwright.formats.tools import foreign_fields, hosted_equal
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import Opaque
 from contextwright.wire.gemini import types as wire
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_list, is_object
@@ -28,6 +31,8 @@ OPENS, BESIDE = "opens", "beside"
 def tools_of(body: Object, reader: Reader) -> list[Tool | Opaque]:
     """All tools in one list; the first or last function of a group remembers the group."""
     tools: list[Tool | Opaque] = []
+    if is_object(body.get("tools")):  # the API takes one alone, without its list
+        body = {"tools": [body["tools"]]}
     for path, group in reader.objects(body, "tools"):
         functions = [
             tool_of(function, place, reader)
@@ -84,6 +89,11 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
     beside: list[str] = []
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
+        if isinstance(tool, Opaque) and tool.format != NAME:
+            if equal := equal_here(tool, conversation, target, path, changes):
+                groups.append(equal)
+                functions, beside = [], []
+            continue
         if isinstance(tool, Opaque):
             if hosted_here(tool, path, changes):
                 if beside and list(tool.data) == beside:
@@ -92,28 +102,37 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
                     groups.append(tool.data)
                 functions, beside = [], []
             continue
-        held = tool.extra.get(NAME, {}) if tool.extra else {}
-        if not functions or held.get(OPENS):
+        extra = tool.extra.get(NAME, {}) if tool.extra else {}
+        if not functions or extra.get(OPENS):
             functions = []
             groups.append({"functionDeclarations": functions})
-        functions.append(declared(tool, held, target, path, changes))
-        named = held.get(BESIDE)
+        functions.append(declared(tool, extra, target, path, changes))
+        named = extra.get(BESIDE)
         beside = named if is_list(named) else []
     return groups
 
 
 def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
-    """Whether a hosted tool is one of this provider's."""
-    if tool.format != NAME:
-        changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
-    elif shape_problems(tool.data, wire.Tool):
+    """Whether a hosted tool is one that this provider knows."""
+    if shape_problems(tool.data, wire.Tool):
         changes.append(Change("loss.tool", path, "no tool the API knows"))
-    else:
-        return True
-    return False
+        return False
+    return True
 
 
-def declared(tool: Tool, held: Object, target: Target, path: str, changes: list[Change]) -> Object:
+def equal_here(
+    tool: Opaque, conversation: Conversation, target: Target, path: str, changes: list[Change]
+) -> Object | None:
+    """What Google hosts in place of another's tool; before Gemini 3 not beside functions."""
+    declares = any(isinstance(other, Tool) for other in conversation.tools)
+    if declares and not target.model.thought_signatures:
+        reason = f"{target.model.id} takes functions or hosted tools, not both"
+        changes.append(Change("loss.tool", path, reason))
+        return None
+    return hosted_equal(tool, NAME, path, changes)
+
+
+def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list[Change]) -> Object:
     """One function's declaration.
 
     A schema goes into `parametersJsonSchema`, which every model takes and which understands all
@@ -123,20 +142,14 @@ def declared(tool: Tool, held: Object, target: Target, path: str, changes: list[
     declaration: Object = {"name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:
         declaration["description"] = tool.description
-    proto = held.get("parameters")
+    proto = extra.get("parameters")
     if is_object(proto) and json_schema(proto) == tool.parameters:
         declaration["parameters"] = proto
     elif tool.parameters is not None:
         declaration["parametersJsonSchema"] = tool.parameters
     known = (OPENS, BESIDE, "parameters")
-    rest = {key: value for key, value in held.items() if key not in known}
-    lost = [
-        field
-        for name, fields in tool.extra.items()
-        if name != NAME
-        for field, value in fields.items()
-        if value  # null, false and empty say nothing
-    ]
+    rest = {key: value for key, value in extra.items() if key not in known}
+    lost = foreign_fields(tool, NAME)
     if rest and shape_problems({**rest, **declaration}, wire.FunctionDeclaration):
         lost.extend(rest)
         rest = {}

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from contextwright.errors import Problem
 from contextwright.formats.gryag.meta import read_metadata
 from contextwright.models import Model
 from contextwright.wire.gemini.rules import pairing, read_shape, turns_of
 from contextwright.wire.gemini.types import Part, Proto, SystemContent, Tool
-from contextwright.wire.shapes import Problem, Shape, encoded, objects_in
+from contextwright.wire.shapes import Shape, encoded, objects_in
 from contextwright.wire.spelling import as_spelled
 from contextwright.wire.values import Object, is_list, is_object
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from contextwright.formats.reading import Reader
-from contextwright.messages import Author, Message, Reply, Text
+from contextwright.formats.reader import Reader
+from contextwright.messages.message import Author, Message, Reply
+from contextwright.messages.parts import Text
 
 __all__ = ["read_compact"]
 
@@ -49,7 +50,7 @@ def read_compact(text: str, reader: Reader) -> list[Message]:
         elif entries:
             entries[-1].lines.append(line)
         elif line.strip():
-            reader.repair("repair.author", f"line {number}", "words before any speaker")
+            reader.repair("repair.author", f"line {number}", "text before the first speaker")
             entries.append(Entry(None, [line]))
     return [message_of(entry) for entry in entries]
 

@@ -11,19 +11,12 @@ from typing import Any
 
 import msgspec
 
-from contextwright.changes import Change
 from contextwright.errors import ParseError, shown
-from contextwright.formats.base import (
-    Conversation,
-    Format,
-    Options,
-    Rendered,
-    replaced,
-)
-from contextwright.formats.files import unsaid
-from contextwright.formats.gemini.fitting import GEMINI_RULES
+from contextwright.formats.base import Format, Options, Rendered
+from contextwright.formats.file_formats import unsaid
 from contextwright.formats.gemini.format import (
     TRAITS,
+    has_source,
     parse_reply,
     parse_stream,
     read_spelling,
@@ -31,10 +24,11 @@ from contextwright.formats.gemini.format import (
     system_of,
     without_mid_system,
 )
-from contextwright.formats.gemini.parts import NAME as PARTS
-from contextwright.formats.gemini.parts import message_of
+from contextwright.formats.gemini.read import NAME as PARTS
+from contextwright.formats.gemini.read import message_of
+from contextwright.formats.gemini.rules import GEMINI_RULES
 from contextwright.formats.gemini.tools import tools_of, tools_wire
-from contextwright.formats.gemini.writing import Writer
+from contextwright.formats.gemini.write import Writer
 from contextwright.formats.gryag.check import Payload, check
 from contextwright.formats.gryag.compact import read_compact
 from contextwright.formats.gryag.meta import (
@@ -44,20 +38,24 @@ from contextwright.formats.gryag.meta import (
     read_metadata,
     sender_of,
 )
-from contextwright.formats.openai_chat.fitting import without_system
-from contextwright.formats.reading import Reader
+from contextwright.formats.legalise import legalise
+from contextwright.formats.openai_chat.rules import without_system
+from contextwright.formats.reader import Reader
 from contextwright.formats.rules import (
     Draft,
+    Placed,
     Rule,
     Ruled,
-    apply_rules,
     end_with_user,
     name_speakers,
+    path_to,
     start_with_user,
 )
-from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Target
-from contextwright.messages import Extra, Message, Part, Text
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Extra, Part, Text
 from contextwright.models import Model
 from contextwright.wire.gemini.types import Content
 from contextwright.wire.gemini.types import Part as PartShape
@@ -68,7 +66,12 @@ __all__ = ["FORMAT"]
 
 NAME = "gryag"
 GRYAG_TRAITS = msgspec.structs.replace(
-    TRAITS, merges=False, user_first=False, needs_user=False, blank_text=True
+    TRAITS,
+    merges=False,
+    user_first=False,
+    needs_user=False,
+    blank_text=True,
+    supports_media=has_source,
 )
 USER_PARTS, SHAPE = "user_parts", "shape"
 KNOWN = ("history", "systemInstruction", "userParts", "tools")
@@ -96,7 +99,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
         messages.extend(map(marked, entry_of(current, NOW, reader)))
     tools = tools_of(body, reader)
     for key in [key for key in body if key not in KNOWN]:
-        reader.repair("loss.extra", key, f"a payload has nothing but {', '.join(KNOWN)}")
+        reader.repair("loss.extra", key, f"a payload has only {', '.join(KNOWN)}")
     reader.changes = [
         Change(change.code, placed(change.path, shape), change.reason) for change in reader.changes
     ]
@@ -116,7 +119,7 @@ def framed(data: Any) -> tuple[Object, str]:
     if is_list(data):
         return {"history": data}, "list"
     if not is_object(data):
-        raise ParseError(f"{NAME} wants a list of messages or an object, not {shown(data)}")
+        raise ParseError(f"{NAME} expects a list of messages or an object, not {shown(data)}")
     if "parts" in data and "history" not in data:
         return {"history": [data]}, "entry"
     if "history" not in data and "contents" in data:
@@ -155,18 +158,18 @@ def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
     """A message from an entry; none where nothing but metadata stood in it."""
     given = entry.get("role")
     for key in [key for key in entry if key not in ("role", "parts")]:
-        reader.repair("loss.extra", f"{path}.{key}", "an entry has nothing but role and parts")
+        reader.repair("loss.extra", f"{path}.{key}", "an entry has only role and parts")
     said = {**entry, "role": "user"} if given in ("tool", "function") else entry
     said = {key: said[key] for key in ("role", "parts") if key in said}
     if given is None:
-        reader.repair("repair.role", f"{path}.role", "nobody is said to speak; read as user")
+        reader.repair("repair.role", f"{path}.role", "there is no role; read as user")
         said["role"] = "user"
     if is_list(said.get("parts")):
         said["parts"] = [known_fields(part, f"{path}.parts", reader) for part in said["parts"]]
     message = message_of(said, path, reader)
     parts, sender = without_metadata(message, path, reader)
     if not parts:
-        reader.changes.append(Change("loss.blank", path, "nothing is left of this message"))
+        reader.changes.append(Change("loss.blank", path, "the message is empty without it"))
         return []
     return [
         Message(
@@ -232,16 +235,15 @@ def quote_metadata(draft: Draft, target: Target) -> Ruled:
                 words = msgspec.structs.replace(part, text=f"> {part.text}")
                 parts = (*message.parts[:index], words, *message.parts[index + 1 :])
                 message = message.with_parts(parts)
-                path = f"messages[{place}].parts[{index}]"
+                path = path_to(place, index)
                 reason = "words that look like metadata are marked as a quotation"
                 changes.append(Change("repair.meta", path, reason))
-        spelled.append((place, message))
+        spelled.append(Placed(place, message))
     return spelled, changes
 
 
-RULES: tuple[Rule, ...] = (
-    *(rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user)),
-    quote_metadata,
+RULES: tuple[Rule, ...] = tuple(
+    rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user)
 )
 """A history is no request: it may begin and end with anyone, and nothing is signed for it."""
 UNNAMED = tuple(rule for rule in RULES if rule is not name_speakers)
@@ -263,18 +265,18 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     noted: list[Change] = []
     if not model.system_role:
         prepared = without_system(prepared, model, noted)
-    messages, target, changes, _ = made_legal(prepared, GRYAG_TRAITS, model, options, rules)
-    changes = [*noted, *changes]
-    if messages is prepared.messages:
-        draft, defused = apply_rules(messages, target, (quote_metadata,))
-        messages = [message for _, message in draft]
-        changes.extend(defused)
+    legal = legalise(prepared, GRYAG_TRAITS, model, options, rules)
+    target = legal.target
+    draft = [Placed(*entry) for entry in zip(legal.origins, legal.messages, strict=True)]
+    draft, quoted = quote_metadata(draft, target)
+    messages = [message for _, message in draft]
+    changes = [*noted, *legal.changes, *quoted]
     if options.legacy_meta:
         messages = [with_metadata(message) for message in messages]
         changes = [change for change in changes if change.path != "messages[].reply_to"]
     writer = Writer(target)
     writer.write(messages)
-    history = [entry_wire(content) for content in writer.contents]
+    history = [entry_wire(content, own=own) for content in writer.contents]
     payload: Object = {}
     if writer.system:
         texts = [part["text"] for part in writer.system["parts"]]
@@ -295,10 +297,10 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 def shaped(payload: Object, conversation: Conversation) -> Any:
     """The payload in the shape the conversation came in; a bare history where that says all."""
     history = payload["history"]
-    held = conversation.extra.get(NAME)
-    if len(payload) > 1 or (held and SHAPE in held):
+    extra = conversation.extra.get(NAME)
+    if len(payload) > 1 or (extra and SHAPE in extra):
         return payload
-    return history[0] if held == {} and len(history) == 1 else history
+    return history[0] if extra == {} and len(history) == 1 else history
 
 
 def unmarked(message: Message) -> Message:
@@ -315,16 +317,30 @@ def with_metadata(message: Message) -> Message:
     return message.with_parts((Text(block), *message.parts)) if block else message
 
 
-def entry_wire(content: Object) -> Object:
-    """An entry of the history; what a function answered is a tool's."""
+def entry_wire(content: Object, *, own: bool) -> Object:
+    """An entry of the history; what a function answered is a tool's.
+
+    Its calls have no ids, unless the history came with them: results follow in the calls' order.
+    """
     parts = content["parts"]
     role = content.get("role", "user")
     if all("text" in part and len(part) == 1 for part in parts):
         return {"role": role, "parts": parts}
     if all("functionResponse" in part for part in parts):
         role = "tool"
-    return {"role": role, "parts": snake_case({"parts": parts}, Content)["parts"]}
+    wire = snake_case({"parts": parts}, Content)["parts"]
+    return {"role": role, "parts": wire if own else [without_id(part) for part in wire]}
 
+
+def without_id(part: Object) -> Object:
+    """A part without the id of its call."""
+    return {
+        name: {key: item for key, item in value.items() if key != "id"} if name in CALLS else value
+        for name, value in part.items()
+    }
+
+
+CALLS = ("function_call", "function_response")
 
 FORMAT = Format(
     name=NAME,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextwright.changes import Change
 from contextwright.formats.rules import clean_name
-from contextwright.messages import Media, Message, Part, Text
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Part, Text
 
 __all__ = ["estimate", "estimate_text", "limit_media"]
 
@@ -28,11 +29,11 @@ def limit_media(
     room = total
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        held = sum(isinstance(part, Media) for part in message.parts)
+        counted = sum(isinstance(part, Media) for part in message.parts)
         here = min(room, current) if index == len(messages) - 1 else room
-        if held > here:
-            message = message.with_parts(limited(message, held - here, index, changes))
-        room -= min(held, here)
+        if counted > here:
+            message = message.with_parts(limited(message, counted - here, index, changes))
+        room -= min(counted, here)
         kept.append(message)
     return tuple(reversed(kept)), tuple(reversed(changes))
 

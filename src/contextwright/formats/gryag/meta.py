@@ -1,6 +1,6 @@
 r"""gryag's metadata blocks: `[meta] chat_id=-123 user_id=456 name="Alice"` and its relatives.
 
-`contextwright.metadata` writes them. `read_metadata` reads them back into what a message says
+`messages/sender.py` writes them. `read_metadata` reads them back into what a message says
 about its sender, and `clean_reply` takes them out of what a model says to people. All of it is
 one forward scan: a block ends where its pairs end.
 """
@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from contextwright.messages import Author, Reply
-from contextwright.metadata import KEYS, META, format_metadata, metadata_of
+from contextwright.messages.message import Author, Reply
+from contextwright.messages.sender import KEYS, META, format_metadata, metadata_of
 
 __all__ = ["Sender", "clean_reply", "format_metadata", "metadata_of", "read_metadata", "sender_of"]
 

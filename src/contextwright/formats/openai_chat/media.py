@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.media import is_web_address, sniffed_mime, standard_base64
-from contextwright.messages import Media, MediaKind
+from contextwright.formats.media import is_sound, is_web_address, sniffed_mime, standard_base64
+from contextwright.messages.parts import Media, MediaKind
 from contextwright.models import Model
+from contextwright.wire.media import OPENAI_BYTES
 from contextwright.wire.openai_chat.dialects import Dialect, dialect_of
 
-__all__ = ["carries_media", "has_source", "media_of", "media_part"]
+__all__ = ["supports_media", "has_source", "media_of", "media_part"]
 
 NAME = "openai-chat"
 
@@ -54,10 +55,10 @@ def media_of(part: dict[str, Any], format: str) -> Media | None:
     kind = KINDS.get(word) if isinstance(word, str) else None
     if kind is None:
         return None
-    held: dict[str, Any] = {key: part[key] for key in part if key not in ("type", word)}
+    fields: dict[str, Any] = {key: part[key] for key in part if key not in ("type", word)}
     source = part.get(cast("str", word))
     if isinstance(source, str):
-        held[cast("str", word)] = "bare"
+        fields[cast("str", word)] = "bare"
         source = {"data" if word == "input_audio" else "url": source}
     if not isinstance(source, dict):
         return None
@@ -72,11 +73,11 @@ def media_of(part: dict[str, Any], format: str) -> Media | None:
     if media is None:
         return None
     found, inner = media
-    if word not in held and (inner or word != PARTS[kind]):
-        held[cast("str", word)] = inner
-    name = held.get("document_name")
+    if word not in fields and (inner or word != PARTS[kind]):
+        fields[cast("str", word)] = inner
+    name = fields.get("document_name")
     found["name"] = found.get("name") or (name if isinstance(name, str) else None)
-    return Media(kind, **found, extra=keep_extra(format, held))
+    return Media(kind, **found, extra=keep_extra(format, fields))
 
 
 Found = tuple[dict[str, Any], dict[str, Any] | Literal["bare"]]
@@ -143,10 +144,10 @@ def file_of(source: dict[str, Any], format: str) -> Found | None:
 # --- writing ---------------------------------------------------------------------------------
 
 
-def carries_media(media: Media, model: Model) -> bool:
+def supports_media(media: Media, model: Model) -> bool:
     """Whether the host has a part for these media, from where they come."""
     dialect = dialect_of(model)
-    if media.kind not in dialect.media:
+    if media.kind not in dialect.media or not is_sound(media, OPENAI_BYTES):
         return False
     handle_only = media.data is None and media.url is None
     if handle_only:
@@ -166,16 +167,16 @@ def has_source(media: Media, model: Model) -> bool:
     return bool(media.data or media.url or (media.file_id and media.kind == "document"))
 
 
-def media_part(media: Media, dialect: Dialect, *, faithful: bool) -> dict[str, Any]:
-    """The part for media that `carries_media` lets through."""
-    held = media.extra.get(NAME, {})
-    word = next((key for key in held if key in KINDS), PARTS[media.kind])
+def media_part(media: Media, dialect: Dialect, *, same_format: bool) -> dict[str, Any]:
+    """The part for media that `supports_media` lets through."""
+    fields = media.extra.get(NAME, {})
+    word = next((key for key in fields if key in KINDS), PARTS[media.kind])
     if dialect.closed and word not in OPENAI_PARTS:
         word = PARTS[media.kind]
-    if word == "file" and not (faithful or held or media.file_id):
+    if word == "file" and not (same_format or fields or media.file_id):
         word = dialect.document
-    inner = held.get(word)
-    source = source_of(media, word, faithful=faithful)
+    inner = fields.get(word)
+    source = source_of(media, word, same_format=same_format)
     part: dict[str, Any] = {"type": word}
     if word == "file" and inner == "bare":
         part[word] = {**source, "file_data": media.data}
@@ -183,21 +184,21 @@ def media_part(media: Media, dialect: Dialect, *, faithful: bool) -> dict[str, A
         part[word] = source.get("url", source.get("data"))
     else:
         part[word] = {**source, **inner} if isinstance(inner, dict) else source
-    if word == "document_url" and media.name and "document_name" not in held:
+    if word == "document_url" and media.name and "document_name" not in fields:
         part["document_name"] = media.name
-    for key, value in held.items():
+    for key, value in fields.items():
         if key not in KINDS:
             part[key] = value
     return part
 
 
-def source_of(media: Media, word: str, *, faithful: bool) -> dict[str, Any]:
+def source_of(media: Media, word: str, *, same_format: bool) -> dict[str, Any]:
     """Where the bytes are, under the words of a part."""
     data, mime = media.data, media.mime
-    if data is not None and not faithful:
+    if data is not None and not same_format:
         data = standard_base64(data)
     if word == "file":
-        return file_source(media, mime, data, faithful=faithful)
+        return file_source(media, mime, data, same_format=same_format)
     if word == "input_audio":
         source = {"data": media.url if data is None else data}
         if mime is not None:
@@ -217,7 +218,7 @@ DEFAULT_TYPES: dict[MediaKind, str] = {
 
 
 def file_source(
-    media: Media, mime: str | None, data: str | None, *, faithful: bool
+    media: Media, mime: str | None, data: str | None, *, same_format: bool
 ) -> dict[str, Any]:
     """A file's bytes with a name, or its handle."""
     source: dict[str, Any] = {}
@@ -229,6 +230,6 @@ def file_source(
         source["file_id"] = media.file_id
     if media.name is not None:
         source["filename"] = media.name
-    elif data is not None and not faithful:
+    elif data is not None and not same_format:
         source["filename"] = f"file.{(mime or 'application/pdf').rpartition('/')[2]}"
     return source

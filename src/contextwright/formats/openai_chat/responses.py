@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
-from contextwright.formats.base import Conversation, replaced
+from contextwright.formats.base import without
 from contextwright.formats.openai import BREAKPOINT, SAME, moved
-from contextwright.messages import Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall
 from contextwright.wire.values import is_object
 
 __all__ = ["RESPONSES", "SHARED", "from_responses", "settings_from_responses"]
@@ -39,6 +41,10 @@ def carried_message(message: Message) -> Message:
     """The message with its parts in this spelling; a refusal is a field of its own here."""
     parts = tuple(map(carried_part, message.parts))
     extra = message.extra
+    rest = extra.get(RESPONSES, {})
+    if message.role == "system" and rest.get("role") in ("system", "developer"):
+        own = {"role": "developer"} if rest["role"] == "developer" else {}
+        extra = moved(extra, without(rest, "role", "type"), own, names=NAMES)
     if any(type(part) is Text and part.extra.get(NAME, {}).get("type") for part in parts):
         extra = {**extra, NAME: {**extra.get(NAME, {}), "refusal": True}}
     return replace(message, parts=parts, extra=extra)
@@ -50,36 +56,36 @@ def carried_part(part: Part) -> Part:
         part = replace(part, origin=NAME)
     if not isinstance(part, Text | Media | ToolCall) or RESPONSES not in part.extra:
         return part
-    held = dict(part.extra[RESPONSES])
+    rest = dict(part.extra[RESPONSES])
     own: dict[str, Any] = {}
     if isinstance(part, ToolCall):
-        if held.get("type") == "custom_tool_call":
+        if rest.get("type") == "custom_tool_call":
             own["type"] = "custom"
-            del held["type"]
-        return replace(part, extra=moved(part.extra, held, own, names=NAMES))
-    if BREAKPOINT in held:
-        own[BREAKPOINT] = held.pop(BREAKPOINT)
-    if isinstance(part, Text) and held.pop("refusal", None) is True:
+            del rest["type"]
+        return replace(part, extra=moved(part.extra, rest, own, names=NAMES))
+    if BREAKPOINT in rest:
+        own[BREAKPOINT] = rest.pop(BREAKPOINT)
+    if isinstance(part, Text) and rest.pop("refusal", None) is True:
         own["type"] = "refusal"
-    if isinstance(part, Media) and part.kind == "image" and "detail" in held:
-        own["image_url"] = {"detail": held.pop("detail")}
-    return replace(part, extra=moved(part.extra, held, own, names=NAMES))
+    if isinstance(part, Media) and part.kind == "image" and "detail" in rest:
+        own["image_url"] = {"detail": rest.pop("detail")}
+    return replace(part, extra=moved(part.extra, rest, own, names=NAMES))
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
     """A custom tool, whose grammar stands one level deeper here."""
     if isinstance(tool, Opaque) or tool.extra.get(RESPONSES, {}).get("type") != "custom":
         return tool
-    held = dict(tool.extra[RESPONSES])
-    del held["type"]
+    rest = dict(tool.extra[RESPONSES])
+    del rest["type"]
     custom: dict[str, Any] = {}
-    form = held.pop("format", None)
+    form = rest.pop("format", None)
     if is_object(form):
         grammar = {key: form[key] for key in form if key != "type"}
         kind = form.get("type")
         custom["format"] = {"type": kind, "grammar": grammar} if grammar else {"type": kind}
     return replace(
-        tool, extra=moved(tool.extra, held, {"type": "custom", "custom": custom}, names=NAMES)
+        tool, extra=moved(tool.extra, rest, {"type": "custom", "custom": custom}, names=NAMES)
     )
 
 

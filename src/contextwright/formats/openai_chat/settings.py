@@ -6,22 +6,21 @@ from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
-from contextwright.changes import Change
-from contextwright.formats.base import (
-    Conversation,
-    Settings,
-    ToolChoice,
-    foreign_settings,
-)
+from contextwright.formats.base import foreign_settings, without
+from contextwright.formats.openai import effort_wire, output_of, output_wire
 from contextwright.formats.openai_chat.responses import (
     RESPONSES,
     SHARED,
     settings_from_responses,
 )
-from contextwright.formats.reading import plain
+from contextwright.formats.reader import plain
+from contextwright.formats.settings import known_effort, read_plain, write_plain
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
 from contextwright.wire.openai_chat.types import Request
+from contextwright.wire.values import is_object
 
 __all__ = ["settings_of", "settings_wire"]
 
@@ -43,15 +42,28 @@ SHARED_FIELDS = get_type_hints(HostedRequest)
 def settings_of(body: dict[str, Any]) -> Settings:
     """The settings that other providers have too."""
     limit = plain(body.get("max_completion_tokens"), int)
+    limit = plain(body.get("max_tokens"), int) if limit is None else limit
     stop = body.get("stop")
     stops: object = [stop] if isinstance(stop, str) else stop
+    shared = read_plain(body, NAME)
+    if limit is not None:
+        shared["max_tokens"] = limit
     return Settings(
-        plain(body.get("max_tokens"), int) if limit is None else limit,
-        plain(body.get("temperature"), float),
-        plain(body.get("top_p"), float),
-        tuple(stop for stop in as_list(stops) if isinstance(stop, str)),
-        choice_of(body.get("tool_choice", body.get("function_call"))),
+        **shared,
+        stop=tuple(stop for stop in as_list(stops) if isinstance(stop, str)),
+        tool_choice=choice_of(body.get("tool_choice", body.get("function_call"))),
+        effort=known_effort(body.get("reasoning_effort")),
+        output=output_of(flat_format(body.get("response_format"))),
     )
+
+
+def flat_format(form: Any) -> Any:
+    """A response format with its schema's fields beside its type, as Responses has it."""
+    match form:
+        case {"type": "json_schema", "json_schema": inner} if is_object(inner):
+            return {**inner, "type": "json_schema"}
+        case _:
+            return form
 
 
 def as_list(value: object) -> list[Any]:
@@ -82,7 +94,7 @@ def settings_wire(
 ) -> dict[str, Any]:
     """The request's settings: verbatim where they came from here, else translated."""
     if conversation.source != NAME:
-        wire = translated(conversation.settings, dialect, model, changes)
+        wire = translated(conversation, dialect, model, changes)
         if RESPONSES in conversation.extra:
             fields = conversation.extra[RESPONSES]
             wire |= settled(settings_from_responses(fields), dialect, changes)
@@ -95,29 +107,31 @@ def settings_wire(
 
 
 def translated(
-    settings: Settings, dialect: Dialect, model: Model, changes: list[Change]
+    conversation: Conversation, dialect: Dialect, model: Model, changes: list[Change]
 ) -> dict[str, Any]:
     """Settings of another provider under this format's names."""
-    wire: dict[str, Any] = {}
-    if settings.max_tokens is not None:
-        wire[dialect.limit] = settings.max_tokens
-    for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p)):
-        if value is None:
-            continue
-        if model.sampling or not dialect.closed:
-            wire[name] = value
-        else:
-            changes.append(Change("loss.setting", name, f"{model.id} takes no {name}"))
+    settings = conversation.settings
+    sampling = model.sampling or not dialect.closed
+    wire = write_plain(settings, NAME, changes, sampling=sampling, model=model.id)
+    limit = wire.pop("max_completion_tokens", None)
+    if limit is not None:
+        wire = {dialect.limit: limit, **wire}
     if settings.stop:
         wire["stop"] = list(settings.stop)
     choice = settings.tool_choice
-    if choice is None:
-        return wire
-    if choice.name is not None:
+    if choice is not None and choice.name is not None:
         wire["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
-    else:
+    elif choice is not None:
         wire["tool_choice"] = dialect.forced if choice.mode == "required" else choice.mode
-    return wire
+    effort = effort_wire(settings, model, changes)
+    if effort is not None:
+        wire["reasoning_effort"] = effort
+    form = output_wire(conversation, changes)
+    if form:
+        schema = without(form, "type")
+        nested = {"json_schema": schema} if schema else {}
+        wire["response_format"] = {"type": form["type"], **nested}
+    return settled(wire, dialect, changes)
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
@@ -141,7 +155,9 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
     for field, value in wire.items():
         if field == "tool_choice" and value == "any" and dialect.closed:
             value = dialect.forced
-            changes.append(Change("repair.setting", field, f"{dialect.name} says {value}, not any"))
+            changes.append(
+                Change("repair.setting", field, f"{dialect.name} uses {value} instead of any")
+            )
         if field in known and not fits(value, known[field]):
             changes.append(Change("loss.setting", field, f"{dialect.name} refuses this value"))
         elif field not in known and dialect.closed:

@@ -1,47 +1,213 @@
-"""A streamed chat reply, put together from its chunks."""
+"""A streamed chat reply, read chunk by chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, cast
 
-from contextwright.changes import Change
+from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.failures import error_of
+from contextwright.formats.openai_chat.grown import Entries, Grown
+from contextwright.formats.openai_chat.read import REASONING, thinking_of, words_of
+from contextwright.formats.openai_chat.reply import NAME, finish_of, reply_message, usage_of
+from contextwright.formats.reply import is_refusal, refusal_of
+from contextwright.formats.sse import DONE
+from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import Part, Text, Thinking, ToolCall
+from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["accumulate"]
+__all__ = ["ChatReader", "parse_stream"]
+
+THINKING, CONTENT, REFUSAL = "thinking", "content", "refusal"
 
 
-def accumulate(events: Iterable[Any]) -> tuple[dict[str, Any], list[Change]]:
-    """The whole reply, and a change where the stream broke off before its end.
+class ChatReader(StreamReader):
+    """Reads the chunks of `POST /v1/chat/completions` with `stream: true`.
 
-    Of several choices the first is read. Fields of a delta that are text grow, lists grow by
-    their entries' `index`, and anything else is taken as it came last.
+    Of several choices the first is read. Reasoning ends when text begins, text when a call does;
+    calls end with the reply, because hosts may mix the pieces of parallel calls.
     """
-    reply: dict[str, Any] = {}
-    choice: dict[str, Any] = {}
-    message = Grown()
-    for event in events:
-        chunk = as_dict(event)
+
+    format = NAME
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head: Object = {}
+        self.choice: Object = {}
+        self.message = Grown()
+        self.reasoning = ""
+        self.last_entry: object = None
+        self.open = ""
+
+    def take(self, event: Any) -> None:
+        """Read one event."""
+        if event == DONE:
+            self.complete()
+            return
+        chunk = as_object(event)
+        error = error_of(chunk)
+        if error is not None:
+            self.fail(error)
         for key, value in chunk.items():
-            if key != "choices" and value is not None:
-                reply[key] = value
-        for entry in as_list(chunk.get("choices")):
-            if entry.get("index", 0) == 0:
-                message.add(as_dict(entry.get("delta")))
+            if key not in ("choices", "error") and value is not None:
+                self.head[key] = value
+        if not self.started and chunk.get("id"):
+            self.start(ReplyStart(as_text(chunk.get("id")), self.model))
+        usage = usage_of(chunk.get("usage"))
+        if usage is not None:
+            self.out.append(UsageUpdate(usage))
+        choices: Any = chunk.get("choices")
+        for entry in choices if is_list(choices) else ():
+            if is_object(entry) and entry.get("index", 0) == 0:
+                self.grow(as_object(entry.get("delta")))
                 if entry.get("finish_reason") is not None:
-                    choice["finish_reason"] = entry["finish_reason"]
-    changes: list[Change] = []
-    if "finish_reason" not in choice:
-        changes.append(Change("repair.interrupted", "", "the stream broke off; what came is kept"))
-    said = message.value()
-    if "tool_calls" in said:
-        said["tool_calls"] = [call for call in as_list(said["tool_calls"]) if is_named(call)]
-        if len(said["tool_calls"]) < len(message.fields["tool_calls"].value()):
-            changes.append(Change("loss.call", "tool_calls", "the beginning of a call never came"))
-    reply["choices"] = [{**choice, "message": said}]
-    return reply, changes
+                    self.choice["finish_reason"] = entry["finish_reason"]
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers."""
+        return as_text(self.head.get("model"))
+
+    # --- pieces ----------------------------------------------------------------------------------
+
+    def grow(self, delta: Object) -> None:
+        """One delta of the message."""
+        self.message.add(delta)
+        for field in REASONING:
+            if delta.get(field) and self.reasoning in ("", field):
+                self.reasoning = field
+                self.think(field, delta[field])
+        for field in (CONTENT, REFUSAL):
+            text = delta.get(field)
+            if isinstance(text, str) and text:
+                self.turn_to(field)
+                self.text(field, text, refusal=field == REFUSAL)
+        calls: Any = delta.get("tool_calls")
+        if is_list(calls):
+            self.turn_to("tool_calls")
+            self.grow_calls(calls)
+
+    def think(self, field: str, value: Any) -> None:
+        """Reasoning, as text or as entries; entries are joined by line breaks."""
+        self.turn_to(THINKING)
+        if isinstance(value, str):
+            self.thinking(THINKING, value, field)
+            return
+        for entry in value if is_list(value) else ():
+            key = as_object(entry).get("index")
+            for word in words_of([entry]):
+                again = self.last_entry in (None, (key,)) and key is not None
+                first = self.last_entry is None
+                self.thinking(THINKING, word if again or first else f"\n{word}", field)
+                self.last_entry = (key,)
+
+    def turn_to(self, slot: str) -> None:
+        """Another part begins: reasoning or text before it has ended.
+
+        A part that went on after its end is ended again only with the reply, because whoever
+        alternates would otherwise make every end cost as much as all text before it.
+        """
+        if self.open == slot:
+            return
+        if self.indices.get(self.open) in self.ended:
+            pass
+        elif self.open == THINKING:
+            fields = {name: self.grown(name) for name in REASONING if name in self.message.fields}
+            self.part(THINKING, thinking_of(fields, NAME, self.model))
+        elif self.open == CONTENT:
+            self.part(CONTENT, Text(str(self.grown(CONTENT))))
+        elif self.open == REFUSAL:
+            self.part(REFUSAL, Text(str(self.grown(REFUSAL)), {NAME: {"type": "refusal"}}))
+        self.open = slot
+
+    def grown(self, field: str) -> Any:
+        """A field of the message as far as it came."""
+        return self.message.settled(field)
+
+    def grow_calls(self, pieces: list[Any]) -> None:
+        """Pieces of calls, under the numbers that the accumulated entries have."""
+        entries = self.message.fields.get("tool_calls")
+        numbers = entries.last_numbers if isinstance(entries, Entries) else []
+        found = [piece for piece in pieces if is_object(piece)]
+        for number, piece in zip(numbers, found, strict=False):
+            slot = ("call", number)
+            entry = cast("Entries", entries).entries[number]
+            held = entry.fields.get("custom") or entry.fields.get("function")
+            name = held.settled("name") if isinstance(held, Grown) else None
+            if not isinstance(name, str):
+                continue
+            custom = "custom" in entry.fields
+            id = as_text(entry.settled("id"))
+            extra = call_extra(entry, custom=custom)
+            self.call(
+                slot,
+                lambda index, name=name, id=id, custom=custom, extra=extra: CallStart(
+                    index, name, id, custom, extra
+                ),
+            )
+            body = as_object(piece.get("custom" if custom else "function"))
+            text = body.get("input" if custom else "arguments")
+            self.arguments(slot, text if isinstance(text, str) else "")
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def end(self) -> None:
+        """Read the whole message, and end every part that has not ended with the same value."""
+        said = self.message.value()
+        entries = self.message.fields.get("tool_calls")
+        numbers: list[Any] = sorted(entries.entries) if isinstance(entries, Entries) else []
+        if "tool_calls" in said:
+            calls = [as_object(call) for call in said["tool_calls"]]
+            numbers = [n for n, call in zip(numbers, calls, strict=False) if is_named(call)]
+            said["tool_calls"] = [call for call in calls if is_named(call)]
+            if len(said["tool_calls"]) < len(calls):
+                reason = "the beginning of a call is missing"
+                self.reader.changes.append(Change("loss.call", "tool_calls", reason))
+        self.whole = reply_message(said, "choices[0].message", self.reader, self.model)
+        slots = iter(numbers)
+        for place, part in enumerate(self.whole.parts):
+            self.part(self.slot_of(part, place, next(slots, None) if is_call(part) else None), part)
+
+    def slot_of(self, part: Part, place: int, number: Any) -> object:
+        """The slot under which the pieces of a part came."""
+        if isinstance(part, Thinking) and self.reasoning:
+            return THINKING
+        if isinstance(part, Text) and is_refusal(part):
+            return REFUSAL
+        if isinstance(part, Text) and isinstance(self.grown(CONTENT), str):
+            return CONTENT
+        return ("call", number) if isinstance(part, ToolCall) else ("part", place)
+
+    def finish(self) -> Finish:
+        """How the reply ended."""
+        return finish_of(
+            {**self.head, **self.choice},
+            refusal_of(self.whole.parts),
+            message_extra=self.whole.extra,
+            changes=self.reader.finish(),
+            whole="finish_reason" in self.choice,
+            error=self.error,
+        )
 
 
-def is_named(call: dict[str, Any]) -> bool:
+parse_stream = stream_parser(ChatReader)
+
+
+def call_extra(entry: Grown, *, custom: bool) -> dict[str, dict[str, Any]]:
+    """What a call says besides, as far as it came with its first piece."""
+    known = ("id", "type", "index", "function", "custom")
+    held = {key: entry.settled(key) for key in entry.fields if key not in known}
+    if custom:
+        held = {"type": "custom", **held}
+    return {NAME: held} if held else {}
+
+
+def is_call(part: Part) -> bool:
+    """Whether a part is a call."""
+    return isinstance(part, ToolCall)
+
+
+def is_named(call: Object) -> bool:
     """Whether enough of a call came to tell which tool it is for."""
     match call:
         case {"function": {"name": str()}} | {"custom": {"name": str()}}:
@@ -50,91 +216,6 @@ def is_named(call: dict[str, Any]) -> bool:
             return False
 
 
-class Grown:
-    """An object that arrives in pieces; text is joined once, at the end."""
-
-    def __init__(self) -> None:
-        self.fields: dict[str, Any] = {}
-
-    def add(self, delta: dict[str, Any]) -> None:
-        """Add one piece."""
-        for key, value in delta.items():
-            if value is None:
-                continue
-            known = self.fields.get(key)
-            if isinstance(value, str) and key not in WHOLE:
-                if isinstance(known, list):
-                    cast("list[str]", known).append(value)
-                else:
-                    self.fields[key] = [value]
-            elif isinstance(value, dict):
-                grown = known if isinstance(known, Grown) else Grown()
-                grown.add(cast("dict[str, Any]", value))
-                self.fields[key] = grown
-            elif isinstance(value, list):
-                entries = known if isinstance(known, Entries) else Entries()
-                entries.add(cast("list[Any]", value))
-                self.fields[key] = entries
-            else:
-                self.fields[key] = value
-
-    def value(self) -> dict[str, Any]:
-        """What has come so far."""
-        return {key: settled(value) for key, value in self.fields.items()}
-
-
-WHOLE = ("role", "type", "id", "index", "format", "signature")
-"""Fields that come whole; some hosts repeat them in every chunk."""
-
-
-class Entries:
-    """A list whose entries arrive in pieces, told apart by their `index`."""
-
-    def __init__(self) -> None:
-        self.entries: dict[Any, Grown] = {}
-        self.others: list[Any] = []
-
-    def add(self, pieces: list[Any]) -> None:
-        """Add the pieces of one chunk."""
-        for piece in pieces:
-            if not isinstance(piece, dict):
-                self.others.append(piece)
-                continue
-            entry = cast("dict[str, Any]", piece)
-            index = entry.get("index")
-            if not isinstance(index, int):
-                index = self.unnumbered(entry)
-            self.entries.setdefault(index, Grown()).add(
-                {key: value for key, value in entry.items() if key != "index"}
-            )
-
-    def unnumbered(self, entry: dict[str, Any]) -> int:
-        """Some hosts send whole entries without an index: each id is a new one."""
-        last = len(self.entries) - 1
-        return last if "id" not in entry and last >= 0 and "function" in entry else last + 1
-
-    def value(self) -> list[Any]:
-        """What has come so far, in the order of the indices."""
-        return [*(self.entries[index].value() for index in sorted(self.entries)), *self.others]
-
-
-def settled(value: Any) -> Any:
-    """A field as JSON."""
-    if isinstance(value, Grown | Entries):
-        return value.value()
-    return "".join(cast("list[str]", value)) if isinstance(value, list) else value
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """A chunk as a dict: decoded JSON, or an SDK's own object."""
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        value = dump(mode="json", exclude_none=True)
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list."""
-    if not isinstance(value, list):
-        return []
-    return [as_dict(entry) for entry in cast("list[Any]", value)]
+def as_text(value: Any) -> str | None:
+    """A value if it is text."""
+    return value if isinstance(value, str) else None

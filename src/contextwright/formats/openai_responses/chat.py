@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 
-from contextwright.formats.base import Conversation, keep_extra, replaced
+from contextwright.formats.base import keep_extra, without
 from contextwright.formats.openai import BREAKPOINT, SAME, moved
-from contextwright.formats.openai_responses.parts import NAME
-from contextwright.messages import Media, Message, Opaque, Part, Text, Tool, ToolCall
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall
 from contextwright.wire.values import is_object
 
 __all__ = ["CHAT", "SHARED", "from_chat", "settings_from_chat"]
@@ -37,10 +39,13 @@ def from_chat(conversation: Conversation) -> Conversation:
 def carried_message(message: Message) -> Message:
     if all(type(part) is Text and not part.extra for part in message.parts) and not message.extra:
         return message
-    held = message.extra.get(CHAT, {})
+    rest = message.extra.get(CHAT, {})
     extra = message.extra
-    if held.get("refusal") is True:  # said by the part that holds the words
-        extra = keep_extra(CHAT, {key: held[key] for key in held if key != "refusal"})
+    if rest.get("refusal") is True:  # said by the part that holds the words
+        extra = keep_extra(CHAT, without(rest, "refusal"))
+    elif message.role == "system" and rest.get("role") == "developer":
+        own = {"role": "developer"}
+        extra = moved(extra, without(rest, "role"), own, names=NAMES)
     return replace(message, parts=tuple(map(carried_part, message.parts)), extra=extra)
 
 
@@ -48,35 +53,35 @@ def carried_part(part: Part) -> Part:
     """The part with the marks both formats know moved under this one's name."""
     if not isinstance(part, Text | Media | ToolCall) or CHAT not in part.extra:
         return part
-    held = dict(part.extra[CHAT])
+    rest = dict(part.extra[CHAT])
     own: dict[str, Any] = {}
     if isinstance(part, ToolCall):
-        if held.pop("type", None) == "custom":
+        if rest.pop("type", None) == "custom":
             own["type"] = "custom_tool_call"
     else:
-        if BREAKPOINT in held:
-            own[BREAKPOINT] = held.pop(BREAKPOINT)
-        if isinstance(part, Text) and held.get("type") == "refusal":
+        if BREAKPOINT in rest:
+            own[BREAKPOINT] = rest.pop(BREAKPOINT)
+        if isinstance(part, Text) and rest.get("type") == "refusal":
             own["refusal"] = True
-            del held["type"]
-        inner = held.get("image_url")
+            del rest["type"]
+        inner = rest.get("image_url")
         if isinstance(part, Media) and is_object(inner) and list(inner) == ["detail"]:
-            own.update(held.pop("image_url"))
-    return replace(part, extra=moved(part.extra, held, own, names=NAMES))
+            own.update(rest.pop("image_url"))
+    return replace(part, extra=moved(part.extra, rest, own, names=NAMES))
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
     """A custom tool, whose grammar stands one level higher here."""
     if isinstance(tool, Opaque) or tool.extra.get(CHAT, {}).get("type") != "custom":
         return tool
-    held = {key: value for key, value in tool.extra[CHAT].items() if key not in ("type", "custom")}
+    rest = {key: value for key, value in tool.extra[CHAT].items() if key not in ("type", "custom")}
     own: dict[str, Any] = {"type": "custom"}
     nested = tool.extra[CHAT].get("custom")
     form = nested.get("format") if is_object(nested) else None
     if is_object(form):
         grammar = form.get("grammar")
         own["format"] = {"type": form.get("type"), **(grammar if is_object(grammar) else {})}
-    return replace(tool, extra=moved(tool.extra, held, own, names=NAMES))
+    return replace(tool, extra=moved(tool.extra, rest, own, names=NAMES))
 
 
 def settings_from_chat(fields: dict[str, Any]) -> dict[str, Any]:

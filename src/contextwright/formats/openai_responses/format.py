@@ -7,30 +7,26 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from contextwright.changes import Change
 from contextwright.errors import ParseError, shown
-from contextwright.exchanges import match_results
-from contextwright.formats.base import (
-    Conversation,
-    Format,
-    Options,
-    Rendered,
-)
+from contextwright.formats.base import Format, Options, Rendered
+from contextwright.formats.legalise import Legal, legalise
 from contextwright.formats.openai_responses.chat import from_chat
-from contextwright.formats.openai_responses.fitting import leave_out_refused, takes_extra
-from contextwright.formats.openai_responses.items import Gatherer
-from contextwright.formats.openai_responses.parts import NAME, carries_media, is_exact
+from contextwright.formats.openai_responses.media import NAME, supports_media
+from contextwright.formats.openai_responses.read import Gatherer
+from contextwright.formats.openai_responses.reply import parse_reply
+from contextwright.formats.openai_responses.rules import accepts_extra, is_exact, leave_out_refused
 from contextwright.formats.openai_responses.settings import (
     STATE,
     is_stored,
     settings_of,
     settings_wire,
 )
-from contextwright.formats.openai_responses.stream import accumulate, as_dict
-from contextwright.formats.openai_responses.tools import tool_of, tools_wire
-from contextwright.formats.openai_responses.writing import Writer
-from contextwright.formats.reading import Reader, stream_reader
+from contextwright.formats.openai_responses.stream import parse_stream
+from contextwright.formats.openai_responses.tools import tools_of, tools_wire
+from contextwright.formats.openai_responses.write import Writer
+from contextwright.formats.reader import Reader
 from contextwright.formats.rules import (
     RULES,
     START,
@@ -41,9 +37,13 @@ from contextwright.formats.rules import (
     spell_ids,
     start_with_user,
 )
-from contextwright.formats.survey import made_legal
 from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.messages import Message, Part, Text, Thinking
+from contextwright.formats.tools import flat_name
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.exchanges import match_results
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.models import Model
 from contextwright.wire.openai_responses.rules import LONGEST_ID, check
 from contextwright.wire.values import is_object
@@ -51,7 +51,7 @@ from contextwright.wire.values import is_object
 __all__ = ["FORMAT"]
 
 
-def carries_thinking(thinking: Thinking, model: Model) -> bool:
+def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Its own, to models that reason; what must follow it is the writer's business."""
     reasons = model.provider != "openai" or not model.sampling
     return thinking.origin == NAME and reasons
@@ -63,12 +63,13 @@ def traits_of(*, exact: bool, needs_user: bool) -> Traits:
     traits = Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
+        reuses_ids=False,
         results_adjacent=False,
         needs_user=needs_user,
-        carries_media=carries_media,
-        carries_thinking=carries_thinking,
+        supports_media=supports_media,
+        supports_thinking=supports_thinking,
     )
-    return msgspec.structs.replace(traits, takes_extra=takes_extra) if exact else traits
+    return msgspec.structs.replace(traits, accepts_extra=accepts_extra) if exact else traits
 
 
 TRAITS = traits_of(exact=True, needs_user=True)
@@ -76,14 +77,14 @@ TRAITS = traits_of(exact=True, needs_user=True)
 
 def pair_by_id(draft: Draft, target: Target) -> Ruled:
     """Results behind their calls, unless they came from here and find each other as they are."""
-    if target.faithful and is_paired([message for _, message in draft]):
+    if target.same_format and is_paired([message for _, message in draft]):
         return draft, []
     return pair_results(draft, target)
 
 
 def spell_broken_ids(draft: Draft, target: Target) -> Ruled:
     """Call ids that fit; ids that came from here and lead to one call each stay as they are."""
-    if target.faithful and is_paired([message for _, message in draft]):
+    if target.same_format and is_paired([message for _, message in draft]):
         return draft, []
     return spell_ids(draft, target)
 
@@ -107,12 +108,12 @@ def is_paired(messages: Sequence[Message]) -> bool:
     matching = match_results(messages)
     if matching.orphans:
         return False
-    seen: set[tuple[int, str]] = set()
+    seen: set[str] = set()
     for answer in matching.answers:
         id = answer.call.id
-        if answer.result is None or not id or len(id) > LONGEST_ID or (answer.at[0], id) in seen:
+        if answer.result is None or not id or len(id) > LONGEST_ID or id in seen:
             return False
-        seen.add((answer.at[0], id))
+        seen.add(id)
     return True
 
 
@@ -136,8 +137,43 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     rest = {key: value for key, value in body.items() if key not in read}
     if instructions is not None:
         messages.insert(0, Message("system", (Text(instructions),)))
-    tools = [tool_of(tool, path, reader) for path, tool in reader.objects(body, "tools")]
+    tools = tools_of(body, reader)
+    messages = under_flat_names(messages, tools)
     return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
+
+
+def under_flat_names(messages: list[Message], tools: list[Tool | Opaque]) -> list[Message]:
+    """The messages with calls of namespaced tools under the names those have here."""
+    flat: dict[tuple[str | None, str], str] = {}
+    for tool in tools:
+        namespace = tool.extra.get(NAME, {}).get("namespace") if isinstance(tool, Tool) else None
+        if isinstance(tool, Tool) and is_object(namespace):
+            own = tool.name.removeprefix(flat_name(namespace["name"], ""))
+            flat[namespace["name"], own] = tool.name
+            flat.setdefault((None, own), tool.name)  # calls need not say the namespace
+    for tool in tools:
+        if isinstance(tool, Tool):
+            flat.pop((None, tool.name), None)
+    if not flat:
+        return messages
+    return [
+        message.with_parts(flat_call(part, flat) for part in message.parts)
+        if message.calls
+        else message
+        for message in messages
+    ]
+
+
+def flat_call(part: Part, flat: dict[tuple[str | None, str], str]) -> Part:
+    """A call under its tool's flat name; the name it came with goes back."""
+    if not isinstance(part, ToolCall):
+        return part
+    own = part.extra.get(NAME, {})
+    namespace = own.get("namespace")
+    name = flat.get((namespace if isinstance(namespace, str) else None, part.name))
+    if name is None:
+        return part
+    return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})
 
 
 def body_of(data: Any) -> dict[str, Any]:
@@ -145,29 +181,10 @@ def body_of(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         return {"input": data}
     if not is_object(data):
-        raise ParseError(f"{NAME} wants an object or a list of items, not {shown(data)}")
+        raise ParseError(f"{NAME} expects an object or a list of items, not {shown(data)}")
     if data.get("input") is None and not any(data.get(key) for key in STATE):
         raise ParseError("required field is missing", path="input", hint=f"or one of {STATED}")
     return data
-
-
-def parse_reply(reply: Any) -> Conversation:
-    """The assistant's turn of a reply."""
-    reader = Reader(NAME, strict=False)
-    body = reader.reply(as_dict(reply) or reply)
-    if not isinstance(body.get("output"), list):
-        raise ParseError("must be a list of items", path="output")
-    model = reader.optional_text(body, "model")
-    messages = Gatherer(reader, model=model, reply=True).gather(reader.objects(body, "output"))
-    kept = ("id", "status", "incomplete_details", "error", "usage")
-    rest = {key: body[key] for key in kept if body.get(key) is not None}
-    if body.get("status") in ("incomplete", "failed", "cancelled"):
-        why = body.get("incomplete_details") or body.get("error") or ""
-        reader.repair("repair.interrupted", "status", f"the reply is {body['status']} {shown(why)}")
-    return reader.conversation(messages, rest, model=model)
-
-
-parse_stream = stream_reader(accumulate, parse_reply)
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -181,21 +198,22 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if exact:
         rules = (leave_out_refused, *rules)
     traits = traits_of(exact=exact, needs_user=not stored and not has_items(conversation))
-    messages, target, changes, places = made_legal(conversation, traits, model, options, rules)
+    legal = legalise(conversation, traits, model, options, rules)
+    target, changes = legal.target, legal.changes
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, target, changes))
     stateless = body.get("store") is False
-    writer = Writer(target, changes, path_in(conversation, messages, places), stateless=stateless)
-    writer.write(messages, whole=options.repair and not stored)
+    writer = Writer(target, changes, path_in(conversation, legal), stateless=stateless)
+    writer.write(legal.messages, whole=options.repair and not stored)
     if writer.instructions:
         body["instructions"] = "\n\n".join(writer.instructions)
         if len(writer.instructions) > 1:
-            changes.append(Change("repair.merged", "messages", "system texts are one here"))
+            changes.append(Change("repair.merged", "messages", "this API takes one system text"))
     tools = tools_wire(conversation, target, changes)
     if tools:
         body["tools"] = tools
     put_input(body, conversation, writer.items, changes, stored=stored)
-    return Rendered(body, tuple(changes))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names)
 
 
 def has_items(conversation: Conversation) -> bool:
@@ -205,9 +223,7 @@ def has_items(conversation: Conversation) -> bool:
     )
 
 
-def path_in(
-    conversation: Conversation, messages: Sequence[Message], places: Sequence[int]
-) -> Callable[[Part], str]:
+def path_in(conversation: Conversation, legal: Legal) -> Callable[[Part], str]:
     """Finds where a part stood; the places are looked up once, when first asked for.
 
     Of a part that a rule made anew it knows only the message.
@@ -216,7 +232,7 @@ def path_in(
 
     def path_of(part: Part) -> str:
         if not paths:
-            for place, message in zip(places, messages, strict=True):
+            for place, message in zip(legal.origins, legal.messages, strict=True):
                 paths.update({id(one): f"messages[{place}]" for one in message.parts})
             for place, message in enumerate(conversation.messages):
                 for index, one in enumerate(message.parts):
@@ -242,7 +258,7 @@ def put_input(
             body["input"] = words
     elif not stored:
         body["input"] = [{"role": "user", "content": START}]
-        changes.append(Change("invent.user_turn", "messages", "there is nothing to answer"))
+        changes.append(Change("invent.user_turn", "messages", "there is no message to answer"))
 
 
 def is_bare(conversation: Conversation) -> bool:
@@ -261,4 +277,5 @@ FORMAT = Format(
     check=check,
     parse_reply=parse_reply,
     parse_stream=parse_stream,
+    default_model="gpt-5.6-sol",
 )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from contextwright.changes import Change
-from contextwright.formats.base import (
-    Conversation,
-    Settings,
-    ToolChoice,
-    foreign_settings,
-)
+from contextwright.formats.base import foreign_settings
+from contextwright.formats.openai import effort_wire, output_of, output_wire
 from contextwright.formats.openai_responses.chat import CHAT, SHARED, settings_from_chat
-from contextwright.formats.openai_responses.fitting import fitted_settings
-from contextwright.formats.openai_responses.parts import NAME, is_exact
-from contextwright.formats.reading import plain
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
+from contextwright.formats.reader import plain
+from contextwright.formats.settings import known_effort, put, read_plain, write_plain
 from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
@@ -42,27 +40,33 @@ def settings_of(body: dict[str, Any]) -> Settings:
             chosen = ToolChoice("required")
     elif isinstance(choice, str) and choice in MODES:
         chosen = ToolChoice(MODES[choice])
+    reasoning, text = body.get("reasoning"), body.get("text")
+    reasoning = reasoning if is_object(reasoning) else {}
     return Settings(
-        plain(body.get("max_output_tokens"), int),
-        plain(body.get("temperature"), float),
-        plain(body.get("top_p"), float),
+        **read_plain(body, NAME),
         tool_choice=chosen,
+        effort=known_effort(reasoning.get("effort")),
+        show_thinking=True if reasoning.get("summary") is not None else None,
+        output=output_of(text.get("format")) if is_object(text) else None,
     )
 
 
 def is_stored(conversation: Conversation) -> bool:
-    """Whether earlier items lie at the provider, so that answers may have their calls there."""
+    """Whether earlier items lie at the provider, so that answers may have their calls there.
+
+    A request that generates nothing, only to warm the cache, asks for no more.
+    """
     if conversation.source != NAME:
         return False
-    held = conversation.extra.get(NAME, {})
-    return any(held.get(key) for key in STATE)
+    fields = conversation.extra.get(NAME, {})
+    return any(fields.get(key) for key in STATE) or fields.get("generate") is False
 
 
 def settings_wire(
     conversation: Conversation, target: Target, changes: list[Change]
 ) -> dict[str, Any]:
     """The request's settings: verbatim where they came from here, else translated."""
-    if target.faithful:
+    if target.same_format:
         wire = dict(conversation.extra.get(NAME, {}))
         if is_exact(target.model, target.options):
             wire = fitted_settings(wire, changes)
@@ -70,7 +74,7 @@ def settings_wire(
         if target.tool_names and is_object(choice):
             wire["tool_choice"] = respelled(choice, target)
     else:
-        wire = translated(conversation.settings, target, changes)
+        wire = translated(conversation, target, changes)
         if CHAT in conversation.extra:
             wire.update(fitted_settings(settings_from_chat(conversation.extra[CHAT]), changes))
         changes.extend(foreign_settings(conversation, NAME, {CHAT: SHARED}))
@@ -94,19 +98,10 @@ def respelled(choice: dict[str, Any], target: Target) -> dict[str, Any]:
     return {**choice, "name": names[name]} if isinstance(name, str) and name in names else choice
 
 
-def translated(settings: Settings, target: Target, changes: list[Change]) -> dict[str, Any]:
+def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:
     """Settings of another provider under this one's names."""
-    wire: dict[str, Any] = {}
-    model = target.model
-    if settings.max_tokens is not None:
-        wire["max_output_tokens"] = settings.max_tokens
-    for name, value in (("temperature", settings.temperature), ("top_p", settings.top_p)):
-        if value is None:
-            continue
-        if model.sampling:
-            wire[name] = value
-        else:
-            changes.append(Change("loss.setting", name, f"{model.id} takes no {name}"))
+    settings, model = conversation.settings, target.model
+    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.stop:
         changes.append(Change("loss.setting", "stop", f"{NAME} has no stop sequences"))
     choice = settings.tool_choice
@@ -117,4 +112,12 @@ def translated(settings: Settings, target: Target, changes: list[Change]) -> dic
             if name and choice.mode == "required"
             else choice.mode
         )
-    return wire
+    effort = effort_wire(settings, model, changes)
+    if effort is not None:
+        put(wire, "reasoning.effort", effort)
+    if settings.show_thinking and not model.sampling:
+        put(wire, "reasoning.summary", "auto")
+    form = output_wire(conversation, changes)
+    if form:
+        put(wire, "text.format", form)
+    return fitted_settings(wire, changes)

@@ -1,146 +1,173 @@
-"""A streamed Responses reply, put together from its events."""
+"""A streamed Responses reply, read event by event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from contextwright.changes import Change
-from contextwright.errors import shown
-from contextwright.wire.values import is_object
+from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.failures import error_of
+from contextwright.formats.openai_responses.growing import PARTS, PIECES, Growing, number
+from contextwright.formats.openai_responses.read import NAME, Gatherer, leftover
+from contextwright.formats.openai_responses.reply import finish_of, usage_of
+from contextwright.formats.reply import refusal_of
+from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.messages.parts import Part, ToolCall
+from contextwright.wire.values import Object, is_list
 
-__all__ = ["accumulate", "as_dict"]
+__all__ = ["ResponsesReader", "parse_stream"]
 
-
-class Piece(NamedTuple):
-    """Where the text of an event belongs within its item."""
-
-    field: str
-    holder: str = ""
-    """The list whose part grows; empty where a field of the item itself does."""
-    place: str = ""
-    """The event's field that says which part it is."""
-    type: str = ""
-
-
-PIECES = {
-    "response.function_call_arguments": Piece("arguments"),
-    "response.mcp_call_arguments": Piece("arguments"),
-    "response.custom_tool_call_input": Piece("input"),
-    "response.code_interpreter_call_code": Piece("code"),
-    "response.output_text": Piece("text", "content", "content_index", "output_text"),
-    "response.refusal": Piece("refusal", "content", "content_index", "refusal"),
-    "response.reasoning_text": Piece("text", "content", "content_index", "reasoning_text"),
-    "response.reasoning_summary_text": Piece("text", "summary", "summary_index", "summary_text"),
-}
-"""The events that bring text: `….delta` a piece of it, `….done` the whole."""
-PARTS = {
-    "response.content_part": Piece("part", "content", "content_index"),
-    "response.reasoning_summary_part": Piece("part", "summary", "summary_index"),
-}
-"""The events that open and close a part."""
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Items that are calls of the caller's tools, and the field that holds what is passed."""
 
 
-class Growing:
-    """An item under construction; its texts come in pieces that are joined once, at the end."""
+class ResponsesReader(StreamReader):
+    """Reads the events of `POST /v1/responses` with `stream: true`."""
 
-    def __init__(self, item: dict[str, Any], *, done: bool) -> None:
-        self.item = item
-        self.done = done
-        self.texts: dict[str, list[str]] = {}
-        self.parts: dict[tuple[str, int], dict[str, Any]] = {}
-        self.part_texts: dict[tuple[str, int], tuple[str, list[str]]] = {}
-        self.notes: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    format = NAME
 
-    def grow(self, piece: Piece, event: dict[str, Any]) -> None:
-        """Add what an event brings: a piece of text, or all of it."""
-        if piece.holder:
-            key = (piece.holder, number(event.get(piece.place)))
-            self.parts.setdefault(key, {"type": piece.type})
-            texts = self.part_texts.setdefault(key, (piece.field, []))[1]
-        else:
-            texts = self.texts.setdefault(piece.field, [])
-        delta, whole = event.get("delta"), event.get(piece.field)
-        if isinstance(delta, str):
-            texts.append(delta)
-        elif isinstance(whole, str):
-            texts[:] = [whole]
+    def __init__(self) -> None:
+        super().__init__()
+        self.reply: Object = {}
+        self.items: dict[int, Growing] = {}
+        self.done: set[int] = set()
+        self.complete_reply = False
+        self.reasoned: dict[int, str] = {}
+        self.summary_index: dict[int, int] = {}
 
-    def open(self, piece: Piece, event: dict[str, Any]) -> None:
-        """A part begins, or is there as a whole."""
-        key = (piece.holder, number(event.get(piece.place)))
-        self.parts[key] = as_dict(event.get("part"))
-        if str(event.get("type")).endswith(".done"):
-            self.part_texts.pop(key, None)
-            self.notes.pop(key, None)
-
-    def finished(self) -> dict[str, Any]:
-        """The item as far as it came."""
-        if self.done:
-            return self.item
-        item = dict(self.item)
-        for field, texts in self.texts.items():
-            item[field] = "".join(texts)
-        grown: dict[str, list[dict[str, Any]]] = {}
-        for key in sorted(self.parts):
-            part = dict(self.parts[key])
-            if key in self.part_texts:
-                field, texts = self.part_texts[key]
-                part[field] = "".join(texts)
-            if key in self.notes:
-                part["annotations"] = self.notes[key]
-            grown.setdefault(key[0], []).append(part)
-        return {**item, **grown}
-
-    def annotate(self, event: dict[str, Any]) -> None:
-        """A citation in a part that is still being written."""
-        key = ("content", number(event.get("content_index")))
-        self.parts.setdefault(key, {"type": "output_text"})
-        self.notes.setdefault(key, []).append(as_dict(event.get("annotation")))
-
-
-def accumulate(events: Iterable[Any]) -> tuple[dict[str, Any], list[Change]]:
-    """The whole reply, and a change where the stream broke off before its end."""
-    reply: dict[str, Any] = {}
-    items: dict[int, Growing] = {}
-    ended = False
-    for event in map(as_dict, events):
+    def take(self, event: Any) -> None:
+        """Read one event."""
+        event = as_object(event)
         kind = str(event.get("type"))
         stem, _, step = kind.rpartition(".")
         place = number(event.get("output_index"))
         if stem == "response.output_item":
-            items[place] = Growing(as_dict(event.get("item")), done=step == "done")
+            self.take_item(place, as_object(event.get("item")), done=step == "done")
         elif kind == "error":
-            reply["error"] = {key: event.get(key) for key in ("code", "message")}
+            error = error_of({"error": event})
+            if error is not None:
+                self.fail(error)
         elif "response" in event:
-            reply.update(as_dict(event["response"]))
-            ended = ended or kind in ENDS
-        elif place in items:
-            if stem in PIECES:
-                items[place].grow(PIECES[stem], event)
-            elif stem in PARTS:
-                items[place].open(PARTS[stem], event)
-            elif kind == "response.output_text.annotation.added":
-                items[place].annotate(event)
-    changes: list[Change] = []
-    if not reply.get("output"):
-        reply["output"] = [items[place].finished() for place in sorted(items)]
-    if not ended:
-        why = f" with {shown(reply['error'])}" if "error" in reply else ""
-        reason = f"the stream broke off{why}; what came is kept"
-        changes.append(Change("repair.interrupted", "", reason))
-    return reply, changes
+            self.take_response(kind, as_object(event["response"]))
+        elif place in self.items and place not in self.done:
+            self.grow(place, stem, kind, event)
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers."""
+        model = self.reply.get("model")
+        return model if isinstance(model, str) else None
+
+    def take_response(self, kind: str, response: Object) -> None:
+        """The reply as a whole: at its beginning without output, at its end with all of it."""
+        self.reply.update(response)
+        id = response.get("id")
+        self.start(ReplyStart(id if isinstance(id, str) else None, self.model))
+        if kind not in ENDS:
+            return
+        self.complete_reply = True
+        usage = usage_of(self.reply.get("usage"))
+        if usage is not None:
+            self.out.append(UsageUpdate(usage))
+        error = error_of(response)
+        if error is not None and self.error is None:
+            self.fail(error)
+        self.complete()
+
+    def take_item(self, place: int, item: Object, *, done: bool) -> None:
+        """An item begins, or is there as a whole."""
+        if place not in self.items:
+            self.items[place] = Growing(item)
+            self.begin(place, item)
+        if done and place not in self.done:
+            self.end_item(place, item)
+
+    def begin(self, place: int, item: Object) -> None:
+        """A call is known by name from the start; other items begin with their first piece."""
+        field = CALLS.get(str(item.get("type")))
+        name, id = item.get("name"), item.get("call_id")
+        if field is None or not isinstance(name, str):
+            return
+        custom = field == "input"
+        known = ("name", "call_id", field, "status", *(() if custom else ("type",)))
+        start = CallStart(
+            self.index((place, 0)),
+            name,
+            id if isinstance(id, str) else None,
+            custom,
+            leftover(item, *known),
+        )
+        self.call((place, 0), lambda _: start)
+        given = item.get(field)
+        if isinstance(given, str):
+            self.arguments((place, 0), given)
+
+    def grow(self, place: int, stem: str, kind: str, event: Object) -> None:
+        """A piece of an item."""
+        item = self.items[place]
+        if stem in PIECES:
+            item.grow(PIECES[stem], event)
+            delta = event.get("delta")
+            if isinstance(delta, str):
+                self.hand_on(place, stem.removeprefix("response."), event, delta)
+        elif stem in PARTS:
+            item.open(PARTS[stem], event)
+        elif kind == "response.output_text.annotation.added":
+            item.annotate(event)
+
+    def hand_on(self, place: int, stem: str, event: Object, delta: str) -> None:
+        """A piece of text as an event of ours, under the id of its item."""
+        id = self.items[place].item.get("id")
+        id = id if isinstance(id, str) else ""
+        if stem in ("output_text", "refusal"):
+            slot = (place, number(event.get("content_index")))
+            self.text(slot, delta, refusal=stem == "refusal", place=id)
+        elif stem in ("function_call_arguments", "custom_tool_call_input"):
+            if self.indices.get((place, 0)) in self.begun:
+                self.arguments((place, 0), delta)
+        elif stem in ("reasoning_summary_text", "reasoning_text"):
+            # Of a summary and the reasoning itself one is read: the one that came first.
+            if self.reasoned.setdefault(place, stem) == stem:
+                field = "summary_index" if stem.endswith("summary_text") else "content_index"
+                here = number(event.get(field))
+                if self.summary_index.setdefault(place, here) != here:
+                    self.summary_index[place] = here
+                    delta = f"\n\n{delta}"
+                self.thinking((place, 0), delta, id)
+
+    def end_item(self, place: int, item: Object) -> None:
+        """An item is complete: read its parts."""
+        self.done.add(place)
+        id = item.get("id")
+        for offset, part in enumerate(self.parts_of(item, f"output[{place}]")):
+            self.part((place, offset), part, id if isinstance(id, str) else "")
+
+    def parts_of(self, item: Object, path: str) -> list[Part]:
+        """The parts of an item, as in a reply that is not streamed."""
+        gatherer = Gatherer(self.reader, model=self.model, reply=True)
+        messages = gatherer.gather([(path, item)])
+        return [part for message in messages for part in message.parts]
+
+    def end(self) -> None:
+        """Close the parts that are still open."""
+        output = self.reply.get("output")
+        for place, item in enumerate(output if is_list(output) else ()):
+            self.take_item(place, as_object(item), done=True)
+        for place in sorted(self.items):
+            if place not in self.done:
+                self.end_item(place, self.items[place].finished())
+
+    def finish(self) -> Finish:
+        """How the reply ended."""
+        parts = [self.ended[index] for index in sorted(self.ended)]
+        return finish_of(
+            self.reply,
+            refusal_of(parts),
+            calls=any(isinstance(part, ToolCall) for part in parts),
+            changes=self.reader.finish(),
+            whole=self.complete_reply,
+            error=self.error,
+        )
 
 
-def number(value: Any) -> int:
-    """An index, which every event should have."""
-    return value if isinstance(value, int) else 0
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """An event as a dict: decoded JSON, or an SDK's own object."""
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        value = dump(mode="json", by_alias=True, exclude_unset=True)
-    return value if is_object(value) else {}
+parse_stream = stream_parser(ResponsesReader)

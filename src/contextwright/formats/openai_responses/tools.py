@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from contextwright.changes import Change
-from contextwright.errors import shown
-from contextwright.formats.base import Conversation
-from contextwright.formats.openai_responses.fitting import fitted_definition, is_whole
-from contextwright.formats.openai_responses.parts import NAME, is_exact, leftover
-from contextwright.formats.reading import Reader
-from contextwright.formats.target import Target
-from contextwright.messages import Opaque, Tool
-from contextwright.wire.openai_responses.tools import is_strict
-from contextwright.wire.values import is_object
+from msgspec.structs import replace
 
-__all__ = ["tool_of", "tools_wire"]
+from contextwright.errors import shown
+from contextwright.formats.base import without
+from contextwright.formats.openai_responses.media import NAME, leftover
+from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
+from contextwright.formats.reader import Reader
+from contextwright.formats.target import Target
+from contextwright.formats.tools import flat_name, hosted_equal
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque
+from contextwright.wire.openai_responses.tools import is_strict
+from contextwright.wire.shapes import objects_in
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["tools_of", "tools_wire"]
 
 CUSTOM_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -25,6 +32,49 @@ CUSTOM_SCHEMA: dict[str, Any] = {
 }
 """What a custom tool takes, told to providers that know only functions: one text."""
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+ADDED = "additional_tools"
+"""The item that adds tools in mid-conversation, and the mark of tools that came in one."""
+
+
+def tools_of(body: dict[str, Any], reader: Reader) -> list[Tool | Opaque]:
+    """All tools of a request: those defined on top, and those that items add."""
+    tools: list[Tool | Opaque] = []
+    for path, tool in reader.objects(body, "tools"):
+        tools.extend(flattened(tool, path, reader, {}))
+    for index, item in objects_in(body.get("input")):
+        if item.get("type") == ADDED:
+            for path, tool in reader.objects(item, "tools", f"input[{index}]"):
+                tools.extend(flattened(tool, path, reader, {ADDED: True}))
+    return tools
+
+
+def flattened(
+    tool: dict[str, Any], path: str, reader: Reader, mark: dict[str, Any]
+) -> Iterator[Tool | Opaque]:
+    """A tool, or those of a namespace under names that say it."""
+    inner = tool.get("tools")
+    if tool.get("type") != "namespace" or not isinstance(tool.get("name"), str):
+        made = marked(tool_of(tool, path, reader), mark)
+        if isinstance(made, Tool) or not mark:
+            yield made  # a hosted tool that an item adds stays in that item
+    elif not is_list(inner) or not inner or not all(map(is_object, inner)):
+        yield Opaque(NAME, tool)
+    else:
+        mark = {**mark, "namespace": without(tool, "tools")}
+        for place, one in reader.objects(tool, "tools", path):
+            made = marked(tool_of(one, place, reader), mark)
+            if isinstance(made, Tool):
+                made = replace(made, name=flat_name(tool["name"], made.name))
+            yield made
+
+
+def marked(tool: Tool | Opaque, mark: dict[str, Any]) -> Tool | Opaque:
+    """A tool that remembers how it came."""
+    if isinstance(tool, Opaque) or not mark:
+        return tool
+    return replace(tool, extra={NAME: {**tool.extra.get(NAME, {}), **mark}})
 
 
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
@@ -58,40 +108,65 @@ def tools_wire(
 ) -> list[dict[str, Any]]:
     """The tools the model may call; hosted tools only of this provider."""
     exact = is_exact(target.model, target.options)
+    said = any(map(adds_tools, conversation.messages))
     wire: list[dict[str, Any]] = []
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
-        if not isinstance(tool, Opaque):
-            wire.append(tool_wire(tool, target, path, changes))
+        if isinstance(tool, Tool):
+            if not (said and tool.extra.get(NAME, {}).get(ADDED)):
+                add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
-            changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
+            if equal := hosted_equal(tool, NAME, path, changes):
+                wire.append(equal)
         elif not exact or is_whole(tool.data, path, changes):
             wire.append(tool.data)
     return wire
+
+
+def adds_tools(message: Message) -> bool:
+    """Whether a message is an item that adds tools."""
+    return any(
+        isinstance(part, Opaque) and part.format == NAME and part.data.get("type") == ADDED
+        for part in message.parts
+    )
+
+
+def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any]) -> None:
+    """Add a definition, in the namespace it came in; neighbours of one namespace share it."""
+    namespace = tool.extra.get(NAME, {}).get("namespace")
+    if not is_object(namespace):
+        wire.append(definition)
+        return
+    inner = {**definition, "name": tool.name.removeprefix(flat_name(namespace["name"], ""))}
+    last = wire[-1] if wire else {}
+    if last.get("type") == "namespace" and without(last, "tools") == namespace:
+        last["tools"].append(inner)
+    else:
+        wire.append({**namespace, "tools": [inner]})
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
     """A tool's definition, flat; strict only where its schema is."""
     if is_exact(target.model, target.options):
         tool = fitted_definition(tool, path, changes)
-    held = tool.extra.get(NAME, {})
+    extra = without(tool.extra.get(NAME, {}), "namespace", ADDED)
     wire: dict[str, Any] = {"type": "function", "name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:
         wire["description"] = tool.description
     lost = [field for name, fields in tool.extra.items() if name != NAME for field in fields]
     if lost:
         changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
-    if held.get("type") == "custom":
-        return {**wire, **held}
-    if tool.parameters is not None or not target.faithful:
+    if extra.get("type") == "custom":
+        return {**wire, **extra}
+    if tool.parameters is not None or not target.same_format:
         wire["parameters"] = tool.parameters or NO_PARAMETERS
     strict = tool.strict
-    if not target.faithful:
+    if not target.same_format:
         # Left out, it would count as true here and as false almost everywhere else.
         strict = bool(strict) and is_strict(wire["parameters"])
         if tool.strict and not strict:
-            reason = "strict wants every property required and additionalProperties: false"
+            reason = "strict needs every property required and additionalProperties: false"
             changes.append(Change("loss.strict", path, reason))
     if strict is not None:
         wire["strict"] = strict
-    return {**wire, **held}
+    return {**wire, **extra}

@@ -1,17 +1,18 @@
 """Small named passes that make any history legal for a target.
 
-A rule takes a draft (messages with their places in the input) and gives a draft and the changes
-it made. They run in the order of `RULES`; each is tested alone and seen in `explain()`.
-Histories that need none of them never come here: see `survey`.
+A rule takes a draft (messages with their indices in the input) and gives a draft and the changes
+it made. They run in the order of `RULES`; each is tested alone and seen in `explain()`. Beside
+each rule stands the question whether a history needs it; `formats/legalise.py` asks them all in
+one pass, because most histories need none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextwright.changes import Change
 from contextwright.formats.rules.calls import (
     NO_RESULT,
+    OpenCalls,
     pair_results,
     settle_roles,
     speak_reply_tools,
@@ -21,52 +22,67 @@ from contextwright.formats.rules.calls import (
 )
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Rule,
     Ruled,
     clean_name,
+    path_to,
     rewritten,
 )
 from contextwright.formats.rules.foreign import (
+    extra_fits,
     leave_out_foreign,
     leave_out_hidden,
+    opaque_fits,
+    thinking_fits,
 )
-from contextwright.formats.rules.media import (
-    place_media,
-)
-from contextwright.formats.rules.speakers import (
-    name_speakers,
-    place_system,
-)
+from contextwright.formats.rules.media import media_fits, place_media
+from contextwright.formats.rules.speakers import Speakers, name_fits, name_speakers, place_system
 from contextwright.formats.rules.turns import (
     CONTINUE,
     START,
     drop_blank,
     end_with_user,
+    ends_well,
+    has_turn,
     is_blank,
     merge_same_role,
+    neighbours,
     start_with_user,
 )
 from contextwright.formats.target import Target
-from contextwright.messages import Message
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
 
 __all__ = [
     "CONTINUE",
     "Draft",
     "NO_RESULT",
+    "OpenCalls",
+    "Placed",
     "RULES",
     "Rule",
     "Ruled",
     "START",
+    "Speakers",
     "apply_rules",
     "clean_name",
     "drop_blank",
     "end_with_user",
+    "ends_well",
+    "extra_fits",
+    "has_turn",
     "is_blank",
     "leave_out_foreign",
     "leave_out_hidden",
+    "media_fits",
     "merge_same_role",
+    "name_fits",
     "name_speakers",
+    "neighbours",
+    "opaque_fits",
     "pair_results",
+    "path_to",
     "place_media",
     "place_system",
     "rewritten",
@@ -76,12 +92,13 @@ __all__ = [
     "spell_ids",
     "spell_tool_names",
     "start_with_user",
+    "thinking_fits",
 ]
 
 
 def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
     """Run rules one after another over a conversation."""
-    draft: Draft = list(enumerate(messages))
+    draft: Draft = [Placed(*entry) for entry in enumerate(messages)]
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from contextwright.changes import Change
-from contextwright.exchanges import Answer, At, match_results
+from itertools import groupby
+
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Ruled,
     clean_name,
+    path_to,
     replace,
     rewritten,
 )
-from contextwright.formats.target import Speller, Spelling, Target
-from contextwright.messages import (
-    Message,
-    Part,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from contextwright.formats.rules.foreign import extra_fits
+from contextwright.formats.rules.media import piece_fits
+from contextwright.formats.target import Speller, Spelling, Target, Traits
+from contextwright.messages.changes import Change
+from contextwright.messages.exchanges import Answer, At, match_results
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 
 __all__ = [
     "NO_RESULT",
+    "OpenCalls",
     "pair_results",
     "settle_roles",
     "speak_reply_tools",
@@ -47,9 +49,9 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
             role = "user"
         if role != message.role:
             reason = f"a {message.role} message cannot hold this; it is the {role}'s"
-            changes.append(Change("repair.role", f"messages[{place}]", reason))
+            changes.append(Change("repair.role", path_to(place), reason))
             message = replace(message, role=role)
-        settled.append((place, message))
+        settled.append(Placed(place, message))
     return settled, changes
 
 
@@ -72,11 +74,11 @@ def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and (position, index) in unanswered:
-                path = f"messages[{place}].parts[{index}]"
+                path = path_to(place, index)
                 parts.extend(speech(part, target, path, changes))
             else:
                 parts.append(part)
-        spoken.append((place, rewritten(message, parts)))
+        spoken.append(Placed(place, rewritten(message, parts)))
     return spoken, changes
 
 
@@ -101,16 +103,20 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     """Behind each message that calls, all its results and nothing else.
 
     Results go to their calls, missing ones are invented, orphans dropped, and what stood between
-    a call and its results follows them. A history that is so already stays as it is.
+    a call and its results follows them. A history that is so already stays as it is, and so does
+    one that the target's API itself pairs by turn: taking its parallel calls apart would make
+    them several steps.
     """
     if not target.options.repair:
+        return draft, []
+    if target.same_format and target.traits.pairs_by_turn and is_paired_by_turn(draft):
         return draft, []
     matching = match_results([message for _, message in draft])
     moved = moved_results(draft, matching.answers)
     if not moved and not matching.orphans and all(map(is_named, matching.answers)):
         return draft, []
     changes = [
-        Change("loss.orphan", f"messages[{draft[at[0]][0]}].parts[{at[1]}]", "answers no call")
+        Change("loss.orphan", path_to(draft[at[0]].origin, at[1]), "answers no call")
         for at in matching.orphans
     ]
     changes.extend(moved)
@@ -121,13 +127,49 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     for position, (place, message) in enumerate(draft):
         kept = [part for part in message.parts if type(part) is not ToolResult]
         if kept or not message.parts:
-            paired.append((place, rewritten(message, kept)))
+            paired.append(Placed(place, rewritten(message, kept)))
         answers = by_message.get(position)
         if answers:
             answers = sorted(answers, key=lambda answer: answer.result_at or LAST)
             results = tuple(answered(answer, draft, changes) for answer in answers)
-            paired.append((place, Message("tool", results)))
+            paired.append(Placed(place, Message("tool", results)))
     return paired, changes
+
+
+def is_paired_by_turn(draft: Draft) -> bool:
+    """Whether each model turn's calls are all answered, first of all, in the turn behind it."""
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    previous, spoken = "", False
+    for _, message in draft:
+        side = "model" if message.role == "assistant" else "user"
+        if side != previous:
+            if side == "model":
+                if not is_answered(calls, results):
+                    return False
+                calls = []
+            results, previous, spoken = [], side, False
+        for part in message.parts:
+            if type(part) is ToolCall:
+                calls.append(part)
+            elif type(part) is not ToolResult:
+                spoken = True
+            elif spoken or side == "model":
+                return False
+            else:
+                results.append(part)
+    return is_answered(calls, results)
+
+
+def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
+    """Whether these are the results of these calls, one each."""
+    if len(calls) != len(results):
+        return False
+    given = sorted(call.id for call in calls if call.id is not None)
+    if given:
+        return given == sorted(result.call_id for result in results if result.call_id is not None)
+    named = sorted(call.name for call in calls)
+    return named == sorted(result.name or "" for result in results)
 
 
 LAST: At = (1_000_000_000, 0)
@@ -153,7 +195,7 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
         if answer.result_at is None:
             continue
         position, index = answer.result_at
-        holder = draft[position][1]
+        holder = draft[position].message
         between = spoken_before[position] - spoken_before[answer.at[0] + 1]
         misplaced = holder.role not in ("tool", "user")
         if (
@@ -161,8 +203,8 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
             or misplaced
             or any(type(part) is not ToolResult for part in holder.parts[:index])
         ):
-            path = f"messages[{draft[position][0]}].parts[{index}]"
-            changes.append(Change("repair.order", path, "moved directly behind its call"))
+            path = path_to(draft[position].origin, index)
+            changes.append(Change("repair.order", path, "moved directly after its call"))
     return changes
 
 
@@ -171,44 +213,55 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
     call = answer.call
     if answer.result is not None:
         return replace(answer.result, call_id=call.id, name=call.name)
-    path = f"messages[{draft[answer.at[0]][0]}].parts[{answer.at[1]}]"
+    path = path_to(draft[answer.at[0]].origin, answer.at[1])
     changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
     return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
 
 
 def spell_ids(draft: Draft, target: Target) -> Ruled:
     """Call ids that the target allows, unique where they must be, for call and result alike."""
-    matching = match_results([message for _, message in draft])
-    spelling = target.traits.ids
-    speller = Speller(spelling or ANY_SPELLING, otherwise="call")
-    with_some_id = {answer.at[0] for answer in matching.answers if answer.call.id is not None}
-    chosen: dict[str, str] = {}
+    ids = CallIds(target)
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
-    within: tuple[int, set[str | None]] = (-1, set())
-    for answer in matching.answers:
-        id = answer.call.id
-        position = answer.at[0]
-        if within[0] != position:
-            within = (position, set())
-        new = chosen.get(id) if id is not None else None
-        if id is None and spelling is None and position not in with_some_id:
-            pass  # ids are optional here, and no call of this message has one
-        elif new is None or new in within[1] or not target.traits.reuses_ids:
-            new = speller.spell(id)
-            if id is not None:
-                chosen.setdefault(id, new)
-        within[1].add(new)
-        if new != id:
-            code, was = (
-                ("invent.id", "a call without id") if id is None else ("repair.id", repr(id))
-            )
-            path = f"messages[{draft[position][0]}].parts[{answer.at[1]}]"
-            changes.append(Change(code, path, f"{clean_name(was)} gets the id {new!r}"))
-            spelled[answer.at] = new
-        if answer.result_at is not None and answer.result and answer.result.call_id != new:
-            spelled[answer.result_at] = new
+    answers = match_results([message for _, message in draft]).answers
+    for position, group in groupby(answers, key=lambda answer: answer.at[0]):
+        parallel = list(group)
+        for answer, new in zip(parallel, ids.spell(parallel), strict=True):
+            id = answer.call.id
+            if new != id:
+                code = "invent.id" if id is None else "repair.id"
+                was = "a call without id" if id is None else clean_name(repr(id))
+                path = path_to(draft[position].origin, answer.at[1])
+                changes.append(Change(code, path, f"{was} gets the id {new!r}"))
+                spelled[answer.at] = new
+            if answer.result_at is not None and answer.result and answer.result.call_id != new:
+                spelled[answer.result_at] = new
     return with_ids(draft, spelled), changes
+
+
+class CallIds:
+    """The ids given out so far: an id that comes again keeps its spelling where it may."""
+
+    def __init__(self, target: Target) -> None:
+        self.optional = target.traits.ids is None
+        self.reuses = target.traits.reuses_ids
+        self.speller = Speller(target.traits.ids or ANY_SPELLING, otherwise="call")
+        self.chosen: dict[str, str] = {}
+
+    def spell(self, parallel: list[Answer]) -> list[str | None]:
+        """The ids of the calls of one message, no two alike."""
+        if self.optional and all(answer.call.id is None for answer in parallel):
+            return [None] * len(parallel)
+        ids: list[str | None] = []
+        for answer in parallel:
+            id = answer.call.id
+            new = self.chosen.get(id) if id is not None else None
+            if new is None or new in ids or not self.reuses:
+                new = self.speller.spell(id)
+                if id is not None:
+                    self.chosen.setdefault(id, new)
+            ids.append(new)
+        return ids
 
 
 def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
@@ -226,7 +279,7 @@ def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
                 elif isinstance(part, ToolCall):
                     parts.append(replace(part, id=ids[position, index]))
             message = message.with_parts(parts)
-        written.append((place, message))
+        written.append(Placed(place, message))
     return written
 
 
@@ -236,7 +289,7 @@ def spell_tool_names(draft: Draft, target: Target) -> Ruled:
     if not names:
         return draft, []
     changes = [
-        Change("repair.tool_name", "tools", f"{name!r} is spelled {new!r}")
+        Change("repair.tool_name", "tools", f"{name!r} is sent as {new!r}")
         for name, new in names.items()
     ]
     spelled: Draft = []
@@ -247,7 +300,7 @@ def spell_tool_names(draft: Draft, target: Target) -> Ruled:
             else part
             for part in message.parts
         ]
-        spelled.append((place, rewritten(message, parts)))
+        spelled.append(Placed(place, rewritten(message, parts)))
     return spelled, changes
 
 
@@ -262,11 +315,11 @@ def spell_errors(draft: Draft, target: Target) -> Ruled:
         for part in message.parts:
             if isinstance(part, ToolResult) and part.is_error and not part.text.startswith("Error"):
                 changes.append(
-                    Change("repair.error_flag", f"messages[{place}]", "said in words: Error: …")
+                    Change("repair.error_flag", path_to(place), "marked in the text: Error: …")
                 )
                 part = with_error_words(part)
             parts.append(part)
-        spelled.append((place, rewritten(message, parts)))
+        spelled.append(Placed(place, rewritten(message, parts)))
     return spelled, changes
 
 
@@ -274,3 +327,52 @@ def with_error_words(result: ToolResult) -> ToolResult:
     if isinstance(result.content, tuple):
         return replace(result, content=(Text("Error:"), *result.content))
     return replace(result, content=f"Error: {result.text}")
+
+
+# --- whether a history needs these rules -----------------------------------------------------
+
+
+class OpenCalls:
+    """The calls met so far while a history is read: those still open, all ids and all names."""
+
+    def __init__(self) -> None:
+        self.pending: set[str] = set()
+        self.ids: set[str] = set()
+        self.names: set[str] = set()
+
+    def takes_call(self, call: ToolCall, target: Target) -> bool:
+        """Whether a call can be written as it is; it then waits for its result."""
+        id = call.id
+        if not id or id in self.pending or call.name in target.reply_tools:
+            return False
+        if id in self.ids and not target.traits.reuses_ids:
+            return False
+        self.pending.add(id)
+        self.ids.add(id)
+        self.names.add(call.name)
+        return True
+
+    def takes_result(self, result: ToolResult, role: Role, target: Target) -> bool:
+        """Whether a result answers an open call and can be written as it is."""
+        traits = target.traits
+        if result.call_id not in self.pending:
+            return False
+        self.pending.discard(result.call_id)
+        if result.is_error and not traits.error_flag:
+            return False
+        if result.extra and not extra_fits(result, role, target):
+            return False
+        content = result.content
+        if isinstance(content, str):
+            if not content and result.is_error:
+                return traits.blank_errors
+            return traits.blank_text or not content.isspace()
+        if isinstance(content, dict):
+            return True
+        return all(piece_fits(piece, role, target) for piece in content)
+
+    def are_legal(self, traits: Traits) -> bool:
+        """Whether every call has its result, and names and ids may be written as they are."""
+        if self.pending or (traits.ids is not None and not all(map(traits.ids.fits, self.ids))):
+            return False
+        return all(map(traits.tool_names.fits, self.names))

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from contextwright.changes import Change
 from contextwright.formats.target import Target
-from contextwright.graphemes import cut
-from contextwright.messages import Message, Part, Text, ToolResult
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Text, ToolResult
+from contextwright.text.graphemes import cut
 
-__all__ = ["Draft", "Rule", "Ruled", "clean_name", "replace", "rewritten", "with_content"]
+__all__ = [
+    "Draft",
+    "Placed",
+    "Rule",
+    "Ruled",
+    "clean_name",
+    "path_to",
+    "replace",
+    "rewritten",
+    "with_content",
+]
 
-Draft: TypeAlias = list[tuple[int, Message]]
-"""Messages, each with its index in the input; what is invented takes its neighbour's."""
+
+class Placed(NamedTuple):
+    """A message and its index in the input; an invented one has its neighbour's."""
+
+    origin: int
+    message: Message
+
+
+Draft: TypeAlias = list[Placed]
 Ruled: TypeAlias = tuple[Draft, list[Change]]
 Rule: TypeAlias = Callable[[Draft, Target], Ruled]
 
 LONGEST_NAME = 128
 
 replace = msgspec.structs.replace
+
+
+def path_to(origin: int, part: int | None = None) -> str:
+    """The path of a message of the input, or of one of its parts."""
+    return f"messages[{origin}]" if part is None else f"messages[{origin}].parts[{part}]"
 
 
 def rewritten(message: Message, parts: Iterable[Part]) -> Message:

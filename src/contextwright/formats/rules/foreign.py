@@ -4,45 +4,53 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from contextwright.changes import Change
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Ruled,
     clean_name,
+    path_to,
     replace,
     rewritten,
     with_content,
 )
 from contextwright.formats.target import Target
-from contextwright.messages import (
-    Media,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-__all__ = ["leave_out_foreign", "leave_out_hidden"]
+__all__ = ["extra_fits", "leave_out_foreign", "leave_out_hidden", "opaque_fits", "thinking_fits"]
 
 Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResult | Media)
-SPELLINGS = {"aya": {"content", "nested", "result"}, "forge": {"raw"}}
+SPELLINGS = {
+    "aya": {"content", "nested", "result"},
+    "forge": {"raw"},
+    "openai-responses": {"name", "namespace"},
+}
 """Fields of a format that only keep how something was spelled: its content is in the parts."""
+
+
+SAID_ELSEWHERE = {("openai-responses", "additional_tools")}
+"""Blocks whose content the conversation holds elsewhere, such as its tools: nothing is lost."""
+
+
+def is_said_elsewhere(part: Part, target: Target) -> bool:
+    """Whether another provider's block may go without a word."""
+    if not isinstance(part, Opaque) or part.format == target.format:
+        return False
+    return (part.format, str(part.data.get("type"))) in SAID_ELSEWHERE
 
 
 def leave_out_hidden(draft: Draft, target: Target) -> Ruled:
     """Messages that are not public never reach a model."""
     changes = [
-        Change("loss.hidden", f"messages[{place}]", f"the message is {message.visibility}")
+        Change("loss.hidden", path_to(place), f"the message is {message.visibility}")
         for place, message in draft
         if message.visibility != "public"
     ]
     if not changes:
         return draft, changes
-    return [entry for entry in draft if entry[1].visibility == "public"], changes
+    return [entry for entry in draft if entry.message.visibility == "public"], changes
 
 
 def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
@@ -50,15 +58,17 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
+        if message.parts and all(is_said_elsewhere(part, target) for part in message.parts):
+            continue
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
             if type(part) is Text and not part.extra:
                 parts.append(part)  # words alone travel anywhere
                 continue
-            path = f"messages[{place}].parts[{index}]"
+            path = path_to(place, index)
             parts.extend(travelling(part, message, target, path, changes))
-        message = own_extra(message, message.role, target, f"messages[{place}]", changes)
-        kept.append((place, rewritten(message, parts)))
+        message = own_extra(message, message.role, target, path_to(place), changes)
+        kept.append(Placed(place, rewritten(message, parts)))
     return kept, changes
 
 
@@ -67,19 +77,18 @@ def travelling(
 ) -> list[Part]:
     """What of a part may go to the target: the part itself, words in its place, or nothing."""
     if isinstance(part, Thinking):
-        may = message.role == "assistant" and target.traits.carries_thinking(part, target.model)
-        if may and target.options.thinking != "drop":
+        if thinking_fits(part, message.role, target):
             return [own_extra(part, message.role, target, path, changes)]
-        changes.append(Change("loss.thinking", path, f"{target.format} may not get this thinking"))
+        changes.append(
+            Change("loss.thinking", path, f"{target.format} does not accept this thinking")
+        )
         said = target.options.thinking == "text" and message.role == "assistant" and part.text
         return [Text(part.text)] if said else []
     if isinstance(part, Opaque):
-        if part.format == target.format and target.traits.takes_extra(
-            part, message.role, target.model
-        ):
+        if opaque_fits(part, message.role, target):
             return [part]
         changes.append(
-            Change("loss.opaque", path, f"only {part.format} knows this block; its words stay")
+            Change("loss.opaque", path, f"only {part.format} knows this block; its text stays")
             if part.text
             else Change("loss.opaque", path, f"only {part.format} knows this block")
         )
@@ -112,10 +121,36 @@ def own_extra(
     ]
     own = {name: fields for name, fields in holder.extra.items() if name == target.format}
     kept = replace(holder, extra=own)
-    if own and not target.traits.takes_extra(kept, role, target.model):
+    if own and not target.traits.accepts_extra(kept, role, target.model):
         lost.extend(own[target.format])
         kept = replace(holder, extra={})
     if lost:
         names = ", ".join(clean_name(field) for field in lost)
         changes.append(Change("loss.extra", path, f"{target.format} has no place for {names}"))
     return kept
+
+
+# --- whether a history needs these rules -----------------------------------------------------
+
+
+def thinking_fits(thinking: Thinking, role: Role, target: Target) -> bool:
+    """Whether the target may get this thinking, in a message of that role."""
+    if role != "assistant" or target.options.thinking == "drop":
+        return False
+    return target.traits.supports_thinking(thinking, target.model)
+
+
+def opaque_fits(part: Opaque, role: Role, target: Target) -> bool:
+    """Whether a provider's own block is the target's own, in a message of that role."""
+    traits = target.traits
+    return part.format == traits.format and traits.accepts_extra(part, role, target.model)
+
+
+def extra_fits(
+    holder: Message | Text | Thinking | ToolCall | ToolResult | Media, role: Role, target: Target
+) -> bool:
+    """Whether the leftover fields are the target's own, and right."""
+    traits = target.traits
+    if list(holder.extra) != [traits.format]:
+        return False
+    return traits.accepts_extra(holder, role, target.model)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from contextwright.changes import Change
 from contextwright.formats.media import is_mislabelled, sniffed_mime
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Ruled,
     clean_name,
+    path_to,
     replace,
     rewritten,
     with_content,
 )
+from contextwright.formats.rules.foreign import extra_fits, opaque_fits
+from contextwright.formats.rules.turns import is_blank
 from contextwright.formats.target import Target
-from contextwright.messages import (
-    Media,
-    Message,
-    Part,
-    Text,
-    ToolResult,
-)
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Media, Opaque, Part, Text, ToolResult
 
-__all__ = ["place_media"]
+__all__ = ["media_fits", "piece_fits", "place_media"]
 
 
 def place_media(draft: Draft, target: Target) -> Ruled:
@@ -37,22 +36,22 @@ def place_media(draft: Draft, target: Target) -> Ruled:
             placed.extend(waiting)
             waiting = []
         if not holds_media(message):
-            placed.append((place, message))
+            placed.append(Placed(place, message))
             continue
         moved: list[Media] = []
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
-            path = f"messages[{place}].parts[{index}]"
+            path = path_to(place, index)
             if isinstance(part, Media):
                 parts.extend(media_here(part, message, target, path, moved, changes))
             elif isinstance(part, ToolResult) and isinstance(part.content, tuple):
                 parts.append(media_in_result(part, target, path, moved, changes))
             else:
                 parts.append(part)
-        placed.append((place, rewritten(message, parts)))
+        placed.append(Placed(place, rewritten(message, parts)))
         if moved:
             note = Text(f"[media of the {message.role} message above]")
-            waiting.append((place, Message("user", (note, *moved))))
+            waiting.append(Placed(place, Message("user", (note, *moved))))
     return [*placed, *waiting], changes
 
 
@@ -74,7 +73,7 @@ def media_here(
 ) -> list[Part]:
     """Media in a message of its own role: as they are, moved to a user message, or a marker."""
     media = relabelled(media, path, changes)
-    if not target.traits.carries_media(media, target.model):
+    if not target.traits.supports_media(media, target.model):
         changes.append(Change("loss.media", path, f"{target.format} cannot carry {named(media)}"))
         return [Text(f"[{named(media)}]")]
     if message.role == "user" or (message.role == "assistant" and target.traits.assistant_media):
@@ -95,7 +94,7 @@ def media_in_result(
             continue
         place = f"{path}.content[{index}]"
         piece = relabelled(piece, place, changes)
-        if not target.traits.carries_media(piece, target.model):
+        if not target.traits.supports_media(piece, target.model):
             changes.append(
                 Change("loss.media", place, f"{target.format} cannot carry {named(piece)}")
             )
@@ -103,7 +102,7 @@ def media_in_result(
         elif target.traits.result_media:
             content.append(piece)
         else:
-            changes.append(Change("repair.media", place, "moved behind the results"))
+            changes.append(Change("repair.media", place, "moved after the results"))
             moved.append(piece)
             content.append(Text(f"[{named(piece)}]"))
     return with_content(result, content)
@@ -121,3 +120,27 @@ def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
 def named(media: Media) -> str:
     """What kind of media this is, in a word or two."""
     return clean_name(f"{media.kind}: {media.mime}" if media.mime else media.kind)
+
+
+# --- whether a history needs this rule -------------------------------------------------------
+
+
+def media_fits(media: Media, role: Role, target: Target) -> bool:
+    """Whether media can be written as they are, in a message of that role."""
+    traits = target.traits
+    if role != "user" and not (role == "assistant" and traits.assistant_media):
+        return False
+    return not is_mislabelled(media) and traits.supports_media(media, target.model)
+
+
+def piece_fits(piece: Text | Media | Opaque, role: Role, target: Target) -> bool:
+    """Whether one piece of a tool result can be written as it is."""
+    traits = target.traits
+    if isinstance(piece, Opaque):
+        return opaque_fits(piece, role, target)
+    if piece.extra and not extra_fits(piece, role, target):
+        return False
+    if isinstance(piece, Media):
+        supported = traits.result_media and traits.supports_media(piece, target.model)
+        return supported and not is_mislabelled(piece)
+    return traits.blank_text or not is_blank(piece)

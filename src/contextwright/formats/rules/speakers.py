@@ -4,56 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextwright.changes import Change
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Ruled,
     clean_name,
+    path_to,
     replace,
     rewritten,
 )
 from contextwright.formats.rules.turns import joined
 from contextwright.formats.target import Speller, Spelling, Target
-from contextwright.messages import (
-    Author,
-    Message,
-    Part,
-    Text,
-    ToolResult,
-)
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Author, Message
+from contextwright.messages.parts import Part, Text, ToolResult
 
-__all__ = ["name_speakers", "place_system"]
+__all__ = ["Speakers", "name_fits", "name_speakers", "place_system"]
+
+SPEAKER = Spelling(longest=64)
+"""Names that every host takes in OpenAI's `name` field."""
+
+
+class Speakers:
+    """The people met so far. Two of one name are told apart by their ids."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, str | None] = {}
+        """The id of the first person of each name."""
+
+    def is_first(self, author: Author) -> bool:
+        """Whether an author is the first person of that name, as far as ids tell."""
+        id = author.id
+        known = self.ids.setdefault(author.label, id)
+        if known is None and id is not None:
+            self.ids[author.label] = known = id
+        return id is None or id == known
+
+    def label(self, author: Author) -> str:
+        """A label no other person has; the id marks those whose name is taken."""
+        return author.label if self.is_first(author) else f"{author.label} ({author.id})"
 
 
 def name_speakers(draft: Draft, target: Target) -> Ruled:
     """Who said it: in the field for it, else in the words, else (one speaker) not at all."""
+    speakers = Speakers()
     labels = {
-        message.author.label: None
-        for _, message in draft
-        if message.role == "user" and message.author
+        place: speakers.label(message.author)
+        for place, (_, message) in enumerate(draft)
+        if message.author is not None and message.role == "user"
     }
+    changes = [] if target.traits.names else unnamed_changes(draft, target)
     if not labels:
-        return draft, []
+        return draft, changes
+    distinct = dict.fromkeys(labels.values())
     wanted = target.options.speaker_prefix
     names: dict[str, str] = {}
     if target.traits.names and not wanted:
-        names = field_names(labels)
-    prefix = (len(labels) > 1 or target.traits.names) if wanted is None else wanted
+        names = field_names(distinct)
+    prefix = (len(distinct) > 1 or target.traits.names) if wanted is None else wanted
     spelled: Draft = []
-    for place, message in draft:
-        if message.role == "user" and message.author and message.results != message.parts:
-            label = message.author.label
+    for position, (place, message) in enumerate(draft):
+        label = labels.get(position)
+        if label is not None and not is_result(message):
             if label in names:
-                message = replace(message, author=Author(name=names[label]))
+                if names[label] != message.author.label:  # pyright: ignore
+                    message = replace(message, author=Author(name=names[label]))
             elif prefix:
-                message = replace(prefixed(message, label), author=None)
-        spelled.append((place, message))
-    return spelled, author_changes(labels, names, target, prefix=prefix)
+                message = prefixed(message, label)
+        spelled.append(Placed(place, message))
+    changes.extend(author_changes(distinct, names, target, prefix=prefix))
+    return spelled, changes
+
+
+def is_result(message: Message) -> bool:
+    """Whether a message holds tool results and nothing else."""
+    return all(type(part) is ToolResult for part in message.parts)
+
+
+def unnamed_changes(draft: Draft, target: Target) -> list[Change]:
+    """A change for each system or assistant message whose name has no place."""
+    return [
+        Change(
+            "loss.author",
+            path_to(place),
+            f"{target.format} has no name for {message.role} messages",
+        )
+        for place, message in draft
+        if message.author is not None and message.role in ("system", "assistant")
+    ]
 
 
 def field_names(labels: Iterable[str]) -> dict[str, str]:
     """Labels as OpenAI's `name` field takes them; those of other scripts have no such spelling."""
-    speller = Speller(Spelling(longest=64), otherwise="")
+    speller = Speller(SPEAKER, otherwise="")
     latin = [label for label in labels if any(speller.fits(letter) for letter in label)]
     return {label: speller.spell(label) for label in latin}
 
@@ -66,27 +109,30 @@ def author_changes(
     for label in labels:
         shown_as = names.get(label)
         if shown_as is not None and shown_as != label:
-            reason = f"{clean_name(label)!r} is named {shown_as!r}"
+            reason = f"{clean_name(label)!r} is sent as {shown_as!r}"
             changes.append(Change("repair.author", "messages", reason))
         elif shown_as is None and prefix:
-            reason = f"{clean_name(label)!r} stands before the words"
+            reason = f"added the prefix {clean_name(label) + ': '!r} to the text"
             changes.append(Change("repair.author", "messages", reason))
         elif shown_as is None:
-            changes.append(Change("loss.author", "messages", f"{target.format} names no speakers"))
+            changes.append(
+                Change("loss.author", "messages", f"{target.format} has no field for speakers")
+            )
     return changes
 
 
 def prefixed(message: Message, label: str) -> Message:
-    """The message with its author's name before its first words."""
+    """The message with its author's name before its first words, and nowhere else."""
     name = clean_name(label)
     parts = list(message.parts)
     for index, part in enumerate(parts):
         if isinstance(part, Text):
-            parts[index] = replace(part, text=f"{name}: {part.text}")
-            return rewritten(message, parts)
-    results = sum(isinstance(part, ToolResult) for part in parts)
-    parts.insert(results, Text(f"{name}:"))
-    return rewritten(message, parts)
+            parts[index] = Text(f"{name}: {part.text}", part.extra)
+            break
+    else:
+        results = sum(isinstance(part, ToolResult) for part in parts)
+        parts.insert(results, Text(f"{name}:"))
+    return replace(message, parts=tuple(parts), author=None)
 
 
 def place_system(draft: Draft, target: Target) -> Ruled:
@@ -99,42 +145,47 @@ def place_system(draft: Draft, target: Target) -> Ruled:
         return draft, []
     changes: list[Change] = []
     placed: Draft = []
-    held: Draft = []
+    waiting: Draft = []
     leading = True
     for place, message in draft:
         if message.role == "system":
-            (placed if leading else held).append((place, message))
+            (placed if leading else waiting).append(Placed(place, message))
             continue
         leading = False
-        if message.role == "assistant" and held:
-            placed.extend(system_notes(held, target, changes, placed[-1]))
-            held = []
-        placed.append((place, message))
-    if held:
-        placed.extend(system_notes(held, target, changes, placed[-1]))
+        if message.role == "assistant" and waiting:
+            placed.extend(system_notes(waiting, target, changes, placed[-1]))
+            waiting = []
+        placed.append(Placed(place, message))
+    if waiting:
+        placed.extend(system_notes(waiting, target, changes, placed[-1]))
     return placed, changes
 
 
-def system_notes(
-    held: Draft, target: Target, changes: list[Change], behind: tuple[int, Message]
-) -> Draft:
+def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: Placed) -> Draft:
     """System messages as the target can take them in mid-conversation, behind some message."""
-    if target.model.mid_system and behind[1].role in ("user", "tool"):
-        for place, _ in held:
-            if place < behind[0]:
-                changes.append(
-                    Change("repair.system", f"messages[{place}]", "moved behind the user turn")
-                )
-        if target.faithful:
-            return held
-        return [(held[0][0], joined([message for _, message in held]))]
+    if target.model.mid_system and behind.message.role in ("user", "tool"):
+        for place, _ in waiting:
+            if place < behind.origin:
+                changes.append(Change("repair.system", path_to(place), "moved after the user turn"))
+        if target.same_format:
+            return waiting
+        return [Placed(waiting[0].origin, joined([message for _, message in waiting]))]
     notes: Draft = []
-    for place, message in held:
-        reason = f"{target.model.id} takes no system message here; a marked user note"
-        changes.append(Change("repair.system", f"messages[{place}]", reason))
+    for place, message in waiting:
+        reason = f"{target.model.id} takes no system message here; sent as a marked user note"
+        changes.append(Change("repair.system", path_to(place), reason))
         parts: list[Part] = [
             replace(part, text=f"[System note: {part.text}]") if isinstance(part, Text) else part
             for part in message.parts
         ]
-        notes.append((place, rewritten(replace(message, role="user", author=None), parts)))
+        notes.append(Placed(place, rewritten(replace(message, role="user", author=None), parts)))
     return notes
+
+
+def name_fits(message: Message, author: Author, target: Target, speakers: Speakers) -> bool:
+    """Whether a speaker's name can be written as it is: then `name_speakers` has nothing to do."""
+    if message.role != "user":
+        return target.traits.names or message.role == "tool"
+    if not target.traits.names or target.options.speaker_prefix or not speakers.is_first(author):
+        return False
+    return SPEAKER.fits(author.label) is not None

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from contextwright.changes import Change
+from collections.abc import Sequence
+from itertools import takewhile
+
 from contextwright.formats.rules.draft import (
     Draft,
+    Placed,
     Ruled,
+    path_to,
     replace,
     rewritten,
     with_content,
 )
 from contextwright.formats.target import Target
-from contextwright.messages import (
-    Message,
-    Opaque,
-    Part,
-    Text,
-    ToolResult,
-)
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import Opaque, Part, Text, ToolResult
 
 __all__ = [
     "CONTINUE",
     "START",
     "drop_blank",
     "end_with_user",
+    "ends_well",
+    "has_turn",
     "is_blank",
     "joined",
     "merge_same_role",
+    "neighbours",
     "start_with_user",
 ]
 
 START = "[start of conversation]"
 CONTINUE = "[continue]"
+NO_WORDS = "[error without a message]"
 
 
 def drop_blank(draft: Draft, target: Target) -> Ruled:
-    """No empty text where the target refuses it, and no message without parts anywhere."""
+    """No empty text and no empty error where the target refuses it, no message without parts."""
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
@@ -43,19 +47,31 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
         if not target.traits.blank_text:
             parts = tuple(filled(part) for part in parts if not is_blank(part))
             if parts != message.parts:
-                changes.append(Change("loss.blank", f"messages[{place}]", "empty text is not sent"))
+                changes.append(Change("loss.blank", path_to(place), "empty texts are not sent"))
+        if not target.traits.blank_errors and any(map(is_blank_error, parts)):
+            parts = tuple(worded(part) if is_blank_error(part) else part for part in parts)
+            reason = f"{target.format} refuses an error without text"
+            changes.append(Change("invent.error", path_to(place), reason))
         if parts:
-            kept.append((place, rewritten(message, parts)))
+            kept.append(Placed(place, rewritten(message, parts)))
         elif not message.parts:
-            changes.append(
-                Change("loss.blank", f"messages[{place}]", "an empty message is not sent")
-            )
+            changes.append(Change("loss.blank", path_to(place), "empty messages are not sent"))
     return kept, changes
 
 
 def is_blank(part: Part) -> bool:
     """Whether a part is text without words."""
     return type(part) is Text and (not part.text or part.text.isspace())
+
+
+def is_blank_error(part: Part) -> bool:
+    """Whether a part is a tool's error that says nothing."""
+    return type(part) is ToolResult and part.is_error and not part.content
+
+
+def worded(part: Part) -> Part:
+    """A result with words for an error that has none."""
+    return replace(part, content=NO_WORDS) if isinstance(part, ToolResult) else part
 
 
 def filled(part: Part) -> Part:
@@ -71,19 +87,20 @@ def filled(part: Part) -> Part:
 
 def merge_same_role(draft: Draft, target: Target) -> Ruled:
     """Join neighbours that speak with the same role; their parts stay apart."""
-    if not target.traits.merges or target.faithful:
+    if not target.traits.merges or target.same_format:
         return draft, []
     merged: Draft = []
     changes: list[Change] = []
     for place, message in draft:
-        if merged and merged[-1][1].role == message.role != "system":
-            merged[-1] = (merged[-1][0], joined([merged[-1][1], message]))
+        if merged and merged[-1].message.role == message.role != "system":
+            before = merged[-1]
+            merged[-1] = Placed(before.origin, joined([before.message, message]))
             if message.role != "tool":
                 changes.append(
-                    Change("repair.merged", f"messages[{place}]", "joins the turn before")
+                    Change("repair.merged", path_to(place), "merged with the previous turn")
                 )
         else:
-            merged.append((place, message))
+            merged.append(Placed(place, message))
     return merged, changes
 
 
@@ -98,25 +115,32 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
     """The first turn is the user's, where the target wants it so."""
     if not target.options.repair:
         return draft, []
-    first = next((index for index, entry in enumerate(draft) if entry[1].role != "system"), None)
+    first = next(
+        (index for index, entry in enumerate(draft) if entry.message.role != "system"), None
+    )
     if first is None:
         if draft and not target.traits.needs_user:
             return draft, []
-        draft = [*draft, (len(draft), Message("user", (Text(START),)))]
+        draft = [*draft, Placed(len(draft), Message("user", (Text(START),)))]
         return draft, [Change("invent.user_turn", "messages", "there is no user turn")]
-    message = draft[first][1]
-    wanted = target.traits.user_first and (not target.faithful or bool(message.calls))
+    origin, message = draft[first]
+    wanted = target.traits.user_first and (not target.same_format or calls_first(draft[first:]))
     if message.role == "user" or not wanted:
         return draft, []
-    opening = (draft[first][0], Message("user", (Text(START),)))
-    path = f"messages[{draft[first][0]}]"
-    change = Change("invent.user_turn", path, f"{target.format} starts with a user turn")
+    opening = Placed(origin, Message("user", (Text(START),)))
+    change = Change("invent.user_turn", path_to(origin), f"{target.format} starts with a user turn")
     return [*draft[:first], opening, *draft[first:]], [change]
+
+
+def calls_first(draft: Draft) -> bool:
+    """Whether the assistant's first turn, joined as providers join it, calls a tool."""
+    leading = takewhile(lambda entry: entry.message.role == "assistant", draft)
+    return any(entry.message.calls for entry in leading)
 
 
 def end_with_user(draft: Draft, target: Target) -> Ruled:
     """The last turn is not the assistant's, where the model refuses to go on from it."""
-    if not draft or draft[-1][1].role != "assistant" or not target.options.repair:
+    if not draft or draft[-1].message.role != "assistant" or not target.options.repair:
         return draft, []
     place, message = draft[-1]
     last = message.parts[-1]
@@ -126,9 +150,46 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
         if target.traits.final_space or type(last) is not Text or last.text == last.text.rstrip():
             return draft, []
         stripped = replace(last, text=last.text.rstrip())
-        change = Change("loss.blank", f"messages[{place}]", "white space at the very end")
-        return [*draft[:-1], (place, rewritten(message, (*message.parts[:-1], stripped)))], [change]
+        change = Change("loss.blank", path_to(place), "trailing white space is removed")
+        stripped = rewritten(message, (*message.parts[:-1], stripped))
+        return [*draft[:-1], Placed(place, stripped)], [change]
     change = Change(
-        "invent.user_turn", f"messages[{place}]", f"{target.model.id} answers a user turn"
+        "invent.user_turn", path_to(place), f"{target.model.id} needs a user turn at the end"
     )
-    return [*draft, (place, Message("user", (Text(CONTINUE),)))], [change]
+    return [*draft, Placed(place, Message("user", (Text(CONTINUE),)))], [change]
+
+
+# --- whether a history needs these rules -----------------------------------------------------
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+def neighbours(target: Target) -> frozenset[tuple[str, str]]:
+    """Which role may follow which, `""` standing for the start.
+
+    Where every pair of a history is among these, nothing has to be merged or put first, and no
+    system message stands in mid-conversation where it may not.
+    """
+    traits = target.traits
+    allowed = {(before, role) for before in ("", *ROLES) for role in ROLES}
+    if traits.merges and not target.same_format:
+        allowed -= {("user", "user"), ("assistant", "assistant")}
+    if traits.user_first:
+        allowed -= {("", "assistant"), ("system", "assistant")}
+    if traits.system == "top":
+        allowed -= {(before, "system") for before in ("user", "assistant", "tool")}
+    return frozenset(allowed)
+
+
+def has_turn(messages: Sequence[Message], target: Target) -> bool:
+    """Whether there is anything to answer, where the target asks for it."""
+    if messages and (messages[-1].role != "system" or not target.traits.needs_user):
+        return True
+    return any(message.role == "user" for message in messages)
+
+
+def ends_well(messages: Sequence[Message], target: Target) -> bool:
+    """Whether the last turn is one the model goes on from."""
+    if messages[-1].role != "assistant":
+        return True
+    return target.model.prefill and target.traits.final_space

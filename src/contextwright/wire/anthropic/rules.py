@@ -1,4 +1,4 @@
-"""What the Messages API refuses in a request although every field has the right type.
+"""What the Messages API refuses in a request whose fields all have the right type.
 
 Each function is one family of rules; the codes are those of `docs/rules.md`.
 """
@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from contextwright.errors import Level, Problem
 from contextwright.models import Model
 from contextwright.wire.anthropic.turns import MARK, Turn, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
-from contextwright.wire.shapes import Problem, encoded, objects_in, shape_problems
+from contextwright.wire.shapes import encoded, objects_in, shape_problems
 from contextwright.wire.values import is_object
 
 __all__ = ["check"]
@@ -25,7 +26,7 @@ MIN_THINKING_BUDGET = 1024
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything in a request body that the API would refuse, or might."""
+    """List everything in a request body that the API refuses, or might refuse."""
     problems = shape_problems(payload, Request)
     problems.extend(encoded(payload)[1])
     if not is_object(payload):
@@ -40,7 +41,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def is_marked(payload: dict[str, Any], turns: list[Turn]) -> bool:
-    """Whether there can be cache marks: few requests have any, and they are far between."""
+    """Whether there can be cache breakpoints; most requests have none."""
     if any(turn.marked for turn in turns):
         return True
     return any(
@@ -49,7 +50,7 @@ def is_marked(payload: dict[str, Any], turns: list[Turn]) -> bool:
 
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Definitions of tools, and their absence where the history needs them."""
+    """Tool definitions, and their absence if the history needs them."""
     strict = 0
     names: set[str] = set()
     for index, tool in objects_in(payload.get("tools")):
@@ -89,7 +90,8 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
     forced = is_object(choice) and choice.get("type") in ("any", "tool")
     if mode == "enabled":
         if not model.legacy_thinking:
-            yield Problem("A-thinking-type", "thinking.type", f"{model.id} wants 'adaptive'")
+            level: Level = "warning" if model.matched == "default" else "error"
+            yield Problem("A-thinking-type", "thinking.type", f"{model.id} wants 'adaptive'", level)
         budget, limit = config.get("budget_tokens"), payload.get("max_tokens")
         if not isinstance(budget, int) or budget < MIN_THINKING_BUDGET:
             yield Problem("A-thinking-type", "thinking.budget_tokens", "at least 1024")
@@ -102,7 +104,7 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
 
 
 def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:
-    """At most four marks; long-lived ones first, in the order tools, system, messages."""
+    """At most four breakpoints; long-lived ones first, in the order tools, system, messages."""
     marks = [
         (path, mark)
         for field in ("tools", "system", "messages")
@@ -120,7 +122,7 @@ def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:
 
 
 def marks_in(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The cache marks in a list of tools, blocks or messages, in the order of the prompt."""
+    """Yield the cache breakpoints in a list of tools, blocks or messages, in prompt order."""
     for index, item in objects_in(value):
         place = f"{path}[{index}]"
         yield from marks_in(item.get("content"), f"{place}.content")

@@ -1,4 +1,4 @@
-"""What the Messages API refuses in the turns of a conversation, each with the right types.
+"""What the Messages API refuses in the turns of a conversation whose types are right.
 
 Each function is one family of rules; the codes are those of `docs/rules.md`.
 """
@@ -11,12 +11,14 @@ from typing import Any, get_args
 
 from msgspec import Struct
 
+from contextwright.errors import Problem
 from contextwright.models import Model
 from contextwright.wire.anthropic.types import AssistantBlock
-from contextwright.wire.shapes import Problem, objects_in
+from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
+from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["MARK", "Turn", "open_loop", "turn_problems", "turns_of"]
+__all__ = ["MARK", "SERVER_CALLS", "Turn", "open_loop", "turn_problems", "turns_of"]
 
 MARK = "cache_control"
 
@@ -28,7 +30,7 @@ ASSISTANT_KINDS = {str(kind.__struct_config__.tag) for kind in get_args(Assistan
 
 
 class Block(Struct, gc=False):
-    """A content block and where it stands; `place` is -1 for a content that is one string."""
+    """A content block and its position; `place` is -1 if the content is a string."""
 
     index: int
     place: int
@@ -42,14 +44,14 @@ class Block(Struct, gc=False):
 
 
 class Turn(Struct, gc=False):
-    """Neighbours of one role, joined as the API joins them before it looks at pairs."""
+    """Adjacent messages of one role, joined as the API joins them before it pairs calls."""
 
     role: str
     index: int
     blocks: list[Block]
     kinds: set[str]
     marked: bool = False
-    """There are cache marks, or content inside content that may have some."""
+    """There are cache breakpoints, or nested content that may have some."""
 
     @property
     def path(self) -> str:
@@ -58,7 +60,7 @@ class Turn(Struct, gc=False):
 
 
 def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """What is wrong with the turns; a rule runs where there are blocks that can break it."""
+    """List the problems of the turns; a rule runs only if there are blocks that can break it."""
     kinds = {kind for turn in turns for kind in turn.kinds}
     for about, rule in TURN_RULES:
         if about is None or not about.isdisjoint(kinds):
@@ -66,7 +68,7 @@ def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
 
 
 def turns_of(payload: dict[str, Any]) -> list[Turn]:
-    """The conversation as the API reads it: same-role neighbours joined."""
+    """The conversation as the API reads it: adjacent messages of one role joined."""
     turns: list[Turn] = []
     previous: Any = None
     for index, message in objects_in(payload.get("messages")):
@@ -167,8 +169,12 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
                 if isinstance(text, str) and (not text or text.isspace()):
                     yield from blank_text(block.path, block.fields)
             elif kind == "tool_result":
-                for place, inner in objects_in(block.fields.get("content")):
+                content = block.fields.get("content")
+                for place, inner in objects_in(content):
                     yield from blank_text(f"{block.path}.content[{place}]", inner)
+                if block.fields.get("is_error") is True and not content:
+                    reason = "an error needs words"
+                    yield Problem("A-error-empty", f"{block.path}.content", reason)
         last_prefill = index == len(turns) - 1 and turn.role == "assistant"
         if not turn.blocks and not last_prefill:
             yield Problem("A-empty-content", f"{turn.path}.content", "a message needs content")
@@ -177,7 +183,7 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
 
 
 def blank_text(path: str, block: dict[str, Any]) -> Iterator[Problem]:
-    """A text block, wherever it stands, without words."""
+    """The problem of a text block without visible text."""
     text = block.get("text")
     if isinstance(text, str) and (not text or text.isspace()):
         yield Problem("A-empty-text", f"{path}.text", "text must not be empty or white space only")
@@ -186,7 +192,7 @@ def blank_text(path: str, block: dict[str, Any]) -> Iterator[Problem]:
 
 
 def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Who may speak first and last."""
+    """Which roles may come first and last."""
     spoken = [turn for turn in turns if turn.role != "system"]
     if not spoken:
         if isinstance(payload.get("messages"), list):
@@ -226,7 +232,7 @@ def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
 
 
 def ends_in_server_result(turn: Turn) -> bool:
-    """Whether the last block is a hosted tool's answer."""
+    """Whether the last block is a hosted tool's result."""
     return bool(turn.blocks) and str(turn.blocks[-1].kind).endswith("_tool_result")
 
 
@@ -286,7 +292,7 @@ def server_tools(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
 
 
 def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """A history with calls but no tools was refused once, and still is on some hosts."""
+    """A history with calls but no tools used to be refused, and still is on some hosts."""
     if payload.get("tools") or payload.get("mcp_servers"):
         return
     if any(block.kind == "tool_use" for turn in turns for block in turn.blocks):
@@ -308,6 +314,24 @@ def citations(turns: list[Turn], payload: dict[str, Any], model: Model) -> Itera
         yield Problem("A-citations", "messages", "citations on all documents or on none")
 
 
+def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Images and files are base64, and not too large."""
+    for turn in turns:
+        for block in turn.blocks:
+            yield from source(block.fields, block.path)
+            if block.kind == "tool_result":
+                for place, inner in objects_in(block.fields.get("content")):
+                    yield from source(inner, f"{block.path}.content[{place}]")
+
+
+def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
+    """The problem of the bytes of one image or file."""
+    held = block.get("source")
+    if is_object(held) and held.get("type") == "base64":
+        largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES
+        yield from data_problems(held.get("data"), f"{path}.source.data", largest)
+
+
 TOOL_BLOCKS = {"tool_use", "tool_result"}
 HOSTED_BLOCKS = {kind for kind in ASSISTANT_KINDS if kind.endswith("_tool_result")} | SERVER_CALLS
 
@@ -321,5 +345,6 @@ TURN_RULES = (
     (HOSTED_BLOCKS, server_tools),
     (TOOL_BLOCKS, tools_missing),
     ({"document"}, citations),
+    ({"image", "document", "tool_result"}, media),
 )
 """Rules about the turns, with the kinds of block that can break them (None: any)."""

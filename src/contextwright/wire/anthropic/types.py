@@ -1,6 +1,6 @@
 """The Anthropic Messages request, as types: `POST /v1/messages`.
 
-Order rules, which no type can say, are in `anthropic_rules`.
+Rules of order, which types cannot express, are in `rules.py` and `turns.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class CacheControl(Shape):
 
 
 class Block(Shape):
-    """Base of all content blocks, told apart by `type`."""
+    """Base of all content blocks, distinguished by `type`."""
 
 
 class Cacheable(Block, kw_only=True):
@@ -244,7 +244,7 @@ class SystemMessage(Shape, tag_field="role", tag="system"):
 
 
 class CustomTool(Shape):
-    """A tool of the caller's own; hosted tools have types by date, which change too often."""
+    """A tool of the caller; types of hosted tools carry dates and change too often to list."""
 
     name: str
     input_schema: dict[str, Any]
@@ -267,7 +267,7 @@ class ToolChoice(Shape):
 class ThinkingConfig(Shape):
     type: Literal["enabled", "disabled", "adaptive", "between_tools"]
     budget_tokens: int | None = None
-    display: Literal["summarized", "omitted"] | None = None
+    display: Literal["summarized", "omitted", "updates"] | None = None
     block_binding: dict[str, Any] | None = None
 
 

@@ -1,7 +1,7 @@
-"""What generateContent refuses although every field has the right type.
+"""What generateContent refuses in a request whose fields all have the right type.
 
 Each function is one family of rules; the codes are those of `docs/rules.md`. All of them read
-camelCase: `check` brings the body there first, and says each path in the body's own spelling.
+camelCase: `check` converts the body first, and reports each path in the body's own spelling.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import shown
+from contextwright.errors import Problem, shown
 from contextwright.models import Model
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import DATA_FIELDS, Request
-from contextwright.wire.shapes import Problem, Shape, encoded, objects_in, shape_problems
+from contextwright.wire.media import GEMINI_BYTES, data_problems
+from contextwright.wire.shapes import Shape, encoded, objects_in, shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -30,7 +31,7 @@ DATA = frozenset(DATA_FIELDS)
 
 
 class Placed(Struct, gc=False):
-    """A part and where it stands: `contents[content].parts[place]`."""
+    """A part and its position: `contents[content].parts[place]`."""
 
     content: int
     place: int
@@ -38,12 +39,12 @@ class Placed(Struct, gc=False):
 
     @property
     def path(self) -> str:
-        """The way there."""
+        """The path of the part."""
         return f"contents[{self.content}].parts[{self.place}]"
 
 
 class Turn(Struct):
-    """Neighbours of one role, joined as the API joins them before it looks at pairs."""
+    """Adjacent messages of one role, joined as the API joins them before it pairs calls."""
 
     role: str
     calls: list[Placed] = []
@@ -55,13 +56,16 @@ class Turn(Struct):
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything in a request body that the API would refuse, or might."""
+    """List everything in a request body that the API refuses, or might refuse."""
     body, problems = read_shape(payload, Request)
-    problems += encoded(payload)[1]
+    written, unwritable = encoded(payload)
+    problems += unwritable
     if not is_object(body):
         return problems
     turns, found = turns_of(body)
     problems += found
+    if b"inlineData" in written or b"inline_data" in written:
+        problems.extend(media(body))
     for rule in (system, tools, settings):
         problems.extend(rule(body, model))
     for rule in (pairing, signatures, ends):
@@ -75,7 +79,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
-    """The body in camelCase, and its faults of type and spelling."""
+    """The body in camelCase, and its problems of type and spelling."""
     try:
         msgspec.convert(payload, shape)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
@@ -85,9 +89,9 @@ def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
 
 
 def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
-    """The conversation as the API reads it, and what is wrong inside its contents.
+    """The conversation as the API reads it, and the problems inside its contents.
 
-    One walk for both, since it is the only thing here that grows with the history.
+    One walk for both, because only this grows with the history.
     """
     turns: list[Turn] = []
     problems: list[Problem] = []
@@ -110,7 +114,7 @@ def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
 
 
 def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> bool:
-    """Sort the parts of one content into its turn; whether it holds function responses."""
+    """Add the parts of one content to its turn; return whether it holds function responses."""
     if parts is None or parts == []:
         reason = "a content needs at least one part"
         problems.append(Problem("G-parts", f"contents[{index}].parts", reason))
@@ -140,7 +144,7 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
 
 
 def one_part(placed: Placed, problems: list[Problem]) -> None:
-    """Exactly one data field; a function's name and values are what they should be."""
+    """Exactly one data field; a function has a valid name and valid values."""
     part = placed.part
     held = [key for key in part if key in DATA and part[key] is not None]
     if len(held) != 1:
@@ -196,7 +200,7 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
 
 
 def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
-    """The responses of one user turn against the calls before it."""
+    """Compare the responses of one user turn with the calls before it."""
     responses = turn.responses
     if not responses:
         if calls:
@@ -226,13 +230,13 @@ def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
 
 
 def goes_on(response: Placed) -> bool:
-    """Whether more responses to the same call are announced."""
+    """Whether more responses to the same call will follow."""
     function = response.part["functionResponse"]
     return is_object(function) and bool(function.get("willContinue"))
 
 
 def text_of(placed: Placed, kind: str, field: str) -> str:
-    """A text field of a call or response; empty where there is none."""
+    """A text field of a call or response; empty if there is none."""
     function = placed.part[kind]
     value = function.get(field) if is_object(function) else None
     return value if isinstance(value, str) else ""
@@ -254,10 +258,20 @@ def signatures(turns: list[Turn], model: Model) -> Iterator[Problem]:
 
 
 def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """Who may speak last."""
+    """Which role may come last."""
     if turns and turns[-1].role == "model" and not model.prefill:
         path = f"contents[{turns[-1].last}]"
         yield Problem("G-prefill", path, f"{model.id} refuses a final model turn")
+
+
+def media(body: Object) -> Iterator[Problem]:
+    """Inline data is base64, and not too large."""
+    for index, content in objects_in(body.get("contents")):
+        for place, part in objects_in(content.get("parts")):
+            held = part.get("inlineData")
+            if is_object(held):
+                path = f"contents[{index}].parts[{place}].inlineData.data"
+                yield from data_problems(held.get("data"), path, GEMINI_BYTES)
 
 
 def system(body: Object, model: Model) -> Iterator[Problem]:
@@ -280,9 +294,12 @@ def system(body: Object, model: Model) -> Iterator[Problem]:
 def tools(body: Object, model: Model) -> Iterator[Problem]:
     """Declared functions: their names, and schemas in the API's own language."""
     names: set[str] = set()
-    for index, tool in objects_in(body.get("tools")):
+    given = body.get("tools")
+    alone = is_object(given)
+    for index, tool in objects_in([given] if alone else given):
         for place, function in objects_in(tool.get("functionDeclarations")):
-            path = f"tools[{index}].functionDeclarations[{place}]"
+            at = "tools" if alone else f"tools[{index}]"
+            path = f"{at}.functionDeclarations[{place}]"
             name = function.get("name")
             if isinstance(name, str):
                 if not FUNCTION_NAME(name):
@@ -327,7 +344,7 @@ def choice(calling: Any, names: set[str]) -> Iterator[Problem]:
 
 
 def settings(body: Object, model: Model) -> Iterator[Problem]:
-    """What excludes what in the rest of the body."""
+    """Fields of the body that exclude each other."""
     if body.get("cachedContent"):
         for field in ("systemInstruction", "tools", "toolConfig"):
             if body.get(field) is not None:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contextwright.errors import shown
-from contextwright.wire.shapes import Problem
+from contextwright.errors import Problem, shown
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["KEYWORDS", "SPELLED", "TYPES", "schema_problems"]
@@ -37,7 +36,7 @@ PARAMETER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}").fullmatch
 
 
 def schema_problems(schema: Any, path: str) -> Iterator[Problem]:
-    """Whatever in a schema the proto has no field for, at any depth."""
+    """List what the proto has no field for, at any depth of a schema."""
     waiting: list[tuple[Any, str]] = [(schema, path)]
     while waiting:
         node, place = waiting.pop()

@@ -1,7 +1,7 @@
 """The Gemini request, as types: `POST …/models/{model}:generateContent`.
 
-The types say camelCase; `camel_case` in `spelling` brings a body there first, because the API
-reads both spellings. Order rules, which no type can say, are in `gemini_rules`.
+The types use camelCase; `camel_case` in `spelling` converts a body first, because the API
+reads both spellings. Rules of order, which types cannot express, are in `rules.py`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class SpeechMetadata(Proto):
 
 
 class Part(Proto):
-    """One piece of content: exactly one of `DATA_FIELDS`, and what is said about it."""
+    """One part: exactly one of `DATA_FIELDS`, and data about it."""
 
     text: str | None = None
     inline_data: Blob | None = None
@@ -145,7 +145,7 @@ class Content(Proto):
 
     parts: list[Part] | None = None
     role: Literal["user", "model"] | None = None
-    """Without one: the user."""
+    """Default: the user."""
 
 
 class SystemContent(Proto):
@@ -170,7 +170,7 @@ class FunctionDeclaration(Proto):
 
 
 class Tool(Proto):
-    """Functions, or a hosted tool; those change too often to list their settings."""
+    """Functions, or a hosted tool; settings of hosted tools change too often to list."""
 
     function_declarations: list[FunctionDeclaration] | None = None
     code_execution: dict[str, Any] | None = None
@@ -243,12 +243,13 @@ class SafetySetting(Proto):
 
 
 class Request(Proto):
-    """The body. The model's name stands in the address; the field is for batches."""
+    """The body. The model's name is in the URL; the field is for batches."""
 
     contents: list[Content] | None = None
     system_instruction: SystemContent | str | None = None
-    """Never a string, but rule G-system says that in better words."""
-    tools: list[Tool] | None = None
+    """Never a string; rule G-system reports that more clearly."""
+    tools: list[Tool] | Tool | None = None
+    """A single tool need not be in a list."""
     tool_config: ToolConfig | None = None
     generation_config: GenerationConfig | None = None
     safety_settings: list[SafetySetting] | None = None
@@ -270,7 +271,7 @@ class Candidate(Proto):
 
 
 class Reply(Proto):
-    """What we read of a reply; the API adds fields to replies at any time."""
+    """The fields of a reply that we read; the API may add others at any time."""
 
     candidates: list[Candidate] | None = None
     prompt_feedback: dict[str, Any] | None = None

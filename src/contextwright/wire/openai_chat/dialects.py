@@ -1,7 +1,7 @@
-"""OpenAI's chat format as other hosts speak it: what they take beyond it, and what instead of it.
+"""OpenAI's chat format on other hosts: what they accept in addition, and what instead.
 
-Only OpenAI's own models refuse fields they do not know; every other host ignores them or passes
-them on, so what once was sent to it may be sent again.
+Only OpenAI's own models refuse unknown fields; every other host ignores them or passes them on,
+so a field that was sent to it before may be sent again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ BY_MAKER = {
 
 
 def dialect_of(model: Model) -> Dialect:
-    """The dialect of the host that serves a model, as far as its name tells."""
+    """Return the dialect of the host that serves a model, as far as its name shows."""
     if "/" in model.id:
         return ROUTED
     return BY_MAKER.get(model.provider, COMPATIBLE)
@@ -94,7 +94,7 @@ EXTRAS = frozenset(
     # OpenAI's own fields in places where only others take them.
     "name tool_calls annotations refusal parameters strict audio id status".split()
 )
-"""Fields some host is known to take; any other one is worth a warning."""
+"""Fields that some host is known to accept; any other gets a warning."""
 
 
 Content: TypeAlias = str | list[dict[str, Any] | str]
@@ -130,7 +130,7 @@ class HostedAssistant(Struct, tag_field="role", tag="assistant"):
 class HostedTool(Struct, tag_field="role", tag="tool"):
     content: Content
     tool_call_id: str | None = None
-    """Where it is missing, the host pairs by `name` or by order."""
+    """Without it, the host pairs by `name` or by order."""
 
 
 class HostedFunctionMessage(Struct, tag_field="role", tag="function"):
@@ -139,7 +139,7 @@ class HostedFunctionMessage(Struct, tag_field="role", tag="function"):
 
 
 class HostedRequest(Struct):
-    """What all hosts share: the frame of OpenAI's request, open for more fields."""
+    """What all hosts share: OpenAI's request, open for more fields."""
 
     model: str
     messages: list[

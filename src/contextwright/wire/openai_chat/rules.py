@@ -1,4 +1,4 @@
-"""What the Chat Completions API refuses although every field has the right type.
+"""What the Chat Completions API refuses in a request whose fields all have the right type.
 
 Each function is one family of rules; the codes are those of `docs/rules.md`. What only OpenAI is
 known to refuse is an error for its own models and a warning for those of other hosts.
@@ -12,12 +12,13 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.errors import shown
-from contextwright.messages import decode_json
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
+from contextwright.text.json import decode_json
+from contextwright.wire.media import OPENAI_BYTES, data_problems, data_url_problems
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
-from contextwright.wire.shapes import Level, Problem, encoded, objects_in, shape_problems
+from contextwright.wire.shapes import encoded, objects_in, shape_problems
 
 __all__ = ["check"]
 
@@ -31,7 +32,7 @@ INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything in a request body that the API would refuse, or might."""
+    """List everything in a request body that the API refuses, or might refuse."""
     dialect = dialect_of(model)
     problems = type_problems(payload, dialect) + encoded(payload)[1]
     if not isinstance(payload, dict):
@@ -52,7 +53,7 @@ Messages = list[tuple[int, dict[str, Any]]]
 
 
 def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
-    """Faults of type: against OpenAI's own types, or against what every compatible host shares."""
+    """List type errors: against OpenAI's own types, or against what all compatible hosts share."""
     exact = shape_problems(payload, Request)
     if dialect.closed or not exact:
         return exact
@@ -68,7 +69,7 @@ def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
 
 
 def pairing(messages: Messages, level: Level) -> Iterator[Problem]:
-    """Every call is answered by the tool messages directly behind it, and by nothing later."""
+    """Every call is answered by the tool messages directly after it, and by none later."""
     open_calls: dict[str, str] = {}
     known: set[str] = set()
     for index, message in messages:
@@ -100,7 +101,7 @@ def unanswered(open_calls: dict[str, str]) -> Iterator[Problem]:
 
 
 def calls(given: object, path: str, level: Level, open_calls: dict[str, str]) -> Iterator[Problem]:
-    """The calls of one message, which then wait in `open_calls` for their results."""
+    """Check the calls of one message and add them to `open_calls`."""
     if given == []:
         yield Problem("OC-calls-empty", path, "leave tool_calls out instead of []", level)
     for place, call in objects_in(given):
@@ -115,6 +116,8 @@ def calls(given: object, path: str, level: Level, open_calls: dict[str, str]) ->
 
 def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
     id = call.get("id")
+    if id == "":
+        yield Problem("OC-id-empty", f"{path}.id", "an id has at least one character", level)
     if isinstance(id, str) and len(id) > MAX_ID:
         yield Problem("OC-id-long", f"{path}.id", f"at most {MAX_ID} characters", level)
     for kind in ("function", "custom"):
@@ -149,14 +152,34 @@ def is_object(text: str) -> bool:
 
 
 def contents(messages: Messages, level: Level) -> Iterator[Problem]:
-    """An assistant message says something, calls something, or both."""
+    """An assistant message has text, calls, or both."""
     for index, message in messages:
-        if message.get("role") != "assistant" or message.get("content") is not None:
+        content = message.get("content")
+        if isinstance(content, list):
+            yield from parts(cast("list[Any]", content), f"messages[{index}].content", level)
+        if message.get("role") != "assistant" or content is not None:
             continue
         if not any(message.get(field) for field in INSTEAD_OF_CONTENT):
             path = f"messages[{index}].content"
             reason = "null only beside tool_calls, refusal or audio"
             yield Problem("OC-content", path, reason, level)
+
+
+def parts(content: list[Any], path: str, level: Level) -> Iterator[Problem]:
+    """A list holds at least one part; images, files and audio are base64, and not too large."""
+    if not content:
+        yield Problem("OC-content", path, "a list holds at least one part", level)
+    for place, part in objects_in(content):
+        match part:
+            case {"type": "image_url", "image_url": {"url": url}}:
+                yield from data_url_problems(url, f"{path}[{place}].image_url.url", OPENAI_BYTES)
+            case {"type": "file", "file": {"file_data": data}}:
+                yield from data_url_problems(data, f"{path}[{place}].file.file_data", OPENAI_BYTES)
+            case {"type": "input_audio", "input_audio": {"data": str(data)}} if level == "error":
+                where = f"{path}[{place}].input_audio.data"
+                yield from data_problems(data, where, OPENAI_BYTES)
+            case _:
+                pass
 
 
 def names(messages: Messages, level: Level) -> Iterator[Problem]:
@@ -190,7 +213,7 @@ def tools(body: dict[str, Any], level: Level) -> Iterator[Problem]:
 
 
 def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
-    """What speaks of tools is refused where there are none."""
+    """Settings about tools are refused if there are no tools."""
     for field, needed in NEEDING_TOOLS.items():
         if body.get(field) is not None and not body.get(needed):
             yield Problem("OC-tools-missing", field, f"refused without {needed}", level)
@@ -204,7 +227,7 @@ NEEDING_TOOLS = {
 
 
 def json_mode(body: dict[str, Any], level: Level) -> Iterator[Problem]:
-    """JSON mode is refused unless the messages speak of JSON."""
+    """JSON mode is refused unless the messages mention JSON."""
     match body.get("response_format"):
         case {"type": "json_object"}:
             spoken = texts(body.get("messages"))
@@ -216,7 +239,7 @@ def json_mode(body: dict[str, Any], level: Level) -> Iterator[Problem]:
 
 
 def texts(messages: object) -> Iterator[str]:
-    """The texts said in messages."""
+    """Yield the texts of the messages."""
     for _, message in objects_in(messages):
         content = message.get("content")
         if isinstance(content, str):
@@ -227,7 +250,7 @@ def texts(messages: object) -> Iterator[str]:
 
 
 def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iterator[Problem]:
-    """What this very model refuses, by its facts."""
+    """What this model refuses, according to its facts."""
     if body.get("messages") == []:
         yield Problem("OC-empty", "messages", "at least one message is needed")
     if not model.sampling:
@@ -245,7 +268,7 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
 
 
 def audio(messages: Messages, model: Model) -> Iterator[Problem]:
-    """Sounds, for a model that does not listen."""
+    """Audio for a model that does not accept it."""
     level: Level = "error" if model.matched == "exact" else "warning"
     reason = f"{model.id} does not listen to audio"
     for index, message in messages:
@@ -259,7 +282,7 @@ def audio(messages: Messages, model: Model) -> Iterator[Problem]:
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Settings that models which reason refuse, some of them at some efforts only."""
+    """Settings that reasoning models refuse, some of them only at some efforts."""
     if body.get("max_tokens") is not None:
         reason = f"{model.id} wants max_completion_tokens"
         yield Problem("OC-sampling", "max_tokens", reason, "warning")

@@ -1,8 +1,8 @@
 """The OpenAI Chat Completions request, as types: `POST /v1/chat/completions`.
 
 A field that the API takes as null has `None` in its type; one that may only be left out has
-`UnsetType`. Order rules, which no type can say, are in `openai_chat_rules`; what compatible hosts
-take beyond these types is in `openai_chat_hosts`.
+`UnsetType`. Rules of order, which types cannot express, are in `rules.py`; what compatible hosts
+accept beyond these types is in `dialects.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CacheBreakpoint(Shape):
 
 
 class Markable(Shape, kw_only=True):
-    """Base of the content parts that may carry a cache mark."""
+    """Base of the content parts that may carry a cache breakpoint."""
 
     prompt_cache_breakpoint: CacheBreakpoint | UnsetType = UNSET
 
@@ -126,14 +126,14 @@ class DeveloperMessage(Shape, tag_field="role", tag="developer"):
 
 
 class UserMessage(Shape, tag_field="role", tag="user"):
-    """What a person says and shows."""
+    """A message of the user."""
 
     content: str | list[TextPart | ImagePart | AudioPart | FilePart]
     name: str | UnsetType = UNSET
 
 
 class AssistantMessage(Shape, tag_field="role", tag="assistant"):
-    """What the model said and which tools it called."""
+    """A message of the model, with its tool calls."""
 
     content: str | list[TextPart | RefusalPart] | None = None
     tool_calls: list[FunctionCall | CustomCall] | UnsetType = UNSET
@@ -142,20 +142,20 @@ class AssistantMessage(Shape, tag_field="role", tag="assistant"):
     name: str | UnsetType = UNSET
     function_call: CalledFunction | None = None
     annotations: list[dict[str, Any]] | None = None
-    """Of replies; not in the API's own types, but it takes them back."""
+    """From replies; not in the API's own types, but accepted."""
 
 
 class ToolMessage(Shape, tag_field="role", tag="tool"):
-    """What a tool answered."""
+    """The result of a tool call."""
 
     content: str | list[OnlyText]
     tool_call_id: str
     name: str | UnsetType = UNSET
-    """Not in the API's own types, but taken."""
+    """Not in the API's own types, but accepted."""
 
 
 class FunctionMessage(Shape, tag_field="role", tag="function"):
-    """What a function answered, before there were tools."""
+    """The result of a function call, from before there were tools."""
 
     name: str
     content: str | None

@@ -1,6 +1,6 @@
 """The items of a Responses `input`, as types: messages by `role`, all others by `type`.
 
-What the SDK's types call required but the API has been seen to do without is optional here.
+Fields that the SDK's types require but the API accepts without are optional here.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ class MessageItem(Shape, kw_only=True):
     id: str | None = None
     status: Status = None
     phase: Literal["commentary", "final_answer"] | None = None
+    internal_chat_message_metadata_passthrough: dict[str, Any] | None = None
+    """Codex sends it; no documentation names it."""
 
 
 class UserMessage(MessageItem, tag_field="role", tag="user"):

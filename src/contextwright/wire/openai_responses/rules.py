@@ -1,4 +1,4 @@
-"""What the Responses API refuses although every field has the right type.
+"""What the Responses API refuses in a request whose fields all have the right type.
 
 Each function is one family of rules; the codes are those of `docs/rules.md`. Rules seen only at
 OpenAI itself are warnings for the models of other hosts.
@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
+from contextwright.wire.media import OPENAI_BYTES, data_url_problems
 from contextwright.wire.openai_responses.tools import name_problems, tool_problems
 from contextwright.wire.openai_responses.types import body_shape, item_shapes, kind_of
-from contextwright.wire.shapes import Level, Problem, encoded, objects_in
+from contextwright.wire.shapes import encoded, objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check"]
@@ -27,7 +28,7 @@ UNHEARD = re.compile(
     r"\.(?:mp3|wav|ogg|oga|opus|flac|aac|m4a|aiff?|weba|mp4|m4v|mov|avi|mkv|webm|mpe?g|wmv|3gp)$",
     re.IGNORECASE,
 ).search
-"""The endings of sounds and films, which no input_file may be."""
+"""File name endings of audio and video, which no input_file may have."""
 
 ID_PREFIXES = {"user": "msg", "assistant": "msg", "function_call": "fc", "reasoning": "rs"}
 
@@ -52,7 +53,7 @@ CLIENT_MADE = OUTPUTS - {"tool_search_output"} | {
     "mcp_approval_response",
     "compaction_trigger",
 }
-"""The items no model writes: none of them can be what reasoning led to."""
+"""Items that no model writes, so reasoning cannot precede them."""
 
 STORED = ("reasoning", "web_search_call", "file_search_call")
 """Items that stand for something stored, so they need their id unless nothing is stored."""
@@ -63,22 +64,22 @@ decode = msgspec.json.Decoder().decode
 
 
 class Input(NamedTuple):
-    """The items of a request, and what decides how they are judged."""
+    """The items of a request, and what decides how they are checked."""
 
     items: list[tuple[int, str, dict[str, Any]]]
     """Place, kind (`type`; for messages the role) and the item itself."""
     stored: bool
-    """Earlier items lie at the provider: calls and outputs may have their partner there."""
+    """Earlier items are stored at the provider: calls and outputs may have their partner there."""
     stateless: bool
-    """`store: false`: nothing of this request is kept, ids lead nowhere."""
+    """`store: false`: nothing of this request is kept, so ids refer to nothing."""
     level: Level
-    """How sure a rule is that was seen at OpenAI alone."""
+    """The level of a rule that is known only from OpenAI."""
     reasons: bool
-    """The model takes reasoning."""
+    """The model accepts reasoning."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything in a request body that the API would refuse, or might."""
+    """List everything in a request body that the API refuses, or might refuse."""
     problems = [*body_shape(payload), *encoded(payload)[1]]
     if not is_object(payload):
         return problems
@@ -94,7 +95,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def read_input(body: dict[str, Any], model: Model) -> Input:
-    """The items with their kinds, and the request's idea of stored state."""
+    """The items with their kinds, and whether state is stored."""
     items = [(index, kind_of(item), item) for index, item in objects_in(body.get("input"))]
     return Input(
         items,
@@ -108,6 +109,9 @@ def read_input(body: dict[str, Any], model: Model) -> Input:
 def pairing(read: Input) -> Iterator[Problem]:
     """Every call has its output; every output comes after its call."""
     answered = {(kind, answer_id(item)) for _, kind, item in read.items if kind in OUTPUTS}
+    answered |= {
+        ("tool_search_output", id) for kind, id in answered if kind == "function_call_output"
+    }
     called: set[tuple[str, str | None]] = set()
     elsewhere = read.stored
     for index, kind, item in read.items:
@@ -116,6 +120,8 @@ def pairing(read: Input) -> Iterator[Problem]:
         elif kind in CALLS:
             key = (CALLS[kind], answer_id(item))
             called.add(key)
+            if kind == "tool_search_call":  # the API takes either kind of answer
+                called.add(("function_call_output", key[1]))
             if key not in answered and awaits_client(kind, item):
                 level: Level = "warning" if elsewhere else "error"
                 message = f"{kind} {shown(key[1])} has no {key[0]}"
@@ -146,7 +152,7 @@ def is_orphan(kind: str, item: dict[str, Any], called: set[tuple[str, str | None
 
 
 def reasoning(read: Input) -> Iterator[Problem]:
-    """Reasoning stands right before what it led to, and both keep their ids."""
+    """Reasoning stands directly before the item it led to, and both keep their ids."""
     for place, (index, kind, item) in enumerate(read.items):
         if not is_reasoning(kind, item):
             continue
@@ -174,8 +180,9 @@ def is_reasoning(kind: str, item: dict[str, Any]) -> bool:
 
 
 def ids(read: Input) -> Iterator[Problem]:
-    """Ids are short and plain, begin as their kind does, and occur once."""
+    """Ids are short, have the prefix of their kind, and occur once."""
     seen: set[str] = set()
+    calls: set[tuple[str, str]] = set()
     for index, kind, item in read.items:
         id = item.get("id")
         if isinstance(id, str):
@@ -186,7 +193,13 @@ def ids(read: Input) -> Iterator[Problem]:
         elif kind in STORED and not read.stateless:
             yield Problem("T-required", f"input[{index}].id", "required field is missing")
         call_id = item.get("call_id")
-        if isinstance(call_id, str) and not ID(call_id):
+        if not isinstance(call_id, str):
+            continue
+        if (kind, call_id) in calls:
+            reason = f"another {kind} has call_id {shown(call_id)}"
+            yield Problem("OR-dup-id", f"input[{index}].call_id", reason, read.level)
+        calls.add((kind, call_id))
+        if not ID(call_id):
             # Other characters pass at some hosts, other lengths nowhere.
             level = "warning" if 0 < len(call_id) <= LONGEST_ID else "error"
             message = "1 to 64 of letters, digits, _ and -"
@@ -204,7 +217,7 @@ def item_id(id: str, kind: str, path: str, read: Input) -> Iterator[Problem]:
 
 
 def calls(read: Input) -> Iterator[Problem]:
-    """Functions are called by a name that can be one, with arguments that can be read."""
+    """Functions are called by a valid name, with arguments that can be parsed."""
     for index, kind, item in read.items:
         if kind != "function_call":
             continue
@@ -223,7 +236,7 @@ def is_json_object(text: str) -> bool:
 
 
 def files(read: Input) -> Iterator[Problem]:
-    """Pictures and files have a source, and one the API can read."""
+    """Images and files have a source that the API can read."""
     for index, _, item in read.items:
         field = "output" if "output" in item else "content"
         parts = item.get(field)
@@ -234,6 +247,8 @@ def files(read: Input) -> Iterator[Problem]:
                 if not part.get("image_url") and not part.get("file_id"):
                     path = f"input[{index}].{field}[{place}].image_url"
                     yield Problem("T-required", path, "an image needs image_url or file_id")
+                path = f"input[{index}].{field}[{place}].image_url"
+                yield from data_url_problems(part.get("image_url"), path, OPENAI_BYTES)
             elif part.get("type") == "input_file":
                 yield from file_source(part, f"input[{index}].{field}[{place}]")
 
@@ -247,6 +262,7 @@ def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
             yield Problem("OR-file", f"{path}.file_data", message)
         elif head[0].startswith(("data:audio/", "data:video/")):
             yield Problem("OR-file", f"{path}.file_data", "no sounds or films as input_file")
+        yield from data_url_problems(data, f"{path}.file_data", OPENAI_BYTES)
     elif isinstance(url, str):
         if UNHEARD(url.partition("?")[0].partition("#")[0]):
             yield Problem("OR-file", f"{path}.file_url", "no sounds or films as input_file")
@@ -256,7 +272,7 @@ def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
 
 
 def ends(read: Input) -> Iterator[Problem]:
-    """A compaction trigger is the last word."""
+    """A compaction trigger is the last item."""
     for index, kind, _ in read.items[:-1]:
         if kind == "compaction_trigger":
             yield Problem("OR-trigger", f"input[{index}]", "compaction_trigger must come last")
@@ -274,11 +290,12 @@ RULES = (
 
 
 def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Something to answer, by someone, with settings the model takes."""
+    """There is input, a model, and no setting the model refuses."""
     stored = body.get("previous_response_id"), body.get("conversation")
     if all(stored):
         yield Problem("OR-state", "conversation", "not together with previous_response_id")
-    if not body.get("input") and not any(stored) and not body.get("prompt"):
+    warms_up = body.get("generate") is False
+    if not body.get("input") and not any(stored) and not body.get("prompt") and not warms_up:
         yield Problem("OR-empty", "input", "nothing to answer: no input and no stored state")
     if body.get("model") is None and not body.get("prompt"):
         yield Problem("T-required", "model", "required field is missing")

@@ -1,4 +1,4 @@
-"""The tools a Responses request may define: their types, and what no type can say."""
+"""The tools a Responses request may define: their types, and rules beyond types."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from contextwright.wire.shapes import Problem, Shape, objects_in
+from contextwright.errors import Problem
+from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["Tool", "ToolChoice", "is_strict", "name_problems", "tool_problems"]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
 USUAL_NAME = 64
-"""Longer names pass at some places and not at others."""
+"""Longer names are accepted in some places and not in others."""
 NEEDED = {
     "function": ("name",),
     "custom": ("name",),
@@ -239,13 +240,13 @@ class ToolChoice(Shape):
 
 
 def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
-    """Names of functions, schemas that call themselves strict, and who must be called."""
+    """Names of functions, strict schemas, and the tool choice."""
     for index, tool in objects_in(body.get("tools")):
         if tool.get("type") in ("function", "custom"):
             yield from name_problems(tool.get("name"), "OR-toolname", f"tools[{index}].name")
         schema = tool.get("parameters")
         if tool.get("strict") is True and is_object(schema) and not is_strict(schema):
-            message = "strict wants every property required and additionalProperties: false"
+            message = "strict needs every property required and additionalProperties: false"
             yield Problem("OR-strict", f"tools[{index}].parameters", message, "warning")
     choice = body.get("tool_choice")
     if is_object(choice):
@@ -253,14 +254,14 @@ def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
 
 
 def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
-    """What is wrong with the name of a tool, where it is defined or called."""
+    """The problem of a tool name, in a definition or a call."""
     if isinstance(name, str) and (len(name) > USUAL_NAME or not NAME(name)):
         level = "warning" if NAME(name) else "error"
         yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
 
 
 def is_strict(schema: dict[str, Any]) -> bool:
-    """Whether every object of a schema meets the demands of strict mode."""
+    """Whether every object of a schema meets the rules of strict mode."""
     waiting: list[Any] = [schema]
     while waiting:
         value = waiting.pop()
@@ -277,7 +278,7 @@ def is_strict(schema: dict[str, Any]) -> bool:
 
 
 def is_closed(schema: dict[str, Any]) -> bool:
-    """Whether an object allows its own properties alone and demands each of them."""
+    """Whether an object allows only its own properties and requires each of them."""
     properties = schema.get("properties")
     if not is_object(properties):
         return schema.get("type") != "object" or schema.get("additionalProperties") is False

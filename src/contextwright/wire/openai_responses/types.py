@@ -1,6 +1,6 @@
 """The OpenAI Responses request, as types: `POST /v1/responses`.
 
-Order rules, which no type can say, are in `openai_responses_rules`.
+Rules of order, which types cannot express, are in `rules.py`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright.errors import Problem, shown
 from contextwright.wire.openai_responses.items import Item, Message
 from contextwright.wire.openai_responses.tools import Tool, ToolChoice
-from contextwright.wire.shapes import Problem, Shape, objects_in, shape_problems
+from contextwright.wire.shapes import Shape, objects_in, shape_problems
 from contextwright.wire.values import is_object
 
 __all__ = ["Request", "body_shape", "item_shapes", "kind_of"]
@@ -121,6 +121,10 @@ class Request(Shape):
     user: str | None = None
     image: dict[str, Any] | None = None
     access_programs: dict[str, Any] | None = None
+    client_metadata: dict[str, Any] | None = None
+    """Codex sends it, and over a WebSocket the two below; no documentation names them."""
+    generate: bool | None = None
+    type: Literal["response.create"] | None = None
 
 
 def kind_of(item: dict[str, Any]) -> str:
@@ -135,7 +139,7 @@ def kind_of(item: dict[str, Any]) -> str:
 
 
 def body_shape(payload: Any) -> Iterator[Problem]:
-    """Faults of the body, with a tool in the shape of Chat Completions named as such."""
+    """List type errors of the body; a tool in the shape of Chat Completions is named as such."""
     problems = shape_problems(payload, Request)
     if not problems:
         return
@@ -151,7 +155,7 @@ def body_shape(payload: Any) -> Iterator[Problem]:
 
 
 def item_shapes(items: list[Any]) -> Iterator[Problem]:
-    """Faults of the items: two conversions when all is well, one by one when not."""
+    """List type errors of the items: two conversions if all is well, one by one if not."""
     messages: list[Any] = []
     others: list[Any] = []
     for item in items:
@@ -180,7 +184,7 @@ def item_shape(item: Any, path: str) -> Iterator[Problem]:
 
 
 def renamed(problem: Problem, item: dict[str, Any], path: str) -> Problem:
-    """Null content and parts of the wrong side, under the codes they are known by."""
+    """Null content and parts of the wrong role, under their own codes."""
     where = problem.path.removeprefix(path)
     field = where[1:].partition("[")[0]
     if field not in ("content", "output") or item.get("type") == "reasoning":

@@ -1,0 +1,152 @@
+"""The table of commands: where each one stands, and its line in `cw --help`.
+
+A module is imported when its command runs, so that `cw --help` loads none of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_type_hints
+
+import msgspec
+import typer
+
+from contextwright.cli.options import Argument, Option, OptionGroup
+
+__all__ = ["GROUPS", "Command", "find", "spread"]
+
+Function: TypeAlias = Callable[..., int]
+
+
+class Command(NamedTuple):
+    """Where the function of a command is, and its help in one line."""
+
+    module: str
+    function: str
+    help: str
+
+
+GROUPS: dict[str, dict[str, Command]] = {
+    "Start here": {
+        "demo": Command("demo", "demo", "See a budget, a cached prefix and a recall at work."),
+    },
+    "Requests": {
+        "build": Command("build", "build", "Build the best request that fits a token budget."),
+        "explain": Command("build", "explain", "Explain what a request holds, drops and costs."),
+        "diff": Command("diff", "diff", "Compare two requests and find where the cache breaks."),
+        "simulate": Command("simulate", "simulate", "Replay a recorded conversation and price it."),
+        "summarise": Command("summarise", "summarise", "Summarise what the window leaves out."),
+    },
+    "Files": {
+        "convert": Command("convert", "convert", "Convert a conversation to another format."),
+        "check": Command("check", "check", "List what a provider would refuse in a request."),
+        "fix": Command("convert", "fix", "Repair a request and list what was changed."),
+        "count": Command("check", "count", "Count the tokens of a request or of plain text."),
+        "show": Command("chats", "show", "Show a conversation as people read it."),
+    },
+    "Conversations": {
+        "add": Command("chats", "add", "Store a message and print its number."),
+        "list": Command("chats", "list_all", "List conversations, the last active first."),
+        "read": Command("chats", "read", "Print stored messages with their numbers."),
+        "hide": Command("edit", "hide", "Hide messages from every request."),
+        "show-again": Command("edit", "show_again", "Show hidden or deleted messages again."),
+        "pin": Command("edit", "pin", "Pin messages, so that no window drops them."),
+        "unpin": Command("edit", "unpin", "Let windows drop pinned messages again."),
+        "rename": Command("edit", "rename", "Rename a conversation, or set its title."),
+        "rm": Command("edit", "remove", "Remove conversations for good."),
+        "import": Command("transfer", "import_files", "Import conversations of other tools."),
+        "export": Command("transfer", "export", "Export conversations in any format."),
+        "append-stream": Command("streams", "append_stream", "Store turns from JSON Lines."),
+        "dump": Command("streams", "dump", "Print a conversation as JSON Lines."),
+    },
+    "Memory": {
+        "recall": Command("recall", "recall", "Recall the messages that a question needs."),
+        "search": Command("recall", "search", "Find messages by their words."),
+        "remember": Command("memories", "remember", "Store a memory and print its id."),
+        "memories": Command("memories", "memories", "List memories, oldest first."),
+        "forget-memory": Command("memories", "forget_memory", "Remove a memory for good."),
+        "episodes": Command("memories", "episodes", "List the episodes of a conversation."),
+    },
+    "Stores": {
+        "doctor": Command("maintenance", "doctor", "Check a store for damage and repair it."),
+        "reindex": Command("maintenance", "reindex", "Update the search index of a store."),
+        "backup": Command("maintenance", "backup", "Back up an SQLite store to a new file."),
+        "copy": Command("maintenance", "copy", "Copy a store to another, SQLite or Postgres."),
+    },
+    "Reference": {
+        "formats": Command("catalogue", "formats", "List the formats."),
+        "models": Command("catalogue", "models", "List the known models, or one model's facts."),
+        "recipes": Command("catalogue", "recipes", "List the shipped recipes, or print one."),
+    },
+}
+"""Commands by name, in the groups and the order in which `cw --help` lists them."""
+
+
+def find(name: str) -> Command | None:
+    """The command of that name, or None."""
+    return next((commands[name] for commands in GROUPS.values() if name in commands), None)
+
+
+def load(command: Command) -> Function:
+    """Import a command's module and give its function, ready for the parser."""
+    module = import_module(f"contextwright.cli.{command.module}")
+    return spread(getattr(module, command.function))
+
+
+def spread(function: Function) -> Function:
+    """Give a function whose option groups are single parameters, as the parser needs them."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, type[OptionGroup]] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint = hints[name]
+        if isinstance(hint, type) and issubclass(hint, OptionGroup):
+            groups[name] = hint
+            parameters.extend(parameters_of(hint))
+        else:
+            parameters.append(as_parameter(name, hint, parameter.default))
+
+    def run(**values: Any) -> int:
+        given = {
+            name: group(**{field: values.pop(field) for field in group.__struct_fields__})
+            for name, group in groups.items()
+        }
+        return function(**values, **given)
+
+    run.__doc__, run.__name__ = function.__doc__, function.__name__
+    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    run.__annotations__ = {}
+    return run
+
+
+def parameters_of(group: type[OptionGroup]) -> list[inspect.Parameter]:
+    """The options of a group as parameters of a function."""
+    return [
+        as_parameter(
+            field.name, field.type, inspect.Parameter.empty if field.required else field.default
+        )
+        for field in msgspec.structs.fields(group)
+    ]
+
+
+def as_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """A parameter with the annotation that the parser reads."""
+    kind, info = get_args(hint)
+    annotation = Annotated[kind, for_parser(info)]
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )
+
+
+def for_parser(info: Argument | Option) -> Any:
+    """An argument or option as the parser describes it."""
+    common: dict[str, Any] = {
+        "metavar": info.metavar,
+        "help": info.help,
+        "autocompletion": info.complete,
+    }
+    if isinstance(info, Argument):
+        return typer.Argument(**common)
+    return typer.Option(*info.names, **common, min=info.min, max=info.max)

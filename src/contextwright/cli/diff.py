@@ -1,0 +1,156 @@
+"""`cw diff`: what two requests share, where they part, and what that costs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.cli import completion
+from contextwright.cli.arguments import about, read_time_option
+from contextwright.cli.options import (
+    Argument,
+    AsJson,
+    InputFormat,
+    Option,
+    RequestOptions,
+    StoreOptions,
+)
+from contextwright.cli.output import numbered, say, say_json, table
+from contextwright.cli.requests import RequestTask, Source, first_messages, stored_arguments
+from contextwright.context.context import Context
+from contextwright.context.explain import money
+from contextwright.context.receipt import Comparison
+from contextwright.errors import UsageError
+from contextwright.messages.conversation import Conversation
+
+__all__ = ["diff"]
+
+
+def diff(
+    files: Annotated[
+        list[str],
+        Argument(
+            "FILE|CONVERSATION...",
+            help="One conversation, to compare two points of it with --at; or two.",
+            complete=completion.conversations,
+        ),
+    ],
+    request: RequestOptions,
+    where: StoreOptions,
+    source: InputFormat = None,
+    at: Annotated[
+        list[int] | None,
+        Option(
+            "--at",
+            min=1,
+            metavar="N",
+            help="Request after message N. Give it twice; the second defaults to the last.",
+        ),
+    ] = None,
+    now: Annotated[
+        list[str] | None,
+        Option(
+            "--now",
+            metavar="TIME",
+            help="Current time for time sections (ISO 8601). Give it twice: one per request.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two requests and find where the cache breaks.
+
+    Compares two points of one conversation, or the newest requests of two conversations: how much
+    of the first the provider's cache keeps, where they part, why, and the price.
+
+    \b
+    cw diff lunch --model claude-sonnet-5-5 --at 40 --at 42
+    cw diff chat.json --model claude-sonnet-5-5 --at 40
+    cw diff before.json after.json --model claude-sonnet-5-5 --json
+    """
+    if source is not None and source.isdecimal():
+        raise UsageError("--from is the format of a file", hint=f"--at {source} --at N")
+    task = RequestTask.of(request)
+    nows = [read_time_option(time) for time in now or ()]
+    previous, context = Reader(task, source, where).requests(snapshots(files, at or [], nows))
+    comparison = context.compared_with(previous)
+    if as_json:
+        say_json({**msgspec.to_builtins(comparison), "share": round(comparison.share, 4)})
+    else:
+        say(table(differences(previous, context, comparison)))
+    return 0
+
+
+class Snapshot(Struct, frozen=True):
+    """A conversation after some of its messages."""
+
+    name: str
+    at: int | None
+    """The number of the last message; None: the last there is."""
+    now: datetime | None
+
+
+def snapshots(names: list[str], at: list[int], nows: list[datetime]) -> list[Snapshot]:
+    """The two points to compare.
+
+    Raises:
+        UsageError: the arguments name more or fewer.
+    """
+    if len(names) > 2 or len(at) > 2 or len(nows) > 2:
+        raise UsageError("cw diff compares two requests", hint="name two conversations, or --at")
+    if len(names) == 1 and not at:
+        raise UsageError(
+            "one conversation, and no second point", hint="add --at N, or name two conversations"
+        )
+    points = [*at, None, None][:2]
+    times = nows * 2 if len(nows) == 1 else nows or [None, None]
+    return [
+        Snapshot(names[min(place, len(names) - 1)], points[place], times[place])
+        for place in range(2)
+    ]
+
+
+class Reader:
+    """Builds the requests of snapshots; a file is read once."""
+
+    def __init__(self, task: RequestTask, source: str | None, where: StoreOptions) -> None:
+        self.task, self.source, self.where = task, source, where
+        self.files: dict[str, Conversation] = {}
+
+    def requests(self, points: list[Snapshot]) -> list[Context]:
+        """The requests, in order."""
+        return [self.request(point) for point in points]
+
+    def request(self, point: Snapshot) -> Context:
+        """The request at one point of a conversation."""
+        source = Source(point.name, self.source, self.where)
+        if source.is_file:
+            if point.name not in self.files:
+                self.files[point.name] = source.read()
+            with about(point.name):
+                return self.task.build(first_messages(self.files[point.name], point.at), point.now)
+        with source.chat() as chat:
+            recipe, arguments = stored_arguments(self.task, chat, at=point.at, now=point.now)
+            return chat.context(recipe, **arguments, at=point.at)
+
+
+def differences(
+    previous: Context, context: Context, comparison: Comparison
+) -> list[tuple[str, str]]:
+    """A comparison as rows of a table."""
+    messages = [numbered(len(each.decisions), "message") for each in (previous, context)]
+    rows = [
+        ("before", f"{previous.ledger.tokens:,} tokens for {messages[0]}"),
+        ("now", f"{context.ledger.tokens:,} tokens for {messages[1]}"),
+        ("shared", f"{comparison.shared:,} tokens, {comparison.share:.1%} of now"),
+    ]
+    if comparison.first_difference is None:
+        return [*rows, ("cause", comparison.cause)]
+    again = previous.ledger.tokens - comparison.shared
+    rows.append(("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
+    rows.append(("cause", comparison.cause))
+    if comparison.cost is not None:
+        rows.append(("price", f"{money(comparison.cost)} for {again:,} tokens read again"))
+    return rows

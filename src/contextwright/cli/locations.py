@@ -1,0 +1,28 @@
+"""Where the store is that a call does not name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["location_of"]
+
+
+def location_of(store: str | None) -> str:
+    """The file or URL of the store."""
+    return store or os.environ.get("CONTEXTWRIGHT_STORE") or str(own_file())
+
+
+def own_file() -> Path:
+    """A file in the folder where the system keeps a user's data; only the user can read it."""
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    folder = base / "contextwright"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "store.db"

@@ -1,0 +1,218 @@
+"""How the options of a call become requests, for stored conversations and for files."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright import formats
+from contextwright.cli.arguments import about, find_model, is_file, parse_document
+from contextwright.cli.options import RequestOptions, StoreOptions
+from contextwright.cli.output import numbered
+from contextwright.cli.stores import existing_chat
+from contextwright.context import recipe_files
+from contextwright.context.context import Context
+from contextwright.context.recipe import Recipe
+from contextwright.documents.read import read_document
+from contextwright.errors import NotFound, UsageError, shown
+from contextwright.formats.tool_lists import parse_tools
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque
+from contextwright.models import Model
+from contextwright.store.chat import Chat
+from contextwright.store.records import ConversationInfo
+
+__all__ = [
+    "RequestTask",
+    "Source",
+    "conversation_frame",
+    "first_messages",
+    "recipe_of",
+    "stored_arguments",
+]
+
+PAGE_SIZE, MAX_LOOKED_AT = 128, 1_024
+"""Messages read at once, and in all, to find the time of the newest question."""
+
+
+class Source(Struct, frozen=True):
+    """Where a conversation comes from: a file, or a store."""
+
+    name: str
+    """A file, `-`, or the id of a stored conversation."""
+    format: str | None
+    """The format of the file; None: detected."""
+    where: StoreOptions
+
+    @property
+    def is_file(self) -> bool:
+        """True if the name is a file's: an explicit format or store decides, else the disk.
+
+        Raises:
+            UsageError: both a format and a store are given.
+        """
+        if self.format is None:
+            return not self.where.is_named and is_file(self.name)
+        if self.where.is_named:
+            hint = "leave out --from, or --store and --tenant"
+            raise UsageError("--from reads a file, --store a stored conversation", hint=hint)
+        formats.find(self.format)
+        return True
+
+    def read(self) -> Conversation:
+        """The conversation of the file."""
+        with about(self.name):
+            return parse_document(read_document(self.name), self.format)
+
+    @contextmanager
+    def chat(self) -> Generator[Chat]:
+        """The stored conversation.
+
+        Raises:
+            NotFound: it does not exist, and there is no such file either.
+        """
+        with ExitStack() as stack:
+            try:
+                chat = stack.enter_context(existing_chat(self.where, self.name))
+            except NotFound as error:
+                if self.where.is_named:
+                    raise
+                missing = f"there is no file {shown(self.name)}, and {error.args[0]}"
+                raise NotFound(missing, hint=error.hint) from None
+            yield chat
+
+
+class RequestTask(Struct, frozen=True, kw_only=True):
+    """How to make a request of a conversation."""
+
+    recipe: Recipe
+    model: Model
+    format: str | None = None
+    budget: int | None = None
+    now: datetime | None = None
+    """The current time for time sections; None: the time of the newest question."""
+    tools: tuple[Tool | Opaque, ...] | None = None
+    """Tools instead of the conversation's own."""
+
+    @classmethod
+    def of(cls, options: RequestOptions, now: datetime | None = None) -> RequestTask:
+        """The task that options describe.
+
+        Raises:
+            UsageError: the model, the format, the recipe or the tools do not exist.
+        """
+        model = find_model(options.model, options.models)
+        formats.find(options.format or model.format)
+        tools = None
+        if options.tools is not None:
+            with about(options.tools):
+                tools = parse_tools(read_document(options.tools))
+        return cls(
+            recipe=recipe_of(options.recipe, options.max_output_tokens),
+            model=model,
+            format=options.format,
+            budget=options.budget,
+            now=now,
+            tools=tools,
+        )
+
+    def build(self, conversation: Conversation, now: datetime | None = None) -> Context:
+        """The request for a conversation that was read from a file."""
+        return self.recipe.build(
+            conversation,
+            model=self.model,
+            format=self.format,
+            tools=self.tools,
+            now=now or self.now or question_time(reversed(conversation.messages)),
+            budget=self.budget,
+        )
+
+    def build_from(
+        self, source: Source, at: int | None = None
+    ) -> tuple[tuple[Change, ...], Context]:
+        """The repairs that reading made, and the request after message `at`, or the last one."""
+        if source.is_file:
+            conversation = first_messages(source.read(), at)
+            with about(source.name):
+                return conversation.changes, self.build(conversation)
+        with source.chat() as chat:
+            recipe, arguments = stored_arguments(self, chat, at=at)
+            return (), chat.context(recipe, **arguments, at=at)
+
+
+def recipe_of(name: str, max_output_tokens: int | None) -> Recipe:
+    """A recipe by name or file, with another reserve for the answer if one is given."""
+    recipe = recipe_files.find(name)
+    if max_output_tokens is None:
+        return recipe
+    return msgspec.structs.replace(recipe, answer=max_output_tokens)
+
+
+def first_messages(conversation: Conversation, at: int | None) -> Conversation:
+    """The conversation as it was after message `at`; None: after all of them.
+
+    Raises:
+        UsageError: it has fewer messages.
+    """
+    if at is None:
+        return conversation
+    count = len(conversation.messages)
+    if at > count:
+        raise UsageError(f"--at {at:,}: there are only {numbered(count, 'message')}")
+    return msgspec.structs.replace(conversation, messages=conversation.messages[:at])
+
+
+# --- stored conversations ------------------------------------------------------------------------
+
+
+def stored_arguments(
+    task: RequestTask, chat: Chat, *, at: int | None = None, now: datetime | None = None
+) -> tuple[Recipe, dict[str, Any]]:
+    """The recipe and the other arguments that `Chat.context` takes for a task."""
+    frame = conversation_frame(chat.details())
+    reply_tools = {**frame.reply_tools, **task.recipe.reply_tools}
+    return msgspec.structs.replace(task.recipe, reply_tools=reply_tools), {
+        "model": task.model,
+        "format": task.format,
+        "tools": frame.tools if task.tools is None else task.tools,
+        "now": now or task.now or question_time(newest_first(chat, at)),
+        "budget": task.budget,
+    }
+
+
+KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
+
+
+def conversation_frame(info: ConversationInfo) -> Conversation:
+    """A stored conversation without its messages: its id, title, tools and settings."""
+    kept: dict[str, Any] = {name: value for name, value in info.settings.items() if name in KEPT}
+    about = {"title": info.title, "agent": info.agent}
+    known = {name: value for name, value in about.items() if value is not None}
+    if known:
+        kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
+    try:
+        conversation = msgspec.convert({**kept, "messages": ()}, Conversation)
+    except msgspec.ValidationError:  # a user's own settings, under names that we use as well
+        conversation = Conversation(())
+    return msgspec.structs.replace(conversation, id=info.id)
+
+
+def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
+    """The last messages up to number `at`, newest first, read as they are needed."""
+    last = chat.length() if at is None else at
+    for stop in range(last, max(last - MAX_LOOKED_AT, 0), -PAGE_SIZE):
+        page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))
+        yield from (stored.message for stored in reversed(page))
+
+
+def question_time(messages: Iterable[Message]) -> datetime | None:
+    """The time of the first user message that has one."""
+    times = (message.time for message in messages if message.role == "user" and message.sent_at)
+    return next(times, None)

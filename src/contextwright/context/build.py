@@ -1,0 +1,176 @@
+"""From messages to a context: plan, fit, finish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
+from contextwright.context.context import Context
+from contextwright.context.draft import path_of
+from contextwright.context.fit import Fitted, fit, with_summary
+from contextwright.context.plan import Given, Plan, plan
+from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
+from contextwright.context.recipe_data import RecipeData
+from contextwright.errors import BudgetError
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import Opaque, Text, ToolResult
+from contextwright.models import Model, as_model
+from contextwright.recall.memories import MemorySource
+from contextwright.sections import SectionInput
+from contextwright.sections.budget import costs
+from contextwright.summaries.summary import SummarySource
+from contextwright.tokens.count import Count
+
+__all__ = ["build"]
+
+replace = msgspec.structs.replace
+
+
+def build(
+    conversation: Given,
+    recipe: RecipeData,
+    *,
+    model: str | Model,
+    format: str | None = None,
+    tools: Sequence[Tool | Opaque] | None = None,
+    now: datetime | None = None,
+    budget: int | None = None,
+    memories: MemorySource | None = None,
+    summaries: SummarySource | None = None,
+) -> Context:
+    """The best valid request within the budget, with its receipt.
+
+    Sections may look at the clock and the memories handed in, and at nothing else. Where summaries
+    are not made here, `summaries` has them.
+
+    Raises:
+        BudgetError: what has to be sent does not fit; it names the smallest budget that works.
+    """
+    facts = as_model(model)
+    input = SectionInput(now, memories=memories)
+    planned = plan(recipe, conversation, facts, format or facts.format, tools, input, summaries)
+    tokens = recipe.tokens(facts, budget)
+    found = fit(planned, tokens)
+    if isinstance(found, Count):
+        raise BudgetError(tokens, least_beyond(planned, tokens, found), found.places)
+    return finish(with_summary(found))
+
+
+def least_beyond(planned: Plan, budget: int, count: Count) -> int:
+    """The smallest budget that works, beyond one that does not, found by trying.
+
+    The least that can be sent under one budget is a good guess, no more: a larger one may give
+    sections a larger share, and what is left out may cost less than the words that say so.
+    """
+    least = count.most
+    while isinstance(found := fit(planned, least), Count):
+        least = max(found.most, least + 1)
+    while least - 1 > budget and not isinstance(fit(planned, least - 1), Count):
+        least -= 1
+    return least
+
+
+def finish(fitted: Fitted) -> Context:
+    """The context of a request, with cache breakpoints and its receipt."""
+    attempt, draft, rendered = fitted.attempt, fitted.draft, fitted.rendered
+    plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
+    # Before our own marks are set: a prompt without any is hashed as it stands.
+    marked = is_marked(rendered.json)
+    units = units_of(payload, fitted.count.places, marked=marked)
+    breakpoints = CacheBreakpoints(
+        relaxed.volatile, relaxed.static, plan.frame.id, cleared_texts(fitted)
+    )
+    changes = mark_cache(
+        payload,
+        plan.format,
+        plan.model,
+        breakpoints,
+        set_marks=plan.recipe.cache,
+        marked=marked,
+    )
+    places = [*(["system"] if relaxed.system else []), *map(path_of, draft.places)]
+    rendering = [replace(change, path=moved(change.path, places)) for change in rendered.changes]
+    ledger, tokens = ledger_of(fitted)
+    return Context(
+        payload=payload,
+        format=plan.format,
+        model=plan.model,
+        decisions=draft.decisions.with_tokens(tokens),
+        changes=(*plan.changes, *relaxed.changes, *draft.changes, *changes, *rendering),
+        ledger=ledger,
+        prefix=units,
+        sections={section.name: section.text for section in relaxed.sections},
+        conversation=fitted.conversation,
+    )
+
+
+def cleared_texts(fitted: Fitted) -> list[str]:
+    """The texts that stand for the newest result or media cleared, now and one step before."""
+    decisions = fitted.draft.decisions
+    view, texts = decisions.view, list[str]()
+    cleared = [
+        index
+        for run in decisions.staying
+        if run.action == "cleared"
+        for index in range(run.start, run.stop)
+    ]
+    for line in (view.cleared_until, view.cleared_before) if cleared else ():
+        index = next((one for one in reversed(cleared) if view.log.begin(one) < line), None)
+        if index is not None:
+            parts = zip(view.message(index).parts, view.log[index].parts, strict=True)
+            changed = [part for part, old in parts if part is not old][-1]
+            texts += [changed.text] if isinstance(changed, Text | ToolResult) else []
+    return texts
+
+
+def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
+    """The tokens by what they are for, and those of each message of the history.
+
+    Sections count by their words alone; all that messages add to a request without any is shared
+    out among them by what each costs alone.
+    """
+    attempt, count, draft = fitted.attempt, fitted.count, fitted.draft
+    price, fixed = attempt.plan.meter.tokens, attempt.fixed
+    tools = count.places.get("tools", 0)
+    frame = fixed.tokens - fixed.places.get("tools", 0)
+    sections = attempt.relaxed.sections
+    steady = costs((one for one in sections if not one.beside), frame, price)
+    room = max(count.tokens - frame - tools, 0)
+    beside = costs((one for one in sections if one.beside), room, price)
+    room -= sum(beside.values())
+    view, cost = draft.decisions.view, attempt.plan.meter.cost
+    weights = [
+        view.cost(place) if isinstance(place, int) else cost(message)
+        for place, message in zip(draft.places, draft.messages, strict=True)
+    ]
+    shares = dict(zip(draft.places, apportioned(room, weights), strict=True))
+    tokens = {place: share for place, share in shares.items() if isinstance(place, int)}
+    history = sum(tokens.values())
+    notes = sum(share for place, share in shares.items() if isinstance(place, str))
+    sum_of_sections = sum(steady.values()) + sum(beside.values())
+    ledger = Ledger(
+        tokens=count.tokens,
+        exact=count.exact,
+        bound=count.bound,
+        most=count.most,
+        budget=attempt.budget,
+        sections={**steady, **beside},
+        tools=tools,
+        history=history,
+        notes=notes,
+        wrappers=count.tokens - tools - history - notes - sum_of_sections,
+        places=count.places,
+    )
+    return ledger, tokens
+
+
+def moved(path: str, places: Sequence[str]) -> str:
+    """A path into the messages that were rendered as one into the history."""
+    head, bracket, rest = path.partition("]")
+    number = head.removeprefix("messages[")
+    if not bracket or number == head or not number.isdecimal() or int(number) >= len(places):
+        return path
+    return places[int(number)] + rest

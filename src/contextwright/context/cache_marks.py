@@ -1,0 +1,217 @@
+"""Cache marks: telling a provider which part of a prompt will come again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import Any, TypeAlias, cast
+
+from msgspec import Struct
+
+from contextwright.messages.changes import Change
+from contextwright.models import Model
+from contextwright.text.json import encode_json
+
+__all__ = ["LOOKBACK", "CacheBreakpoints", "mark_cache"]
+
+MARK = {"type": "ephemeral"}
+BREAKPOINT = {"mode": "explicit"}
+MOST = 4
+"""Anthropic takes so many marks."""
+LOOKBACK = 20
+"""Anthropic looks for an earlier cache entry at most so many blocks before a mark."""
+UNMARKABLE = ("thinking", "redacted_thinking")
+MARKABLE_PARTS = (
+    "text", "image_url", "input_audio", "file", "input_text", "input_image", "input_file",
+)  # fmt: skip
+
+Block: TypeAlias = dict[str, Any]
+Spot: TypeAlias = tuple[list[Block], int]
+"""A list of blocks, and the block in it that ends what will come again."""
+
+
+class CacheBreakpoints(Struct, frozen=True):
+    """Where a prompt changes."""
+
+    volatile: str
+    """The text behind the newest question's own words, gone from there on the next turn."""
+    static: Sequence[str]
+    """The first texts of the system text, which never change."""
+    key: str | None
+    """The name of the conversation."""
+    cleared: Sequence[str] = ()
+    """The texts that stand for the newest result or media that was cleared, now and before the last
+    step of clearing: what comes before them stays as it is when clearing goes on."""
+
+
+def mark_cache(
+    payload: dict[str, Any],
+    format: str,
+    model: Model,
+    boundaries: CacheBreakpoints,
+    *,
+    set_marks: bool,
+    marked: bool,
+) -> list[Change]:
+    """Mark the ends of what stays, in a request under construction, not yet anyone else's.
+
+    Marks that came with the messages of Anthropic stood at the ends of older requests, and go.
+    """
+    changes: list[Change] = []
+    if format == "anthropic":
+        if marked and remove_marks(payload):
+            reason = "it ended what an older request had in common with the next"
+            changes.append(Change("loss.cache_mark", "messages", reason))
+        if set_marks:
+            mark_anthropic(payload, boundaries)
+    elif set_marks and format in TURNS and model.provider == "openai":
+        key = boundaries.key or derived_key(payload, boundaries.static)
+        if key:
+            payload["prompt_cache_key"] = key[:64]
+        if model.cache_breakpoints:
+            mark_openai(payload, TURNS[format], boundaries.volatile)
+    return changes
+
+
+TURNS = {"openai-chat": "messages", "openai-responses": "input"}
+
+
+# --- Anthropic -------------------------------------------------------------------------------
+
+
+def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> None:
+    """At most four marks, never on thinking: the first four of the spots where they pay."""
+    spots: dict[tuple[int, int], Spot] = {}
+    for blocks, index in anthropic_spots(payload, boundaries):
+        while index >= 0 and blocks[index].get("type") in UNMARKABLE:
+            index -= 1
+        if index >= 0:
+            spots.setdefault((id(blocks), index), (blocks, index))
+    for blocks, index in islice(spots.values(), MOST):
+        blocks[index] = {**blocks[index], "cache_control": MARK}
+
+
+def anthropic_spots(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Iterator[Spot]:
+    """Where a mark pays, the most worthwhile first."""
+    turns = cast("list[Block]", payload.get("messages") or [])
+    system = cast("list[Block]", payload.get("system") or [])
+    contents = [cast("list[Block]", turn["content"]) for turn in turns]
+    beside = found(contents, boundaries.volatile)
+    if contents and (beside is None or beside[0] < len(turns) - 1):
+        yield contents[-1], len(contents[-1]) - 1
+    yield system, len(system) - 1
+    stop = len(contents)
+    for text in boundaries.cleared:
+        cleared = found(contents[:stop], text)
+        if cleared is not None:
+            stop = cleared[0]
+            yield contents[stop], len(contents[stop]) - 1
+    if beside is not None:
+        # What stands behind volatile text is read anew once that has changed.
+        turn, block = beside
+        yield contents[turn], block - 1
+        before = [index for index in range(turn) if is_question(turns[index])]
+        if before:
+            yield contents[before[-1]], len(contents[before[-1]]) - 1
+    if len(turns) > 2 and len(contents[-1]) + len(contents[-2]) > LOOKBACK:
+        # The request before ended here, further back than will be looked for.
+        yield contents[-3], len(contents[-3]) - 1
+    static = len(boundaries.static)
+    if [block.get("text") for block in system[:static]] == boundaries.static:
+        yield system, static - 1
+    tools = cast("list[Block]", payload.get("tools") or [])
+    yield tools, len(tools) - 1
+
+
+def is_question(turn: Block) -> bool:
+    """Whether a turn ends with words of a user."""
+    return turn["role"] == "user" and turn["content"][-1].get("type") != "tool_result"
+
+
+def found(contents: Sequence[Any], text: str) -> tuple[int, int] | None:
+    """The turn and the block of a text: the last one that reads so."""
+    if not text:
+        return None
+    for turn in range(len(contents) - 1, -1, -1):
+        blocks = contents[turn]
+        if isinstance(blocks, list):
+            for index, block in enumerate(cast("list[Block]", blocks)):
+                if text in (block.get("text"), block.get("content")):
+                    return turn, index
+    return None
+
+
+def remove_marks(payload: dict[str, Any]) -> bool:
+    """Take away the marks of older requests; whether there were any."""
+    removed = False
+    turns = cast("list[Block]", payload.get("messages") or [])
+    held = [payload.get("tools"), payload.get("system"), *(turn["content"] for turn in turns)]
+    for blocks in cast("list[list[Block]]", [each for each in held if each]):
+        for index, block in enumerate(blocks):
+            blocks[index] = without_mark(block)
+            removed = removed or blocks[index] is not block
+    return removed
+
+
+def without_mark(block: Block) -> Block:
+    """A block without its mark, nor those of the blocks in a result; itself if it has none."""
+    inner = block.get("content") if block.get("type") == "tool_result" else None
+    if isinstance(inner, list):
+        bare = [without_mark(each) for each in cast("list[Block]", inner)]
+        if any(new is not old for new, old in zip(bare, cast("list[Block]", inner), strict=True)):
+            block = {**block, "content": bare}
+    if "cache_control" in block:
+        return {key: value for key, value in block.items() if key != "cache_control"}
+    return block
+
+
+# --- OpenAI ----------------------------------------------------------------------------------
+
+
+def derived_key(payload: dict[str, Any], static: Sequence[str]) -> str | None:
+    """A key for a conversation without a name: the same for all that begin with the same words.
+
+    None where nothing is known to come again: it would bring together what has nothing in common.
+    """
+    tools = payload.get("tools")
+    if not static and not tools:
+        return None
+    words = "\0".join(static).encode(errors="surrogatepass")
+    return sha256(words + encode_json(tools)).hexdigest()[:32]
+
+
+def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
+    """Marks beside the provider's own, which stands at the very end: at most three.
+
+    They end the leading system text (in Responses a string, which cannot be marked), and where
+    volatile text follows it, what comes again of the newest question and the one before.
+    """
+    turns = cast("list[Block]", payload.get(field) or [])
+    leading = -1
+    while leading + 1 < len(turns) and turns[leading + 1].get("role") in ("system", "developer"):
+        leading += 1
+    if leading >= 0:
+        mark_part(turns[leading], field)
+    beside = found([turn.get("content") for turn in turns], volatile)
+    if beside is None:
+        return
+    turn, block = beside
+    if block > 0:
+        mark_part(turns[turn], field, block - 1)
+    for earlier in reversed(turns[:turn]):
+        if earlier.get("role") == "user":
+            mark_part(earlier, field)
+            break
+
+
+def mark_part(turn: Block, field: str, index: int = -1) -> None:
+    """A mark on a part of a message; words alone become a part."""
+    content = turn.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text" if field == "messages" else "input_text", "text": content}]
+    parts = cast("list[Block]", content or [])
+    if parts and parts[index].get("type") in MARKABLE_PARTS:
+        parts = list(parts)
+        parts[index] = {**parts[index], "prompt_cache_breakpoint": BREAKPOINT}
+        turn["content"] = parts

@@ -1,0 +1,111 @@
+"""The finished value: a payload, and the receipt for everything in it and everything left out."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+from contextwright import formats
+from contextwright.context.explain import explained
+from contextwright.context.receipt import Comparison, Receipt
+from contextwright.formats.api import render
+from contextwright.formats.base import Rendered
+from contextwright.messages.conversation import Conversation
+from contextwright.models import Model, find
+
+__all__ = ["Context"]
+
+
+class Context(Receipt, frozen=True, kw_only=True):
+    """What the model sees, and why."""
+
+    payload: dict[str, Any]
+    conversation: Conversation
+    """What was rendered: the system text, the messages that stay as they are sent, the tools."""
+
+    def render(self, format: str, *, model: str | Model | None = None, **options: Any) -> Rendered:
+        """The same context in another shape; for its own model, unless that is another provider's.
+
+        `options` are those of rendering. Nothing is counted or left out anew.
+        """
+        default = formats.find(format).default_model
+        if model is None and (default is None or find(default).provider == self.model.provider):
+            model = self.model
+        return render(self.conversation, format, model=model, **options)
+
+    def compared_with(self, previous: Context) -> Comparison:
+        """What of the previous request is a prefix of this one, and what broke it where."""
+        shared = 0
+        byte = 0
+        for mine, theirs in zip(self.prefix, previous.prefix, strict=False):
+            if mine.chain != theirs.chain:
+                break
+            shared += 1
+            byte += mine.size
+        tokens = sum(unit.tokens for unit in self.prefix[:shared])
+        if shared == len(previous.prefix):
+            return Comparison(
+                tokens, self.ledger.tokens, None, None, "nothing changed, only added", 0.0
+            )
+        place = previous.prefix[shared].place
+        again = sum(unit.tokens for unit in previous.prefix[shared:])
+        price = self.model.prices.input
+        return Comparison(
+            tokens,
+            self.ledger.tokens,
+            place,
+            byte,
+            cause_of(place, self, previous),
+            None if price is None else again * price / 1_000_000,
+        )
+
+    def explain(self) -> str:
+        """The receipt as a table: what stayed, what went, why, and what it costs."""
+        return "\n".join(text for _, text in explained(self))
+
+    def receipt(self) -> dict[str, Any]:
+        """The receipt as JSON."""
+        return {
+            "model": self.model.id,
+            "format": self.format,
+            "ledger": msgspec.to_builtins(self.ledger),
+            "decisions": [msgspec.to_builtins(decision) for decision in self.decisions],
+            "changes": [msgspec.to_builtins(change) for change in self.changes],
+            "prefix": [msgspec.to_builtins(unit) for unit in self.prefix],
+        }
+
+
+def cause_of(place: str, context: Context, previous: Context) -> str:
+    """Why two requests part where they do, in words."""
+    if place == "tools":
+        return "the tool list changed"
+    if place.startswith(("system", "instructions")) or is_system(place, previous.payload):
+        changed = [
+            name for name, text in context.sections.items() if previous.sections.get(name) != text
+        ]
+        return (
+            f"the system text changed: {', '.join(changed)}"
+            if changed
+            else "the system text changed"
+        )
+    if context.decisions.omitted != previous.decisions.omitted:
+        return "the window moved"
+    if context.decisions.summarised != previous.decisions.summarised:
+        return "the summary goes further"
+    changed = [
+        name for name, text in context.sections.items() if previous.sections.get(name) != text
+    ]
+    if changed:
+        return f"volatile sections changed: {', '.join(changed)}"
+    return "an earlier message changed"
+
+
+def is_system(place: str, payload: dict[str, Any]) -> bool:
+    """Whether a place of a payload is a system message, in formats without a field for them."""
+    field, _, index = place.partition("[")
+    turns = payload.get(field)
+    if not isinstance(turns, list) or not index:
+        return False
+    turn = cast("list[Any]", turns)[int(index[:-1])]
+    return isinstance(turn, dict) and turn.get("role") in ("system", "developer")  # pyright: ignore

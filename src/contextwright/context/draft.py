@@ -1,0 +1,177 @@
+"""The messages of a request before they are rendered, with what stands for those left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from contextwright.context.plan import Plan
+from contextwright.context.shorten import cut_to
+from contextwright.context.thinking import strip_thinking
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Text
+from contextwright.summaries.summary import SummaryResult
+from contextwright.windows.clearing import without_media
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.log import media_in
+
+__all__ = ["NO_SUMMARY", "Draft", "Wording", "draft", "path_of", "summary_stop"]
+
+NO_SUMMARY = SummaryResult()
+
+
+class Wording(Struct, frozen=True):
+    """What goes into a draft besides the messages themselves."""
+
+    volatile: str
+    """The text that goes beside the newest question."""
+    bound_thinking: bool
+    """Whether thinking is bound to a system text that has changed since."""
+    note: bool
+    """Whether a note on what is left out has room."""
+    max_chars: int | None
+    """What texts are cut to; None: they are not cut."""
+    summary: SummaryResult = NO_SUMMARY
+    summary_tokens: float = 0
+    """What the summary may cost."""
+
+
+class Draft(Struct, frozen=True):
+    """The messages of a request, in order."""
+
+    messages: list[Message]
+    places: list[int | str]
+    """The index of each in the history; the note and the summary by name."""
+    changes: list[Change]
+    decisions: Decisions
+
+
+def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
+    """What is kept, what stands for the rest, and the volatile text beside the newest question."""
+    changes: list[Change] = []
+    inserted, decisions = stand_ins(plan, decisions, wording, changes)
+    question = decisions.view.question
+    beside: list[Part] = [*plan.attachments]
+    if wording.volatile:
+        beside.append(Text(wording.volatile))
+    gap = decisions.gap
+    messages: list[Message] = []
+    places: list[int | str] = []
+    for index, message in decisions.messages():
+        if index == gap:
+            messages.extend(inserted.values())
+            places.extend(inserted)
+        if wording.max_chars is not None:
+            whole, message = message, cut_to(message, wording.max_chars)
+            if message is not whole:
+                reason = f"texts are cut to {wording.max_chars:,} characters"
+                changes.append(Change("loss.cut", path_of(index), reason))
+        if index == question and beside:
+            message = message.with_parts((*message.parts, *beside))
+        messages.append(message)
+        places.append(index)
+    cap_media(plan, messages, places, changes)
+    strip_thinking(messages, places, first_change(decisions, wording), plan.model, changes)
+    return Draft(messages, places, changes, decisions)
+
+
+def path_of(place: int | str) -> str:
+    """A message as changes name it: by its index in the whole history."""
+    return place if isinstance(place, str) else f"messages[{place}]"
+
+
+def summary_stop(decisions: Decisions) -> int:
+    """How many messages a summary would cover; 0 where it would have no place."""
+    return 0 if decisions.gap is None else decisions.cut
+
+
+def stand_ins(
+    plan: Plan, decisions: Decisions, wording: Wording, changes: list[Change]
+) -> tuple[dict[str, Message], Decisions]:
+    """The summary and the note that stand for what is left out, by name."""
+    messages: dict[str, Message] = {}
+    if not decisions.omitted:
+        return messages, decisions
+    summary, failure = wording.summary.summary, wording.summary.failure
+    if summary is not None and decisions.gap is not None:
+        kept = {index + 1 for index in decisions.kept()}
+        message = plan.history.summary_message(summary.without(kept), wording.summary_tokens)
+        untold = frozenset(number - 1 for number in summary.untold)
+        covered = decisions.with_summary(summary.last, untold)
+        if message is None:
+            failure = "no room in the budget" if summary.size else "the messages hold no text"
+        elif covered.summarised:
+            messages["summary"], decisions = message, covered
+            what = f"{covered.summarised:,} messages are summarised by {summary.method}"
+            changes.append(Change("invent.summary", "summary", what))
+            if summary.text and not summary.is_whole(message):
+                reason = f"it is longer than {wording.summary_tokens:,.0f} tokens"
+                changes.append(Change("loss.cut", "summary", reason))
+    if failure:
+        changes.append(Change("loss.summary", "summary", failure))
+    add_note(plan, decisions, wording, messages, changes)
+    return messages, decisions
+
+
+def add_note(
+    plan: Plan,
+    decisions: Decisions,
+    wording: Wording,
+    messages: dict[str, Message],
+    changes: list[Change],
+) -> None:
+    """Say how many messages are left out and not summarised, if there is room for it."""
+    note = plan.recipe.note
+    if note is None:
+        return
+    message = note.message(decisions.omitted, decisions.view.spoken, decisions.summarised)
+    if message is None:
+        return
+    if wording.note and decisions.gap is not None:
+        messages["note"] = message
+    else:
+        changes.append(Change("loss.note", "note", "no room in the budget"))
+
+
+def cap_media(
+    plan: Plan, messages: list[Message], places: list[int | str], changes: list[Change]
+) -> None:
+    """Clear the oldest media until no more are left than one request may hold."""
+    most = plan.history.clearing.most_media
+    if most is None:
+        return
+    excess = sum(map(media_in, messages)) - max(most, 1)
+    for place, message in enumerate(messages):
+        if excess <= 0:
+            return
+        count = min(media_in(message), excess)
+        if count:
+            messages[place] = without_media(message, count)
+            reason = f"one request holds at most {most:,} pieces of media"
+            changes.append(Change("loss.media", path_of(places[place]), reason))
+            excess -= count
+
+
+def first_change(decisions: Decisions, wording: Wording) -> int | None:
+    """The first index that is not sent as it was when later thinking was signed; None: all is.
+
+    Models that check the system text too see that the clock has moved on.
+    """
+    if wording.bound_thinking:
+        return -1
+    if not decisions.is_changed:
+        return None
+    reached = 0
+    for run in decisions.runs:
+        if run.action == "kept" or not (run.is_left_out or run.action in ("cleared", "summarised")):
+            reached = run.stop
+            continue
+        return run.start
+    return reached
+
+
+def places_of(draft: Draft, system: Sequence[str]) -> list[str]:
+    """Where each rendered message came from, the system text first."""
+    return [*(["system"] if system else []), *map(path_of, draft.places)]

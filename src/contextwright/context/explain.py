@@ -1,0 +1,120 @@
+"""The receipt of a context as people read it: tokens as bars, messages by their fate, the price."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from contextwright.context.receipt import Ledger, Receipt
+from contextwright.messages.changes import Change
+from contextwright.tokens.count import Count
+
+__all__ = ["Style", "explained", "money"]
+
+Style: TypeAlias = Literal["head", "title", "kept", "dropped", "cleared", "plain", "faint"]
+
+BAR = 30
+"""Cells of a bar that fills the budget."""
+EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
+    """The table, line by line, each with how it looks where there are colours."""
+    yield "head", head(receipt)
+    yield "plain", ""
+    yield from tokens(receipt.ledger)
+    yield "plain", ""
+    yield from messages(receipt)
+    if receipt.changes:
+        yield "plain", ""
+        yield "title", "Not as it came"
+        for line in changed(receipt.changes):
+            yield "plain", f"  {line}"
+    prices = receipt.model.prices
+    if prices.input is not None:
+        yield "plain", ""
+        fresh = money(receipt.ledger.tokens * prices.input / 1_000_000)
+        cached = prices.cache_read
+        warm = "" if cached is None else money(receipt.ledger.tokens * cached / 1_000_000)
+        more = f", {warm} if all of it comes from the cache" if warm else ""
+        yield "title", f"Input price {fresh}{more}"
+
+
+def head(receipt: Receipt) -> str:
+    """The request in one line."""
+    ledger = receipt.ledger
+    count = Count(ledger.tokens, ledger.exact, ledger.bound)
+    return f"{receipt.model.id} · {receipt.format} · {count} of {ledger.budget:,}"
+
+
+def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
+    """Where the tokens are, as bars in the width of the budget; sections one by one."""
+    yield "title", "Tokens"
+    named = {**ledger.sections, "tools": ledger.tools}
+    notes = {"notes": ledger.notes} if ledger.notes else {}
+    named |= {"history": ledger.history, **notes, "wrappers": ledger.wrappers}
+    width = max(map(len, named)) + 1
+    for name, number in named.items():
+        line = f"  {name:<{width}}{number:>10,}{share(number, ledger.budget):>6}  "
+        yield "plain", (line + bar(number, ledger.budget)).rstrip()
+    doubt = ledger.most - ledger.tokens
+    if doubt:
+        line = f"  {'in doubt':<{width}}{doubt:>10,}{share(doubt, ledger.budget):>6}"
+        yield "faint", f"{line}  what the estimate may be too low by"
+    free = ledger.budget - ledger.most
+    yield "faint", f"  {'free':<{width}}{free:>10,}{share(free, ledger.budget):>6}"
+
+
+def messages(receipt: Receipt) -> Iterator[tuple[Style, str]]:
+    """What became of the messages, in runs of one decision."""
+    decisions = receipt.decisions
+    counted: Counter[str] = Counter()
+    for run in decisions.runs:
+        counted[run.action] += run.stop - run.start
+    fates = ", ".join(f"{number:,} {action}" for action, number in counted.items())
+    yield "title", f"Messages: {fates or 'none'}"
+    rows: list[tuple[str, str, str, str]] = []
+    for run in decisions.runs:
+        cost = decisions.run_tokens(run)
+        last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
+        rows.append(
+            (run.action, "" if cost is None else f"{cost:,}", f"{run.start}{last}", run.reason)
+        )
+    width = max((len(places) for _, _, places, _ in rows), default=0)
+    for action, price, places, reason in rows:
+        style: Style = action if action in ("kept", "dropped", "cleared") else "plain"
+        yield (
+            style,
+            f"  {SIGNS.get(action, '·')} {action:<11}{price:>6}  {places:<{width}}  {reason}",
+        )
+
+
+def changed(changes: Iterable[Change]) -> Iterator[str]:
+    """Changes, those of one kind and reason in one line."""
+    alike: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        alike.setdefault((change.code, change.reason), []).append(change)
+    for (code, reason), found in alike.items():
+        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+        yield f"{code} {found[0].path}{more}: {reason}"
+
+
+SIGNS = {"kept": "+", "dropped": "-", "cleared": "~", "summarised": "≈"}
+
+
+def share(part: int, whole: int) -> str:
+    """A part in per cent."""
+    return f"{part / whole:.0%}" if whole else ""
+
+
+def bar(part: int, whole: int) -> str:
+    """A part as a bar, in eighths of a cell; never more than the whole."""
+    eighths = round(min(part / whole, 1) * BAR * 8) if whole else 0
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def money(dollars: float, least: float | None = None) -> str:
+    """Dollars, with as many digits as small sums need; `least` is the smallest of a column."""
+    size = dollars if least is None else least
+    return f"${dollars:,.{2 if size >= 10 else 4 if size >= 0.01 else 6}f}"

@@ -1,0 +1,225 @@
+"""What of a plan fits into a budget: window, render, count, and what gives way."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.context.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
+from contextwright.context.plan import Plan
+from contextwright.context.shorten import longest_text
+from contextwright.formats.base import Rendered
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.sections.budget import REQUIRED, FittedSection
+from contextwright.sections.budget import fit as fit_sections
+from contextwright.summaries.summary import SummaryResult
+from contextwright.tokens.count import Count
+from contextwright.windows.decide import decide
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.history import View
+from contextwright.windows.ruler import BYTES_PER_TOKEN
+
+__all__ = ["Fitted", "Relaxed", "fit", "with_summary"]
+
+replace = msgspec.structs.replace
+
+MIN_CHARS = 200
+"""Texts are never cut to fewer characters."""
+SUMMARY_SHARE = 0.25
+"""The most of the room for messages that a summary may take."""
+MERGED = 12
+"""The most tokens that a message may cost less among others than alone."""
+
+
+class Relaxed(Struct, frozen=True):
+    """What has given way so far."""
+
+    sections: tuple[FittedSection, ...]
+    changes: tuple[Change, ...] = ()
+    note: bool = True
+    """Whether a note on what is left out has room."""
+    max_chars: int | None = None
+    """What texts that must stay are cut to; None: they are not cut."""
+
+    @property
+    def system(self) -> list[str]:
+        """The texts of the system message, what never changes first."""
+        return [section.text for section in self.sections if not section.beside]
+
+    @property
+    def static(self) -> list[str]:
+        """The first texts of the system message that never change."""
+        steady = (section for section in self.sections if not section.beside)
+        return [section.text for section in takewhile(lambda section: section.static, steady)]
+
+    @property
+    def volatile(self) -> str:
+        """The text that goes beside the newest question."""
+        return "\n\n".join(section.text for section in self.sections if section.beside)
+
+
+class Fitted(Struct, frozen=True):
+    """A request that was rendered and counted."""
+
+    attempt: Attempt
+    draft: Draft
+    conversation: Conversation
+    rendered: Rendered
+    count: Count
+
+    @property
+    def free(self) -> int:
+        """The tokens of the budget that are left."""
+        return self.attempt.budget - self.count.most
+
+
+def fit(plan: Plan, budget: int) -> Fitted | Count:
+    """The request within a budget, still without a summary; or the count of the smallest one.
+
+    Less important sections go, then the note, then long texts are cut, before it is refused.
+    """
+    sections, changes = fit_sections(plan.texts, budget, plan.recipe.placement, plan.meter.text)
+    relaxed = Relaxed(tuple(sections), tuple(changes))
+    while True:
+        attempt = Attempt(plan, budget, relaxed)
+        found = attempt.fitted()
+        more = None if isinstance(found, Fitted) else relax(attempt, found)
+        if more is None:
+            return found
+        relaxed = more
+
+
+def with_summary(fitted: Fitted) -> Fitted:
+    """The same request with a summary of what is left out, if there is one and room for it.
+
+    It is asked for once the cut is final, so that it ends there.
+    """
+    attempt, decisions = fitted.attempt, fitted.draft.decisions
+    summaries, last = attempt.plan.summaries, summary_stop(decisions)
+    if summaries is None or not last:
+        return fitted
+    kept = frozenset(index + 1 for index in decisions.kept() if index < last)
+    found = summaries.upto(last, kept)
+    tokens = min(attempt.allowance(), fitted.free)
+    trial = attempt.trial(decisions, found, tokens)
+    while trial.free < 0:
+        # Among others it may cost a little more than alone.
+        tokens += trial.free
+        trial = attempt.trial(decisions, found, tokens)
+    return trial
+
+
+def relax(attempt: Attempt, count: Count) -> Relaxed | None:
+    """Leave out the least important section or the note, or cut the longest text; None: no more."""
+    relaxed, recipe = attempt.relaxed, attempt.plan.recipe
+    optional = [section for section in relaxed.sections if section.priority < REQUIRED]
+    if optional:
+        least = min(optional, key=lambda section: section.priority)
+        sections = tuple(section for section in relaxed.sections if section is not least)
+        change = Change("loss.section", least.name, "no room in the budget")
+        return replace(relaxed, sections=sections, changes=(*relaxed.changes, change))
+    if relaxed.note and recipe.note is not None:
+        return replace(relaxed, note=False)
+    if recipe.oversize == "refuse" or relaxed.max_chars == MIN_CHARS:
+        return None
+    longest = relaxed.max_chars
+    if longest is None:
+        smallest = attempt.trial(attempt.smallest()).draft.messages
+        longest = max(map(longest_text, smallest), default=0)
+    # Down to the shortest, so that the budget an error names is one that works.
+    shorter = int(longest * min(0.9, attempt.budget / max(count.most, 1)))
+    return replace(relaxed, max_chars=max(shorter, MIN_CHARS))
+
+
+class Attempt:
+    """One try at a request within one budget, with what has given way so far."""
+
+    def __init__(self, plan: Plan, budget: int, relaxed: Relaxed) -> None:
+        self.plan, self.budget, self.relaxed = plan, budget, relaxed
+        recipe = plan.recipe
+        key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
+        self.fixed = plan.meter.frame(
+            key, lambda: plan.render(plan.conversation(relaxed.system, ())).payload
+        )
+        """What the request costs without messages."""
+        self.limit = budget - self.fixed.most - plan.meter.text(relaxed.volatile)
+        """What that leaves for messages."""
+
+    def fitted(self) -> Fitted | Count:
+        """The request, or the count of the smallest that this try could make."""
+        return self._whole() or self._cut()
+
+    def _whole(self) -> Fitted | None:
+        """The request with every message, if the window wants them all and they fit."""
+        # Among others a message may cost a little less than alone.
+        limit = self.limit * 1.02 + 8 * MERGED
+        decisions = decide(self.plan.recipe.window, self._view(whole=True), limit)
+        if decisions.omitted:
+            return None
+        trial = self.trial(decisions)
+        return trial if trial.free >= 0 else None
+
+    def _cut(self) -> Fitted | Count:
+        """The request with as many messages as the window keeps and the budget holds."""
+        view, window = self._view(whole=False), self.plan.recipe.window
+        limit: float = self.limit
+        best: Fitted | None = None
+        while True:
+            decisions = self._decide(view, limit)
+            if best is not None and decisions.staying == best.draft.decisions.staying:
+                return best
+            trial = self.trial(decisions)
+            reserved = self.allowance() if summary_stop(decisions) else 0
+            spent = sum(map(view.cost, decisions.kept()))
+            if trial.free >= reserved:
+                if not window.is_exact or not decisions.omitted:
+                    return trial
+                # What rendering left free may hold one exchange more.
+                best, limit = trial, spent + trial.free + MERGED
+            elif best is not None:
+                return best
+            elif limit <= 0 or self.smallest().staying == decisions.staying:
+                # Less cannot be sent: a summary gets what is left, if anything is.
+                return trial if trial.free >= 0 else trial.count
+            else:
+                limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
+
+    def smallest(self) -> Decisions:
+        """The decisions that keep only what no window may drop."""
+        return decide(self.plan.recipe.window, self._view(whole=False), 0)
+
+    def allowance(self) -> float:
+        """What a summary may cost. It is kept free once anything is left out, so that the cut does
+        not move when a summary comes."""
+        summary = self.plan.recipe.summary
+        return min(summary.tokens, max(self.limit, 0) * SUMMARY_SHARE) if summary else 0
+
+    def trial(
+        self, decisions: Decisions, found: SummaryResult = NO_SUMMARY, tokens: float = 0
+    ) -> Fitted:
+        """The request for what is kept, with a summary of the rest within so many tokens."""
+        plan, relaxed = self.plan, self.relaxed
+        moved_on = plan.model.bound_thinking and not all(one.static for one in relaxed.sections)
+        wording = Wording(
+            relaxed.volatile, moved_on, relaxed.note, relaxed.max_chars, found, tokens
+        )
+        drafted = draft(plan, decisions, wording)
+        conversation = plan.conversation(relaxed.system, drafted.messages)
+        rendered = plan.render(conversation)
+        count = plan.meter.count(rendered.payload)
+        return Fitted(self, drafted, conversation, rendered, count)
+
+    def _decide(self, view: View, limit: float) -> Decisions:
+        """What the window keeps within a limit, with room for a summary if anything is left out."""
+        window = self.plan.recipe.window
+        decisions = decide(window, view, limit)
+        if self.plan.recipe.summary and decisions.omitted:
+            return decide(window, view, max(0, limit - self.allowance()))
+        return decisions
+
+    def _view(self, *, whole: bool) -> View:
+        """The history as this request shows it."""
+        return self.plan.history.history.view(width=self.budget * BYTES_PER_TOKEN, whole=whole)

@@ -1,0 +1,85 @@
+"""What messages cost before a request is made, and what a request costs once it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgspec
+
+from contextwright.formats.api import render
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolResult
+from contextwright.models import Model
+from contextwright.tokens.count import Count, Pricer
+from contextwright.tokens.pieces import Piece, pieces
+from contextwright.wire.values import is_object
+
+__all__ = ["TokenMeter"]
+
+
+class TokenMeter:
+    """Counts for one format and model; every text is tokenised once, however often it is sent."""
+
+    def __init__(self, format: str, model: Model) -> None:
+        self.format = format
+        self.model = model
+        self._pricer = Pricer(model, format, model.tokenizer)
+        self._frame: tuple[object, Count] = (None, Count(0))
+
+    def cost(self, message: Message) -> float:
+        """What a message adds to a request, on the safe side of the tokenizer's own bound."""
+        messages = told_apart(message)
+        payload = render(messages, self.format, model=self.model, repair=False).payload
+        found = pieces(payload, self.format)
+        return self._pricer.most(piece for piece in found if piece.place != "request")
+
+    def text(self, text: str) -> int:
+        """The most a bare text can cost."""
+        return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
+
+    def tokens(self, text: str) -> int:
+        """What a bare text costs, as near as can be told."""
+        return self._pricer.count([Piece("text", "text", text)], None).tokens if text else 0
+
+    def frame(self, key: object, payload: Callable[[], Any]) -> Count:
+        """What a request without messages costs; counted again only when `key` changes.
+
+        A turn that had to be invented for it does not count: with messages there is none.
+        """
+        if self._frame[0] != key:
+            body = payload()
+            count = self.count(body)
+            system = leading_system(body)
+            places = {
+                place: cost
+                for place, cost in count.places.items()
+                if not place.endswith("]") or place in system
+            }
+            framed = msgspec.structs.replace(count, tokens=sum(places.values()), places=places)
+            self._frame = (key, framed)
+        return self._frame[1]
+
+    def count(self, payload: Any) -> Count:
+        """The tokens of a whole request, by place."""
+        return self._pricer.count(pieces(payload, self.format), None)
+
+
+def leading_system(payload: Any) -> list[str]:
+    """The places of system messages before anyone speaks, in formats without a field for them."""
+    body: Any = payload.get("messages") if is_object(payload) else payload
+    places: list[str] = []
+    for index, message in enumerate(cast("list[Any]", body or [])):
+        if not is_object(message) or message.get("role") not in ("system", "developer"):
+            break
+        places.append(f"messages[{index}]")
+    return places
+
+
+def told_apart(message: Message) -> list[Message]:
+    """A message as the render rules will have it: results are never the assistant's own words."""
+    results = message.results
+    if not results or message.role == "tool" or len(results) == len(message.parts):
+        return [message]
+    words = [part for part in message.parts if type(part) is not ToolResult]
+    return [message.with_parts(words), Message("tool", results)]

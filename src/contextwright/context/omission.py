@@ -1,0 +1,39 @@
+"""What stands where messages were left out: a summary of them, and a note on all others."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text
+
+__all__ = ["OmissionNote"]
+
+TEXT = "[{omitted} earlier messages are left out here]"
+ONE = "[1 earlier message is left out here]"
+
+
+class OmissionNote(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The note that stands where messages were left out."""
+
+    text: str = TEXT
+    role: Literal["user", "assistant"] = "user"
+    beyond: int = 0
+    """Say it only when more messages than this are left out."""
+    count_beyond: int | None = None
+    """Say by how many messages the history exceeds this number, as Port 42 does, instead of how
+    many are left out."""
+
+    def message(self, omitted: int, length: int, summarised: int = 0) -> Message | None:
+        """The note on what is left out of a history of some length; None if none is due.
+
+        Messages that a summary covers are not counted.
+        """
+        number = omitted if self.count_beyond is None else length - self.count_beyond
+        number -= summarised
+        if number <= self.beyond:
+            return None
+        text = ONE if number == 1 and self.text == TEXT else self.text
+        return Message(self.role, (Text(text.replace("{omitted}", str(number))),), kind="note")

@@ -1,0 +1,107 @@
+"""What goes into a request, whatever its budget: the history, the sections' texts, the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.context.meter import TokenMeter
+from contextwright.context.priced_history import OwnSummaries, PricedHistory
+from contextwright.context.recipe_data import RecipeData
+from contextwright.formats.api import render
+from contextwright.formats.base import Rendered, foreign_settings
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.models import Model
+from contextwright.sections import SectionInput, reply_media
+from contextwright.sections.budget import SectionText, write
+from contextwright.summaries.summary import SummarySource
+
+__all__ = ["Given", "Plan", "plan"]
+
+replace = msgspec.structs.replace
+
+Given = Conversation | Message | Iterable[Message] | PricedHistory
+
+
+class Plan(Struct, frozen=True):
+    """All that a request is made of; how much of it fits is another question."""
+
+    recipe: RecipeData
+    model: Model
+    format: str
+    history: PricedHistory
+    frame: Conversation
+    """What belongs to the conversation besides its messages."""
+    tools: tuple[Tool | Opaque, ...]
+    texts: Sequence[SectionText]
+    """What each section has to say."""
+    attachments: Sequence[Part]
+    """Media that go along with the newest question."""
+    summaries: SummarySource | None
+    changes: Sequence[Change]
+    """What of the conversation no request carries, and which sections failed."""
+
+    @property
+    def meter(self) -> TokenMeter:
+        """Counts in the format and for the model of this request."""
+        return self.history.meter
+
+    def conversation(self, system: Sequence[str], messages: Sequence[Message]) -> Conversation:
+        """The system text and some messages, with all that goes beside them."""
+        head = [Message("system", tuple(map(Text, system)))] if system else []
+        return replace(
+            self.frame,
+            messages=(*head, *messages),
+            tools=self.tools,
+            settings=replace(self.frame.settings, max_tokens=self.recipe.answer),
+            reply_tools={**self.frame.reply_tools, **self.recipe.reply_tools},
+        )
+
+    def render(self, conversation: Conversation) -> Rendered:
+        """The request for a conversation."""
+        return render(conversation, self.format, model=self.model, **self.recipe.options)
+
+
+def plan(
+    recipe: RecipeData,
+    given: Given,
+    model: Model,
+    format: str,
+    tools: Sequence[Tool | Opaque] | None,
+    input: SectionInput,
+    summaries: SummarySource | None = None,
+) -> Plan:
+    """Price the history, if it is not priced for this request yet, and ask the sections."""
+    changes: list[Change] = []
+    if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
+        history, frame = given, given.frame
+    else:
+        messages = given.messages if isinstance(given, PricedHistory) else given
+        conversation = as_conversation(messages)
+        frame = replace(conversation, messages=(), changes=(), source=None, extra={})
+        changes = foreign_settings(conversation, "") if conversation.extra else []
+        history = PricedHistory(conversation.messages, TokenMeter(format, model), recipe)
+    if recipe.summary is not None and summaries is None:
+        summaries = OwnSummaries(recipe.summary, history)
+    log = history.log
+    question = log[log.questions[-1]] if log.questions else None
+    input = replace(input, question=question, messages=log.loaded)
+    texts, failed = write(recipe.system, input)
+    attachments = reply_media(log.loaded, question) if question and recipe.reply_media else []
+    return Plan(
+        recipe,
+        model,
+        format,
+        history,
+        frame,
+        tuple(tools) if tools is not None else frame.tools,
+        texts,
+        attachments,
+        summaries,
+        [*changes, *failed],
+    )

@@ -1,0 +1,128 @@
+"""A history with the prices of one format and model, kept from one build to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from contextwright.context.meter import TokenMeter
+from contextwright.context.recipe_data import RecipeData
+from contextwright.context.thinking import without_thinking
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.models import Model
+from contextwright.summaries.digest import Digest
+from contextwright.summaries.policy import SummaryPolicy
+from contextwright.summaries.summary import Summary, SummaryResult
+from contextwright.summaries.writer import write_summary
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.history import History
+from contextwright.windows.log import Log
+
+__all__ = ["OwnSummaries", "PricedHistory"]
+
+replace = msgspec.structs.replace
+
+
+class PricedHistory:
+    """Messages to keep and add to: builds from it count nothing twice.
+
+    What was counted, and the last summary, are only remembered: a build gives the same without.
+    """
+
+    def __init__(
+        self, messages: Iterable[Message] | Log, meter: TokenMeter, recipe: RecipeData
+    ) -> None:
+        self.meter = meter
+        self.frame = Conversation(())
+        """What belongs to the conversation besides its messages."""
+        self.clearing = capped(recipe.clearing, meter.model)
+        self.skip_system = recipe.stored_system == "skip"
+        self.history = History(
+            messages,
+            price=meter.cost,
+            clearing=self.clearing,
+            skip_system=self.skip_system,
+            shape=without_thinking,
+        )
+        self.digest: Digest | None = None
+        self.summary: Summary | None = None
+        self._written: tuple[tuple[Summary, float], Message | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.history)
+
+    @property
+    def log(self) -> Log:
+        """The messages as windows read them."""
+        return self.history.log
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages that are loaded."""
+        return self.log.loaded
+
+    def append(self, message: Message) -> None:
+        """Add one message behind the others."""
+        self.history.append(message)
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Add messages behind the others."""
+        self.history.extend(messages)
+
+    def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
+        """Whether its prices are those of this format, model and recipe."""
+        meter, clearing = self.meter, capped(recipe.clearing, model)
+        wanted = (format, model.id, clearing, recipe.stored_system == "skip")
+        return (meter.format, meter.model.id, self.clearing, self.skip_system) == wanted
+
+    def summary_message(self, summary: Summary, tokens: float) -> Message | None:
+        """The message that holds a summary within so many tokens."""
+        if self._written is None or self._written[0] != (summary, tokens):
+            self._written = (summary, tokens), summary.message(tokens, self.meter.cost)
+        return self._written[1]
+
+
+def capped(clearing: Clearing, model: Model) -> Clearing:
+    """The recipe's clearing, with the provider's limit on media where it sets none of its own."""
+    if clearing.most_media is None and model.max_media is not None:
+        return replace(clearing, most_media=model.max_media)
+    return clearing
+
+
+class OwnSummaries:
+    """Summaries of a history that is all in memory."""
+
+    def __init__(self, policy: SummaryPolicy, history: PricedHistory) -> None:
+        self.policy, self.history = policy, history
+
+    def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
+        """The summary of the messages up to a number; the summariser is asked for what is missing.
+
+        A build asks once: when its cut is final.
+        """
+        if self.policy.is_digest:
+            return SummaryResult(self._digest(last).summary)
+        known = self.history.summary
+        if known is not None:
+            is_other = known.last > last or known.method != self.policy.method
+            known = None if is_other or known.tells_any(kept) else known
+        if known is not None and known.last == last:
+            return SummaryResult(known)
+        numbers = [*known.untold, *range(known.last + 1, last + 1)] if known else range(1, last + 1)
+        log = self.history.log
+        messages = ((number, log[number - 1]) for number in numbers)
+        result = write_summary(self.policy, known, messages, kept)
+        self.history.summary = result.summary
+        return result
+
+    def _digest(self, last: int) -> Digest:
+        """The digest of the messages up to a number, continued from the last one if it can be."""
+        known, longest = self.history.digest, self.policy.longest
+        if known is None or known.longest != longest or known.last > last:
+            known = Digest(longest)
+        for index in range(known.last, last):
+            known.add(self.history.log[index])
+        self.history.digest = known
+        return known

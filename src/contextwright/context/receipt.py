@@ -1,0 +1,155 @@
+"""What a request holds: its tokens by what they are for, and its prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, cast
+
+from msgspec import Struct
+
+from contextwright.messages.changes import Change
+from contextwright.models import Model
+from contextwright.text.json import encode_json
+from contextwright.windows.decisions import Decisions
+from contextwright.wire.values import is_object
+
+__all__ = ["Comparison", "Ledger", "Receipt", "Unit", "apportioned", "is_marked", "units_of"]
+
+
+class Unit(Struct, frozen=True):
+    """A step of the prompt in the order the provider reads it, and the hash of all up to here."""
+
+    place: str
+    chain: str
+    tokens: int
+    size: int
+    """Bytes of its JSON, cache marks left out."""
+
+
+class Ledger(Struct, frozen=True, kw_only=True):
+    """Where the tokens are: sections, tools, history, notes and wrappers add up to `tokens`."""
+
+    tokens: int
+    exact: bool
+    bound: float
+    most: int
+    """The most the request can cost: what was held against the budget."""
+    budget: int
+    sections: dict[str, int]
+    """The words of each section, by its name."""
+    tools: int
+    history: int
+    """Messages of the history, with what stands around each: the sum of the decisions' tokens."""
+    notes: int = 0
+    """The summary and the note that stand for messages left out."""
+    wrappers: int
+    """What stands around the whole request and the system text, and joins the sections."""
+    places: dict[str, int]
+
+
+class Comparison(Struct, frozen=True):
+    """How much of the previous request the provider can take from its cache."""
+
+    shared: int
+    """Tokens of the common prefix."""
+    tokens: int
+    """Tokens of this request."""
+    first_difference: str | None
+    """Where the requests part; None when this one only adds to the other."""
+    byte: int | None
+    cause: str
+    cost: float | None
+    """Dollars for the tokens of the previous request that have to be read again."""
+
+    @property
+    def share(self) -> float:
+        """The share of this request that lies in the common prefix."""
+        return self.shared / self.tokens if self.tokens else 1.0
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """Everything about a request but the request itself."""
+
+    model: Model
+    format: str
+    decisions: Decisions
+    changes: tuple[Change, ...]
+    ledger: Ledger
+    prefix: tuple[Unit, ...]
+    sections: dict[str, str]
+    """The text each section wrote, by its name."""
+
+
+def apportioned(total: int, weights: Sequence[float]) -> list[int]:
+    """Whole numbers in proportion to some weights that add up to a total."""
+    whole = sum(weights)
+    if not whole:
+        return [0] * len(weights)
+    reached, shares = 0.0, list[int]()
+    for weight in weights:
+        before, reached = reached, reached + weight
+        shares.append(round(total * reached / whole) - round(total * before / whole))
+    return shares
+
+
+PROMPT = (
+    ("tools", "tools"),
+    ("system", "system"),
+    ("instructions", "instructions"),
+    ("systemInstruction", "system"),
+    ("system_instruction", "system"),
+)
+"""What stands before the messages, in the order providers read it: field → place in a count."""
+
+
+TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
+"""Where the turns stand: field → place in a count."""
+
+
+def units_of(
+    payload: dict[str, Any] | list[Any], places: dict[str, int], *, marked: bool = True
+) -> tuple[Unit, ...]:
+    """The prompt as a chain of hashes, in the order the provider reads it, without cache marks.
+
+    Not `marked`: there are none to be left out.
+    """
+    body = payload if isinstance(payload, dict) else bare(payload)
+    steps = [(place, body[field]) for field, place in PROMPT if body.get(field) is not None]
+    for field, place in TURNS.items():
+        turns = body.get(field)
+        if isinstance(turns, list):
+            steps.extend(
+                (f"{place}[{index}]", turn) for index, turn in enumerate(cast("list[Any]", turns))
+            )
+    units: list[Unit] = []
+    chain = ""
+    for place, step in steps:
+        body = encode_json(unmarked(step) if marked else step)
+        chain = sha256(chain.encode() + body).hexdigest()[:16]
+        units.append(Unit(place, chain, places.get(place, 0), len(body)))
+    return tuple(units)
+
+
+def bare(turns: list[Any]) -> dict[str, Any]:
+    """A request that is nothing but a list of turns, under the name of their place."""
+    entry = turns[0] if turns else None
+    return {"contents" if is_object(entry) and "parts" in entry else "messages": turns}
+
+
+def unmarked(value: Any) -> Any:
+    """A value without its cache marks: they choose what is cached, not what is read."""
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value).items()
+        return {key: unmarked(item) for key, item in entries if key not in CACHE_MARKS}
+    if isinstance(value, list):
+        return [unmarked(item) for item in cast("list[Any]", value)]
+    return value
+
+
+CACHE_MARKS = ("cache_control", "prompt_cache_breakpoint")
+
+
+def is_marked(body: bytes) -> bool:
+    """Whether JSON may hold cache marks."""
+    return any(f'"{mark}"'.encode() in body for mark in CACHE_MARKS)

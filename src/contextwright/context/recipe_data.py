@@ -1,0 +1,74 @@
+"""What a recipe says, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.context.omission import OmissionNote
+from contextwright.errors import UsageError
+from contextwright.models import Model
+from contextwright.sections import Section
+from contextwright.summaries.policy import SummaryPolicy
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.policies import Stepped, Window
+
+__all__ = ["RecipeData"]
+
+
+class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Sections, a window and a budget."""
+
+    name: str = "default"
+    title: str = ""
+    system: Sequence[Section | str] = ()
+    window: Window = Stepped()
+    clearing: Clearing = Clearing()
+    budget: int | None = None
+    """Tokens of the whole request; None: all the model takes, less the answer."""
+    answer: int = 1_024
+    """Tokens kept free for the answer."""
+    note: OmissionNote | None = OmissionNote()
+    summary: SummaryPolicy | None = None
+    """How what is left out is summarised; None: a note only says how many messages there are."""
+    placement: Literal["volatility", "system"] = "volatility"
+    """Where what changes every turn goes: beside the newest question, or in the system text."""
+    oversize: Literal["refuse", "cut"] = "refuse"
+    """What to do when the least that must be sent does not fit: refuse, or cut its longest text."""
+    cache: bool = True
+    """Whether to set cache breakpoints where the provider has them."""
+    stored_system: Literal["keep", "skip"] = "keep"
+    """What becomes of system messages in the history."""
+    reply_media: bool = False
+    """Send the media of the message that the newest question answers along with the question."""
+    reply_tools: dict[str, str | None] = {}
+    options: dict[str, Any] = {}
+    """Options of rendering, by name."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.system, str):
+            msgspec.structs.force_setattr(self, "system", (self.system,))
+
+    def tokens(self, model: Model, budget: int | None = None) -> int:
+        """The budget of a request in tokens: the one asked for, the recipe's, or the model's."""
+        for given in (budget, self.budget):
+            if given is not None:
+                if given < 1:
+                    raise UsageError(f"a budget of {given:,} tokens", hint="at least 1")
+                return given
+        if self.answer >= model.max_input:
+            raise UsageError(
+                f"answer {self.answer:,} leaves nothing of the {model.max_input:,} tokens "
+                f"that {model.id} takes",
+                hint="a smaller answer, or a budget of its own",
+            )
+        return model.max_input - self.answer
+
+    @property
+    def reach(self) -> int:
+        """How many of the newest messages its sections look at, whatever the window keeps."""
+        sections = [section for section in self.system if not isinstance(section, str)]
+        return max((section.reach() for section in sections), default=0)

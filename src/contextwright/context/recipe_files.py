@@ -1,0 +1,186 @@
+"""Recipes as files: TOML or JSON, yours or one of those that come with the package."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta, Struct
+
+from contextwright.context.omission import OmissionNote
+from contextwright.context.recipe import Recipe
+from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
+from contextwright.formats.base import as_options
+from contextwright.sections import BuiltIn, File
+from contextwright.summaries.policy import SummaryPolicy
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.policies import BuiltIn as BuiltInWindow
+from contextwright.windows.policies import Stepped
+
+__all__ = ["SHIPPED", "find", "load", "read"]
+
+SHIPPED = ("default", "aya", "013", "forge", "gryag", "port42")
+
+
+class WrittenSummary(Struct, forbid_unknown_fields=True):
+    """What a file can say of summaries: all but who writes them."""
+
+    tokens: Annotated[int, Meta(ge=1)] = SummaryPolicy().tokens
+    model: str | None = None
+
+
+class Written(Struct, forbid_unknown_fields=True):
+    """A recipe as it stands in a file."""
+
+    title: str = ""
+    system: list[str | BuiltIn] = []
+    window: BuiltInWindow = Stepped()
+    clearing: Clearing = Clearing()
+    budget: Annotated[int, Meta(ge=1)] | None = None
+    answer: Annotated[int, Meta(ge=1)] = 1_024
+    note: OmissionNote | bool = True
+    summary: WrittenSummary | bool = False
+    placement: Literal["volatility", "system"] = "volatility"
+    oversize: Literal["refuse", "cut"] = "refuse"
+    cache: bool = True
+    stored_system: Literal["keep", "skip"] = "keep"
+    reply_media: bool = False
+    reply_tools: dict[str, str] = {}
+    options: dict[str, Any] = {}
+
+
+def find(name: str) -> Recipe:
+    """A recipe by the name of a shipped one, or by the path of a file."""
+    if name in SHIPPED:
+        return shipped(name)
+    if Path(name).suffix in (".toml", ".json"):
+        return load(Path(name))
+    raise UsageError(
+        f"unknown recipe {shown(name)}",
+        hint=f"a .toml or .json file, or one of: {', '.join(SHIPPED)}",
+    )
+
+
+@cache
+def shipped(name: str) -> Recipe:
+    """A recipe of the package; read at its first use."""
+    text = resources.files("contextwright").joinpath(f"data/recipes/{name}.toml").read_text("utf-8")
+    return read(tomllib.loads(text), name=name)
+
+
+def load(path: Path) -> Recipe:
+    """A recipe from a file."""
+    try:
+        text = path.read_text("utf-8")
+        data = tomllib.loads(text) if path.suffix == ".toml" else msgspec.json.decode(text)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ParseError(f"{path}: {error}") from error
+    return read(data, name=path.stem, folder=path.parent)
+
+
+def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Recipe:
+    """A recipe from decoded TOML or JSON; it may name files below its folder, and no others."""
+    try:
+        written = msgspec.convert(data, Written)
+        as_options(written.options)
+        for part in ("window", "clearing", "note"):
+            require_no_negatives(part, getattr(written, part))
+        summary = summary_of(written.summary)
+    except msgspec.ValidationError as error:
+        raise refused(name, str(error)) from error
+    except ContextwrightError as error:
+        raise ParseError(f"recipe {shown(name)}: {error}") from error
+    note = (
+        written.note
+        if isinstance(written.note, OmissionNote)
+        else (OmissionNote() if written.note else None)
+    )
+    return Recipe(
+        name=name,
+        title=written.title,
+        system=tuple(rooted(section, name, folder) for section in written.system),
+        window=written.window,
+        clearing=written.clearing,
+        budget=written.budget,
+        answer=written.answer,
+        note=note,
+        summary=summary,
+        placement=written.placement,
+        oversize=written.oversize,
+        cache=written.cache,
+        stored_system=written.stored_system,
+        reply_media=written.reply_media,
+        # TOML has no null: an empty argument is a tool that only ends the turn.
+        reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
+        options=written.options,
+    )
+
+
+def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:
+    """How summaries are made, if they are."""
+    if isinstance(written, WrittenSummary):
+        return SummaryPolicy(written.tokens, written.model)
+    return SummaryPolicy() if written else None
+
+
+def require_no_negatives(part: str, value: object) -> None:
+    """Numbers of a window, of clearing and of a note count something."""
+    for field in getattr(value, "__struct_fields__", ()):
+        number = getattr(value, field)
+        if isinstance(number, int | float) and number < 0:
+            raise UsageError(f"{part}.{field}: {number} is less than nothing")
+
+
+def refused(name: str, fault: str) -> ParseError:
+    """An error that names the place in the recipe, and what could stand there."""
+    message, _, place = fault.partition(" - at `$")
+    place = place.strip(".`")
+    if len(message) > LONGEST_FAULT:
+        message = message[: LONGEST_FAULT - 1] + "…"
+    known = FIELDS.get(place, [])
+    if place.endswith("type"):
+        known = types_of(BuiltInWindow if place.startswith("window") else BuiltIn)
+    hint = f"known: {', '.join(known)}" if known else "see docs/recipes.md"
+    if message in RENAMED:
+        hint = f"it is called {RENAMED[message]!r} now"
+    return ParseError(
+        message, path=f"recipe {shown(name)}{': ' + place if place else ''}", hint=hint
+    )
+
+
+LONGEST_FAULT = 120
+RENAMED = {
+    "Object contains unknown field `fading`": "clearing",
+    "Invalid value 'recalled'": "past-messages",
+    "Invalid value 'relevant'": "past-excerpts",
+}
+"""What msgspec says of a name of version 0.1, and the name it has now."""
+FIELDS = {
+    "": list(Written.__struct_fields__),
+    "clearing": list(Clearing.__struct_fields__),
+    "note": list(OmissionNote.__struct_fields__),
+    "summary": list(WrittenSummary.__struct_fields__),
+}
+"""The fields of a recipe and of its parts."""
+
+
+def types_of(union: Any) -> list[str]:
+    """The names under which the members of a union stand in a file."""
+    return [str(member.__struct_config__.tag) for member in get_args(union)]
+
+
+def rooted(section: str | BuiltIn, name: str, folder: Path | None) -> str | BuiltIn:
+    """The section; one that reads a file reads it below the recipe's own folder."""
+    if not isinstance(section, File):
+        return section
+    if folder is None:
+        raise ParseError(f"recipe {shown(name)}: it has no folder to read {shown(section.path)} in")
+    if section.root is not None:
+        raise ParseError(f"recipe {shown(name)}: files are read below the recipe's own folder")
+    return msgspec.structs.replace(section, root=str(folder))

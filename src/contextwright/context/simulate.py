@@ -1,0 +1,361 @@
+"""What a policy would have cost: a recorded conversation, played request by request.
+
+Every reply in a conversation was the answer to a request: to everything before it. `simulate`
+builds each of those requests with a recipe, holds it against the provider's rules and the budget,
+and follows what the provider's prompt cache would have kept. So a window is chosen on your own
+logs, before it costs money.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.context.cache_marks import LOOKBACK
+from contextwright.context.context import Context
+from contextwright.context.recipe import Recipe
+from contextwright.errors import BudgetError
+from contextwright.formats.api import check
+from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.message import Message
+from contextwright.models import Model, as_model
+from contextwright.windows.log import Log
+
+__all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Told after each request how many of how many are done."""
+
+START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+"""The clock of conversations that tell no times: each question comes a minute after the last."""
+
+
+class Charge(Struct, frozen=True):
+    """How a provider books the tokens of one request; the three add up to all of them."""
+
+    read: int
+    """Taken from the cache."""
+    written: int
+    """Processed, and left in the cache for the next request."""
+    plain: int
+    """Processed, and forgotten."""
+
+
+class Request(Struct, frozen=True):
+    """One request of a run."""
+
+    messages: int
+    """How many messages the conversation had."""
+    tokens: int
+    shared: int
+    """Tokens that lie in the previous request's prefix."""
+    charge: Charge
+    dollars: float | None
+    """What the input costs; None where the model's prices are not known."""
+    errors: tuple[str, ...] = ()
+    """What the provider would refuse."""
+    over_budget: bool = False
+    lost_question: bool = False
+    cause: str = ""
+    """Why the previous request's prefix broke, where it did."""
+
+
+class Row(Struct, frozen=True):
+    """How one recipe did over a whole run."""
+
+    recipe: str
+    requests: tuple[Request, ...]
+    refused: int = 0
+    """Requests that could not be made: not even the newest turn fits into the budget."""
+
+    @property
+    def invalid(self) -> int:
+        """Requests that the provider would refuse."""
+        return sum(bool(request.errors) for request in self.requests)
+
+    @property
+    def over_budget(self) -> int:
+        """Requests larger than the budget."""
+        return sum(request.over_budget for request in self.requests)
+
+    @property
+    def lost_questions(self) -> int:
+        """Requests without the newest question."""
+        return sum(request.lost_question for request in self.requests)
+
+    @property
+    def sent(self) -> int:
+        """Tokens of all requests."""
+        return sum(request.tokens for request in self.requests)
+
+    @property
+    def shared(self) -> int:
+        """Tokens that lie in the prefix of the request before."""
+        return sum(request.shared for request in self.requests)
+
+    @property
+    def uncached(self) -> int:
+        """Tokens that no cache can hold: those outside the common prefix."""
+        return self.sent - self.shared
+
+    @property
+    def share(self) -> float:
+        """The share of all tokens sent that lies in the previous request's prefix."""
+        return self.shared / self.sent if self.sent else 1.0
+
+    @property
+    def breaks(self) -> int:
+        """How often a request did not simply add to the one before."""
+        return sum(bool(request.cause) for request in self.requests)
+
+    @property
+    def dollars(self) -> float | None:
+        """What the input of all requests costs; None where prices are not known."""
+        known = [request.dollars for request in self.requests if request.dollars is not None]
+        return sum(known) if len(known) == len(self.requests) else None
+
+    @property
+    def sound(self) -> bool:
+        """Whether every request was made, legal, within budget, and with its question."""
+        return not (self.refused or self.invalid or self.over_budget or self.lost_questions)
+
+    def summary(self) -> dict[str, Any]:
+        """The figures as JSON, without the single requests."""
+        return {
+            "recipe": self.recipe,
+            "requests": len(self.requests) + self.refused,
+            "refused": self.refused,
+            "invalid": self.invalid,
+            "over_budget": self.over_budget,
+            "lost_questions": self.lost_questions,
+            "sent": self.sent,
+            "shared": self.shared,
+            "uncached": self.uncached,
+            "share": round(self.share, 4),
+            "breaks": self.breaks,
+            "dollars": None if self.dollars is None else round(self.dollars, 6),
+        }
+
+
+def simulate(
+    conversation: Conversation | Iterable[Message],
+    recipes: Sequence[Recipe],
+    *,
+    model: str | Model,
+    budget: int | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Play a conversation with each recipe: one row a recipe, in their order.
+
+    Clocks are handed the time of the newest question.
+    """
+    conversation = as_conversation(conversation)
+    facts = as_model(model)
+    places = requests_of(conversation.messages)
+    rows: list[Row] = []
+    for number, recipe in enumerate(recipes):
+        run = Run(conversation, recipe, facts, format or facts.format, budget)
+        requests: list[Request] = []
+        for done, place in enumerate(places, 1):
+            request = run.request(place)
+            if request is not None:
+                requests.append(request)
+            if progress is not None:
+                progress(number * len(places) + done, len(recipes) * len(places))
+        rows.append(Row(recipe.name, tuple(requests), len(places) - len(requests)))
+    return rows
+
+
+def total(rows: Sequence[Row]) -> Row:
+    """The rows of one recipe over several conversations as one."""
+    requests = tuple(request for row in rows for request in row.requests)
+    return Row(rows[0].recipe, requests, sum(row.refused for row in rows))
+
+
+def requests_of(messages: Sequence[Message]) -> list[int]:
+    """How many messages each request had: all before a reply, and all, if no reply came yet.
+
+    Assistant messages that follow each other are one reply; before anyone has spoken there is
+    nothing to reply to.
+    """
+    places: list[int] = []
+    spoken = waiting = False
+    for place, message in enumerate(messages):
+        if message.visibility != "public" or message.role == "system":
+            continue
+        if message.role != "assistant":
+            spoken = waiting = True
+        elif spoken and waiting:
+            places.append(place)
+            waiting = False
+    return [*places, len(messages)] if waiting else places
+
+
+class Run:
+    """One conversation under one recipe; every message is priced once."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        recipe: Recipe,
+        model: Model,
+        format: str,
+        budget: int | None,
+    ) -> None:
+        reply_tools = {**conversation.reply_tools, **recipe.reply_tools}
+        self.recipe = msgspec.structs.replace(recipe, reply_tools=reply_tools)
+        self.conversation = conversation
+        self.model = model
+        self.format = format
+        self.budget = budget
+        self.history = recipe.history(model=model, format=format)
+        self.clock = Clock()
+        self.cache = Cache(format, model)
+        self.previous: Context | None = None
+
+    def request(self, place: int) -> Request | None:
+        """The request after so many messages; None if nothing fits into the budget."""
+        self.history.extend(self.conversation.messages[len(self.history) : place])
+        now = self.clock.at(self.history.log)
+        try:
+            context = self.recipe.build(
+                self.history,
+                model=self.model,
+                format=self.format,
+                tools=self.conversation.tools,
+                now=now,
+                budget=self.budget,
+            )
+        except BudgetError:
+            return None
+        previous, self.previous = self.previous, context
+        return self.measured(context, previous)
+
+    def measured(self, context: Context, previous: Context | None) -> Request:
+        """A request in figures, held against the rules, the budget and the one before."""
+        problems = check(context.payload, self.format, model=self.model)
+        comparison = context.compared_with(previous) if previous else None
+        charge = self.cache.charge(context)
+        ledger = context.ledger
+        return Request(
+            messages=len(self.history),
+            tokens=ledger.tokens,
+            shared=comparison.shared if comparison else 0,
+            charge=charge,
+            dollars=dollars(charge, self.model),
+            errors=tuple(str(problem) for problem in problems if problem.level == "error"),
+            over_budget=ledger.most > ledger.budget,
+            lost_question=self.lost_question(context),
+            cause=comparison.cause if comparison and comparison.first_difference else "",
+        )
+
+    def lost_question(self, context: Context) -> bool:
+        """Whether the newest question is not in the request."""
+        questions = self.history.log.questions
+        return bool(questions) and not context.decisions.is_kept(questions[-1])
+
+
+class Clock:
+    """The time of the newest question, told or made up."""
+
+    def __init__(self) -> None:
+        self.question: int | None = None
+        self.questions = 0
+
+    def at(self, log: Log) -> datetime:
+        """The time to hand to sections now."""
+        question = log.questions[-1] if log.questions else None
+        if question != self.question:
+            self.question = question
+            self.questions += 1
+        told = log[question].time if question is not None else None
+        return told or START + timedelta(minutes=self.questions)
+
+
+# --- the provider's cache ----------------------------------------------------------------------
+
+
+def dollars(charge: Charge, model: Model) -> float | None:
+    """What the input of a request costs, in the prices of the model.
+
+    Tokens read from the cache cost `cache_read`. Tokens written to it cost `cache_write` where
+    the provider takes money for that (Anthropic, newer OpenAI models) and the price of any input
+    where it does not. All others cost `input`. None where the price of input is not known.
+    """
+    prices = model.prices
+    if prices.input is None:
+        return None
+    read = prices.input if prices.cache_read is None else prices.cache_read
+    write = prices.input if prices.cache_write is None else prices.cache_write
+    return (charge.read * read + charge.written * write + charge.plain * prices.input) / 1_000_000
+
+
+class Cache:
+    """What a provider keeps of earlier requests, as long as they come in time.
+
+    Anthropic keeps prefixes that end at a cache mark, and finds them at a mark or up to 20 blocks
+    before one; the others keep every prefix by themselves. Prefixes shorter than the model's
+    `cache_minimum` are never kept. A mark with volatile text behind it counts as the end of the
+    message before, which is a little less than what is kept.
+    """
+
+    def __init__(self, format: str, model: Model) -> None:
+        self.marked = format == "anthropic"
+        self.caches = model.prices.cache_read is not None
+        self.minimum = model.cache_minimum or 0
+        self.kept: set[str] = set()
+
+    def charge(self, context: Context) -> Charge:
+        """Book a request, and keep what it leaves."""
+        reached = [0]
+        for unit in context.prefix:
+            reached.append(reached[-1] + unit.tokens)
+        ends = list(marks_of(context)) if self.marked else list(range(1, len(reached)))
+        ends = [end for end in ends if self.caches and reached[end] >= self.minimum]
+        found = max((self.found(context, end) for end in ends), default=0)
+        last = max(ends, default=0)
+        self.kept.update(context.prefix[end - 1].chain for end in ends)
+        # What stands in no unit, such as the frame of the whole request, is never cached.
+        written = max(reached[last] - reached[found], 0)
+        tokens = context.ledger.tokens
+        return Charge(reached[found], written, tokens - reached[found] - written)
+
+    def found(self, context: Context, end: int) -> int:
+        """The longest kept prefix that is looked for from one mark, as a number of units."""
+        room = LOOKBACK if self.marked else 1
+        while end and room > 0:
+            unit = context.prefix[end - 1]
+            if unit.chain in self.kept:
+                return end
+            room -= blocks_of(context.payload, unit.place)
+            end -= 1
+        return 0
+
+
+def marks_of(context: Context) -> Iterator[int]:
+    """Where cache marks stand: numbers of units, each the end of a prefix."""
+    for index, unit in enumerate(context.prefix):
+        blocks = content_of(context.payload, unit.place)
+        for block in blocks:
+            if isinstance(block, dict) and "cache_control" in block:
+                end = index + 1 if block is blocks[-1] else index
+                if end:
+                    yield end
+
+
+def blocks_of(payload: dict[str, Any], place: str) -> int:
+    """How many blocks a unit has."""
+    return max(len(content_of(payload, place)), 1)
+
+
+def content_of(payload: dict[str, Any], place: str) -> list[Any]:
+    """The blocks of a unit of an Anthropic request."""
+    content: Any = payload.get(place)
+    if place.startswith("messages["):
+        content = payload["messages"][int(place[9:-1])]["content"]
+    return cast("list[Any]", content) if isinstance(content, list) else []

@@ -1,0 +1,64 @@
+"""Thinking that its provider ties to the exact words before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Thinking
+from contextwright.models import Model
+
+__all__ = ["open_turn", "strip_thinking", "without_thinking"]
+
+
+def strip_thinking(
+    messages: list[Message],
+    places: Sequence[int | str],
+    first_changed: int | None,
+    model: Model,
+    changes: list[Change],
+) -> None:
+    """Take out thinking that is bound to words which are not before it any more.
+
+    An open tool loop keeps its thinking on the models whose API demands it.
+    """
+    if first_changed is None:
+        return
+    demanded = open_turn(messages) if model.legacy_thinking else len(messages)
+    for place, index in enumerate(places[:demanded]):
+        bare = without_thinking(messages[place])
+        if bare is not messages[place] and isinstance(index, int) and index > first_changed:
+            messages[place] = bare
+            reason = "what stood before it has changed"
+            changes.append(Change("loss.thinking", f"messages[{index}]", reason))
+
+
+def without_thinking(message: Message) -> Message:
+    """A message without the thinking that was signed for words which are no longer before it."""
+    if message.role != "assistant":
+        return message
+    parts = [part for part in message.parts if not is_bound(part)]
+    return message if len(parts) == len(message.parts) else message.with_parts(parts)
+
+
+def is_bound(part: Part) -> bool:
+    """Whether a part is thinking that is tied to what stood before it."""
+    return isinstance(part, Thinking) and part.signature is not None and part.origin == "anthropic"
+
+
+def open_turn(messages: Sequence[Message]) -> int:
+    """Where the assistant's turn of an unfinished tool loop begins; the end if there is none.
+
+    Models that are told to think refuse results whose calls have lost the thinking before them.
+    """
+    stop = len(messages)
+    answered = False
+    while stop and messages[stop - 1].role != "assistant":
+        stop -= 1
+        answered = answered or bool(messages[stop].results)
+    if not answered:
+        return len(messages)
+    while stop and messages[stop - 1].role == "assistant":
+        stop -= 1
+    return stop

@@ -1,0 +1,325 @@
+"""Where JSON text is wrong: the slow, exact reader behind `contextwright.documents.read`.
+
+The fast decoder says "malformed, byte 48211". A person wants `messages[3].content`, the line,
+and what to do. Only text that is already suspect comes here, so this reader may take its time:
+one forward scan over tokens, with the path to the current value on a stack of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isinf
+from sys import get_int_max_str_digits
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ParseError, shown
+
+__all__ = ["find_fault", "step", "without_bad_text"]
+
+Expected: TypeAlias = Literal["value", "key", "colon", "more", "nothing"]
+
+TOKEN = re.compile(
+    rb"[ \t\r\n]*+(?:"
+    rb"(?P<mark>[{}\[\],:])"
+    rb'|(?P<string>")'
+    rb"|(?P<number>-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?![0-9A-Za-z.+-])"
+    rb"|(?P<word>true|false|null)(?![0-9A-Za-z_])"
+    rb"|(?P<end>\Z))"
+)
+BLANK = re.compile(rb"[ \t\r\n]*+")
+WORD = re.compile(rb"[+-]?[0-9A-Za-z_.+-]++")
+PLAIN_TEXT = re.compile(rb'[^"\\\x00-\x1f]*+')
+ESCAPED = b'"\\/bfnrtu'
+ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole pair
+    rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    rb"|\\u[0-9a-fA-F]{4}|(?P<broken>\\u.{0,4})|\\.",
+    re.DOTALL,
+)
+PLAIN_KEY = re.compile(r"[^\W\d][\w-]*", re.ASCII)
+LONGEST_PATH = 120
+
+WANTED: dict[Expected, str] = {
+    "value": "a value",
+    "key": "a key in double quotes",
+    "colon": "a colon after the key",
+    "more": "a comma or the closing bracket",
+    "nothing": "nothing more",
+}
+
+
+def without_bad_text(data: bytes) -> tuple[bytes, int]:
+    """JSON text with U+FFFD for halves of characters and NUL, and how many there were."""
+    found = 0
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        nonlocal found
+        if match["half"] is None and match[0] != rb"\u0000":
+            return match[0]
+        found += 1
+        return rb"\ufffd"
+
+    return (ESCAPE.sub(replaced, data), found) if b"\\u" in data else (data, 0)
+
+
+def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | None:
+    """The first thing wrong with JSON text: its line, its path and what to do; None if sound.
+
+    `depth` is how deep values may nest; `first_line` is the number of the text's first line.
+    """
+    reader = Reader(data, depth)
+    try:
+        reader.read()
+    except Fault as fault:
+        line = first_line + data.count(b"\n", 0, fault.offset)
+        line_start = data.rfind(b"\n", 0, fault.offset) + 1
+        column = len(data[line_start : fault.offset].decode(errors="replace")) + 1
+        message = f"{fault} at column {column}"
+        return ParseError(message, path=reader.path, line=line, hint=fault.hint)
+    return None
+
+
+class Fault(Exception):
+    """Stops the reader at the first place that is wrong."""
+
+    def __init__(self, offset: int, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.hint = hint
+
+
+class Level(Struct):
+    """An object or a list that is still open, and where in it the reader stands."""
+
+    closer: bytes
+    place: str | int
+    keys: set[str]
+
+
+class Reader:
+    """Reads until something is wrong; `path` then leads to the place."""
+
+    def __init__(self, data: bytes, depth: int) -> None:
+        self.data = data
+        self.depth = depth
+        self.levels: list[Level] = []
+        self.expected: Expected = "value"
+        self.opened = False
+        """The last token opened a bracket, so that it may close at once."""
+
+    @property
+    def path(self) -> str:
+        """The way to the current value, as `messages[3].content`."""
+        path = "".join(step(level.place) for level in self.levels).removeprefix(".")
+        half = LONGEST_PATH // 2
+        return path if len(path) <= LONGEST_PATH else f"{path[:half]}…{path[-half:]}"
+
+    def read(self) -> None:
+        """Take token after token; returns when the whole text is sound.
+
+        Raises:
+            Fault: at the first place that is not.
+        """
+        self._refuse_other_encodings()
+        offset = 0
+        while match := TOKEN.match(self.data, offset):
+            kind, offset = match.lastgroup, match.end()
+            token, start = match[kind or 0], match.start(kind or 0)
+            if kind == "string":
+                offset = self._string_end(start)
+                token = self.data[start:offset]
+            if kind == "end":
+                return self._end()
+            if self.expected == "nothing":
+                raise Fault(
+                    start, "something follows the document", "JSON Lines are read with --jsonl"
+                )
+            if kind == "mark":
+                self._mark(token, start)
+            elif kind == "string":
+                self._string(token, start)
+            elif self.expected == "value":
+                check_number(token, start)
+                self._after_value()
+            else:
+                raise self._unexpected(token, start)
+        raise self._unreadable(BLANK.match(self.data, offset).end())  # pyright: ignore
+
+    def _mark(self, mark: bytes, start: int) -> None:
+        closes = bool(self.levels) and mark == self.levels[-1].closer
+        if mark in b"{[" and self.expected == "value":
+            self._open(mark, start)
+        elif closes and (self.expected == "more" or self.opened):
+            self.levels.pop()
+            self._after_value()
+        elif mark == b"," and self.expected == "more":
+            self._next_place()
+        elif mark == b":" and self.expected == "colon":
+            self.expected = "value"
+        else:
+            raise self._unexpected(mark, start)
+
+    def _open(self, mark: bytes, start: int) -> None:
+        if len(self.levels) == self.depth:
+            raise Fault(
+                start, f"nested deeper than {self.depth} levels", "no format nests that deeply"
+            )
+        is_object = mark == b"{"
+        self.levels.append(Level(b"}" if is_object else b"]", "" if is_object else 0, set()))
+        self.expected = "key" if is_object else "value"
+        self.opened = True
+
+    def _next_place(self) -> None:
+        level = self.levels[-1]
+        if isinstance(level.place, int):
+            level.place += 1
+            self.expected = "value"
+        else:
+            self.expected = "key"
+
+    def _after_value(self) -> None:
+        self.expected = "more" if self.levels else "nothing"
+        self.opened = False
+
+    def _string(self, token: bytes, start: int) -> None:
+        if self.expected == "key":
+            self._key(token, start)
+        elif self.expected == "value":
+            check_string(token, start)
+            self._after_value()
+        else:
+            raise self._unexpected(token, start)
+
+    def _key(self, token: bytes, start: int) -> None:
+        level = self.levels[-1]
+        check_string(token, start)
+        key = msgspec.json.decode(token, type=str)
+        level.place = key
+        if key in level.keys:
+            raise Fault(start, f"the key {shown(key)} stands twice", "keep one of them")
+        level.keys.add(key)
+        self.expected = "colon"
+        self.opened = False
+
+    def _end(self) -> None:
+        if self.expected == "nothing":
+            return
+        offset = len(self.data.rstrip(b" \t\r\n"))
+        if not self.levels and self.expected == "value":
+            raise Fault(offset, "there is nothing here", "expected a JSON document")
+        raise self._truncated(offset)
+
+    def _truncated(self, offset: int) -> Fault:
+        return Fault(offset, "the document ends in the middle", "was it written whole?")
+
+    def _unexpected(self, token: bytes, start: int) -> Fault:
+        wanted = WANTED[self.expected]
+        return Fault(start, f"unexpected {quoted(token)}", f"expected {wanted}")
+
+    def _string_end(self, start: int) -> int:
+        """The position after the quote that closes the string that begins at `start`."""
+        stop = text_end(self.data, start + 1)
+        if self.data[stop : stop + 1] == b'"':
+            return stop + 1
+        fault = broken_string(self.data, stop)
+        if fault is None:
+            raise self._truncated(stop)
+        check_string(self.data[start:stop] + b'"', start)  # what stands before may be wrong first
+        raise fault
+
+    def _unreadable(self, start: int) -> Fault:
+        """What no token begins with: a word JSON does not have, or garbage."""
+        word = WORD.match(self.data, start)
+        if word is None:
+            character = self.data[start : start + 4].decode(errors="replace")[:1]
+            return self._unexpected(character.encode(), start)
+        plain = word[0].lstrip(b"+-").lower()
+        if plain in (b"nan", b"infinity", b"inf"):
+            return Fault(start, f"{quoted(word[0])} is no JSON value", "write null, or a string")
+        if word.end() == len(self.data) and self.levels:
+            return self._truncated(word.end())
+        return self._unexpected(word[0], start)
+
+    def _refuse_other_encodings(self) -> None:
+        head = self.data[:4]
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
+            raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
+
+
+def step(place: str | int) -> str:
+    """One step of a path; a key that is no plain word stands in brackets."""
+    if isinstance(place, int):
+        return f"[{place}]"
+    return f".{place}" if not place or PLAIN_KEY.fullmatch(place) else f"[{shown(place)}]"
+
+
+def quoted(token: bytes) -> str:
+    """A piece of the text as errors quote it."""
+    return shown(token[:200].decode(errors="replace"))
+
+
+def check_number(token: bytes, start: int) -> None:
+    """Numbers that JSON can spell and no program can hold.
+
+    Raises:
+        Fault: the number is one of them.
+    """
+    digits = len(token.lstrip(b"-"))
+    if token.lstrip(b"-").isdigit():
+        if digits > get_int_max_str_digits() > 0:
+            raise Fault(start, f"an integer of {digits:,} digits", "write it as a string")
+    elif token[-1:].isdigit() and isinf(float(token)):
+        raise Fault(start, f"the number {quoted(token)} is too large", "write it as a string")
+
+
+def check_string(token: bytes, start: int) -> None:
+    """Strings that hold no text.
+
+    Raises:
+        Fault: the bytes are not UTF-8, or an escape names no character.
+    """
+    try:
+        token.decode()
+    except UnicodeDecodeError as error:
+        place, byte = start + error.start, token[error.start]
+        raise Fault(place, f"byte 0x{byte:02x} is not UTF-8", "save the file as UTF-8") from None
+    if rb"\u" not in token:
+        return
+    for escape in ESCAPE.finditer(token):
+        if escape.lastgroup:
+            raise broken_escape(escape, start)
+
+
+def broken_escape(escape: re.Match[bytes], start: int) -> Fault:
+    """An escape that names no character."""
+    place, spelling = start + escape.start(), quoted(escape[0])
+    if escape["half"]:
+        hint = "write both halves, or \\ufffd"
+        return Fault(place, f"{spelling} is half of a surrogate pair", hint)
+    return Fault(place, f"{spelling} is no escape", "\\u takes four hexadecimal digits")
+
+
+def text_end(data: bytes, start: int) -> int:
+    """The position of the first byte that cannot continue a string: a quote, or a fault."""
+    while True:
+        start = PLAIN_TEXT.match(data, start).end()  # pyright: ignore
+        escape = data[start : start + 2]
+        if len(escape) < 2 or escape[:1] != b"\\" or escape[1:] not in ESCAPED:
+            return start
+        start += 2
+
+
+def broken_string(data: bytes, stop: int) -> Fault | None:
+    """Why a string stops before its closing quote; None where the data ends."""
+    byte = data[stop : stop + 1]
+    if not byte or (byte == b"\\" and stop + 1 == len(data)):
+        return None
+    if byte == b"\\":
+        escape = quoted(data[stop : stop + 2])
+        return Fault(stop, f"{escape} is no escape", "write \\\\ for a backslash")
+    return Fault(
+        stop, f"a raw control character {quoted(byte)} in a string", "write it as an escape"
+    )

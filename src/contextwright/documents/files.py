@@ -1,0 +1,318 @@
+"""What a path holds, be it a file, a folder or a zip: names to read from, never paths to write to.
+
+Members of a zip are read as they are unpacked; nothing is extracted. A name inside is data: it is
+compared and shown, and opens nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from contextwright.documents.faults import without_bad_text
+from contextwright.documents.read import (
+    CHUNK,
+    DOCUMENT_LIMIT,
+    decode,
+    lines_of,
+    standard_input,
+    too_large,
+)
+from contextwright.errors import ParseError, UsageError, shown
+
+__all__ = ["Files", "Folder", "OneFile", "Zip", "open_files"]
+
+ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
+RATIO = 200
+"""How many times a member may grow while it is unpacked: text rarely shrinks to a twentieth."""
+SMALL = 64 * 2**20
+"""Members up to this size may grow as they like."""
+MOST_MEMBERS = 200_000
+ENCRYPTED = 1
+IN_MEMORY = 8 * 2**20
+PIPE_LIMIT = 4 * 2**30
+"""Bytes that are taken from a pipe: they are kept in a temporary file until they are read."""
+
+
+class Files:
+    """Named streams of bytes that can be opened any number of times."""
+
+    def __init__(self, label: str, names: tuple[str, ...], total: int) -> None:
+        self.label = label
+        """What the user called it."""
+        self.names = names
+        self.total = total
+        """All bytes there are to read."""
+        self.replace = False
+        """Put U+FFFD for what cannot be stored: halves of characters, NUL."""
+        self.replaced = 0
+        """How often that was done."""
+        self.past = 0
+        self.stream: IO[bytes] | None = None
+
+    @property
+    def position(self) -> int:
+        """How many bytes have been read, for a progress bar."""
+        open_now = self.stream is not None and not self.stream.closed
+        return min(self.total, self.past + (self.stream.tell() if open_now else 0))  # pyright: ignore
+
+    def mend(self, data: bytes) -> bytes:
+        """JSON text as it may be read."""
+        if not self.replace:
+            return data
+        mended, found = without_bad_text(data)
+        self.replaced += found
+        return mended
+
+    def shown(self, name: str) -> str:
+        """The name of a member in errors."""
+        return name if self.label == name else f"{self.label}: {name}"
+
+    def raw(self, name: str) -> IO[bytes]:
+        """The bytes of a member."""
+        raise NotImplementedError
+
+    @contextmanager
+    def open(self, name: str) -> Generator[BinaryIO]:
+        """A member as a stream; whatever is wrong with it names it."""
+        with self.naming(name), self.raw(name) as stream:
+            self.stream = stream
+            yield cast("BinaryIO", stream)
+            self.past += stream.tell()
+
+    @contextmanager
+    def naming(self, name: str) -> Generator[None]:
+        """Put the member's name before whatever is wrong with it."""
+        try:
+            yield
+        except ParseError as error:
+            raise error.within(file=self.shown(name)) from None
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise damaged(self.shown(name), error) from None
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"cannot read {shown(self.shown(name))}: {reason}") from None
+
+    def document(self, name: str) -> Any:
+        """The JSON value of a member that is small by nature."""
+        with self.open(name) as stream:
+            data = stream.read(DOCUMENT_LIMIT + 1)
+            if len(data) > DOCUMENT_LIMIT:
+                raise too_large("document", DOCUMENT_LIMIT, line=None)
+            return decode(self.mend(data))
+
+    def lines(self, name: str) -> Iterator[tuple[int, Any]]:
+        """The JSON value of each line of a member; the first bad line ends it."""
+        with self.open(name) as stream:
+            for number, value in lines_of(stream, mend=self.mend):
+                if isinstance(value, ParseError):
+                    raise value
+                yield number, value
+
+    def ending(self, *endings: str) -> list[str]:
+        """The names that end so, in their order."""
+        return [name for name in self.names if name.lower().endswith(endings)]
+
+    def close(self) -> None:
+        """Give back what was opened."""
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OneFile(Files):
+    """A single file, or what came through standard input."""
+
+    def __init__(self, label: str, path: str | Path | None, spooled: IO[bytes] | None) -> None:
+        size = os.path.getsize(path) if path is not None else length(cast("IO[bytes]", spooled))
+        super().__init__(label, (label,), size)
+        self.path = path
+        self.spooled = spooled
+
+    def raw(self, name: str) -> IO[bytes]:
+        """The file from its beginning."""
+        if self.path is not None:
+            return open(self.path, "rb")
+        spooled = cast("IO[bytes]", self.spooled)
+        spooled.seek(0)
+        return cast("IO[bytes]", Unclosed(spooled))
+
+    def close(self) -> None:
+        """Forget what standard input said."""
+        if self.spooled is not None:
+            self.spooled.close()
+
+
+class Unclosed:
+    """A stream that stays open when a reader is done with it: it will be read again."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.read = stream.read
+        self.readline = stream.readline
+        self.tell = stream.tell
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can no longer be read."""
+        return self.stream.closed
+
+    def __enter__(self) -> Unclosed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Folder(Files):
+    """A folder with all that is below it. Links lead out of it and are not followed."""
+
+    def __init__(self, path: Path) -> None:
+        found: dict[str, int] = {}
+        for folder, folders, names in os.walk(path, onerror=refuse):
+            folders.sort()
+            for name in sorted(names):
+                file = Path(folder, name)
+                facts = file.lstat()
+                if stat.S_ISREG(facts.st_mode):
+                    found[file.relative_to(path).as_posix()] = facts.st_size
+        super().__init__(str(path), tuple(found), sum(found.values()))
+        self.path = path
+
+    def raw(self, name: str) -> IO[bytes]:
+        """A file that was found below the folder."""
+        return open(self.path / name, "rb")
+
+
+class Zip(Files):
+    """A zip archive."""
+
+    def __init__(self, label: str, stream: IO[bytes]) -> None:
+        self.below = stream
+        try:
+            self.archive = zipfile.ZipFile(stream)
+            self.members = members_of(self.archive)
+        except (ParseError, zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            stream.close()
+            if isinstance(error, ParseError):
+                raise error.within(file=label) from None
+            raise damaged(label, error) from None
+        names = tuple(sorted(self.members))
+        super().__init__(label, names, sum(info.file_size for info in self.members.values()))
+
+    def raw(self, name: str) -> IO[bytes]:
+        """A member as it is unpacked, unless it would grow out of all proportion."""
+        info = self.members[name]
+        if info.flag_bits & ENCRYPTED:
+            raise ParseError("is encrypted", hint="unpack it with its password")
+        if info.file_size > SMALL and info.file_size > RATIO * max(info.compress_size, 1):
+            raise ParseError(
+                f"grows from {info.compress_size:,} to {info.file_size:,} bytes, "
+                f"more than {RATIO} times: this may be a zip bomb",
+                hint="unpack it yourself if you trust it",
+            )
+        try:
+            return self.archive.open(info)
+        except NotImplementedError as error:
+            raise ParseError(
+                f"cannot be unpacked: {shown(str(error))}", hint="unpack it yourself"
+            ) from None
+
+    def close(self) -> None:
+        """Close the archive and the file it is in."""
+        self.archive.close()
+        self.below.close()
+
+
+def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The members of an archive by name; each name stands once."""
+    members = [info for info in archive.infolist() if not info.is_dir()]
+    if len(members) > MOST_MEMBERS:
+        raise ParseError(f"holds more than {MOST_MEMBERS:,} files")
+    named = {info.filename: info for info in members}
+    for info in members:
+        if named[info.filename] is not info:
+            raise ParseError(f"two members are called {shown(info.filename)}")
+    return named
+
+
+def damaged(file: str, error: BaseException) -> ParseError:
+    """A zip that cannot be read."""
+    return ParseError(
+        f"the zip is damaged: {shown(str(error))}", file=file, hint="download it again"
+    )
+
+
+def open_files(source: str | Path) -> Files:
+    """What a path holds; `-` is standard input.
+
+    Raises:
+        UsageError: nothing there can be read.
+        ParseError: it is a zip that cannot be opened.
+    """
+    label = "standard input" if source == "-" else str(source)
+    try:
+        if source == "-":
+            return from_stream(label, standard_input())
+        path = Path(source)
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return Folder(path)
+        if not stat.S_ISREG(mode):  # a pipe can be read only once
+            with open(path, "rb") as stream:
+                if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty()):
+                    hint = "name a file, a folder, a zip or a pipe"
+                    raise UsageError(f"{shown(label)} is a device", hint=hint)
+                return from_stream(label, stream)
+        stream = open(path, "rb")
+        if stream.read(4) in (ZIP, EMPTY_ZIP):
+            return Zip(label, stream)
+        stream.close()
+        return OneFile(label, path, None)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(
+            f"cannot read {shown(label)}: {reason.lower()}", hint="name a file, a folder or a zip"
+        ) from None
+
+
+def from_stream(label: str, stream: BinaryIO) -> Files:
+    """What comes through a pipe, kept in memory or, if it is much, in an unnamed file."""
+    spooled = cast("IO[bytes]", tempfile.SpooledTemporaryFile(IN_MEMORY))
+    size = 0
+    while chunk := stream.read(CHUNK):
+        if not size and not chunk.startswith((ZIP, EMPTY_ZIP)) and b"\0" in chunk:
+            spooled.close()
+            hint = "give a file of another tool, a zip, or JSON"
+            raise ParseError("it holds NUL bytes: it is not text", file=label, hint=hint)
+        size += len(chunk)
+        if size > PIPE_LIMIT:
+            spooled.close()
+            hint = "save it to a file and import the file"
+            raise ParseError(f"more than {PIPE_LIMIT:,} bytes from a pipe", file=label, hint=hint)
+        spooled.write(chunk)
+    spooled.seek(0)
+    if spooled.read(4) in (ZIP, EMPTY_ZIP):
+        return Zip(label, spooled)
+    return OneFile(label, None, spooled)
+
+
+def length(stream: IO[bytes]) -> int:
+    """How many bytes a stream holds."""
+    return stream.seek(0, os.SEEK_END)
+
+
+def refuse(error: OSError) -> None:
+    """A folder that cannot be listed is an error, not an empty folder."""
+    raise error

@@ -1,0 +1,203 @@
+"""Reading JSON and JSON Lines from files, standard input and bytes, whatever is in them.
+
+Nothing wrong gets in: broken or foreign encodings, keys that stand twice, half surrogate pairs,
+NaN, bottomless nesting and endless lines are refused with line, path and hint. What is sound
+pays little for it: one decode and one encode at C speed, and one walk over the values.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import msgspec
+
+from contextwright.documents.faults import find_fault
+from contextwright.errors import ParseError, UsageError, shown
+from contextwright.text.json import encode_json
+
+__all__ = [
+    "DEPTH",
+    "DOCUMENT_LIMIT",
+    "LINE_LIMIT",
+    "Mend",
+    "Source",
+    "decode",
+    "lines_of",
+    "read_bytes",
+    "read_document",
+    "read_lines",
+]
+
+Source: TypeAlias = str | Path | bytes
+"""A file's path, `-` for standard input, or the bytes themselves."""
+
+Mend: TypeAlias = Callable[[bytes], bytes]
+"""Replaces what no JSON text may hold before it is read."""
+
+DEPTH = 200
+"""How deep values may nest. Real requests stay under 30, schemas included; Python's own stack
+holds about 1,000 calls, so that everything behind this door may recurse without a thought."""
+
+LINE_LIMIT = 48 * 2**20
+"""The longest line in bytes: the largest request any provider takes is 50 MB."""
+
+DOCUMENT_LIMIT = 128 * 2**20
+"""The largest document in bytes: 100,000 messages of a long history are some 50 MB."""
+
+CHUNK = 2**20
+
+
+def read_document(source: Source, *, limit: int = DOCUMENT_LIMIT) -> Any:
+    """The one JSON value of a source.
+
+    Raises:
+        UsageError: the source cannot be opened or read.
+        ParseError: it holds anything but one sound JSON document of at most `limit` bytes.
+    """
+    return decode(read_bytes(source, limit=limit))
+
+
+def read_bytes(source: Source, *, limit: int = DOCUMENT_LIMIT) -> bytes:
+    """Everything in a source, refused while reading once it is more than `limit` bytes.
+
+    Raises:
+        UsageError: the source cannot be opened or read.
+        ParseError: it is too large.
+    """
+    chunks: list[bytes] = []
+    room = limit
+    with opened(source) as stream:
+        while chunk := stream.read(CHUNK):
+            room -= len(chunk)
+            if room < 0:
+                raise too_large("document", limit, line=None)
+            chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int, Any]]:
+    """The JSON value of each line with the line's number, as the lines arrive.
+
+    A line that cannot be read gives its `ParseError` in the value's place, and reading goes on.
+    Blank lines are skipped. At most one line of `limit` bytes is ever held.
+
+    Raises:
+        UsageError: the source cannot be opened or read.
+    """
+    with opened(source) as stream:
+        yield from lines_of(stream, limit=limit)
+
+
+def lines_of(
+    stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
+) -> Iterator[tuple[int, Any]]:
+    """What `read_lines` gives, from a stream that is open; `mend` sees each line before."""
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit and not line.endswith(b"\n"):
+            yield number, too_large("line", limit, line=number)
+            skip_line(stream)
+        elif line.strip():
+            yield number, decode_line(mend(line) if mend else line, number)
+
+
+def decode(data: bytes, *, first_line: int = 1) -> Any:
+    """The value of JSON text.
+
+    Raises:
+        ParseError: with the first thing that is wrong; `first_line` is where counting starts.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        unread = ParseError("not a JSON document that can be read", line=first_line)
+        raise find_fault(data, depth=DEPTH, first_line=first_line) or unread from None
+    if is_too_deep(value) or may_lack_keys(value, data):
+        fault = find_fault(data, depth=DEPTH, first_line=first_line)
+        if fault is not None:
+            raise fault
+    return value
+
+
+def decode_line(line: bytes, number: int) -> Any:
+    """The value of a line; where there is none, the reason."""
+    try:
+        return decode(line, first_line=number)
+    except ParseError as error:
+        return error
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether a value nests deeper than `DEPTH`."""
+    level: list[object] = [value]
+    for _ in range(DEPTH):
+        below: list[object] = []
+        for item in level:
+            if type(item) is dict:
+                below.extend(cast("dict[str, object]", item).values())
+            elif type(item) is list:
+                below.extend(cast("list[object]", item))
+        level = below
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def may_lack_keys(value: object, data: bytes) -> bool:
+    """Whether keys may have been lost: the decoder keeps the last of two equal ones in silence.
+
+    A lost key takes its colon with it, so the value written anew has fewer colons than the data
+    had. That is certain as long as no colon is spelled as an escape.
+    """
+    if rb"\u003a" in data or rb"\u003A" in data:
+        return True
+    return data.count(b":") != encode_json(value).count(b":")
+
+
+def skip_line(stream: BinaryIO) -> None:
+    """Read past the end of the current line without keeping it."""
+    while (piece := stream.readline(CHUNK)) and not piece.endswith(b"\n"):
+        pass
+
+
+def too_large(what: str, limit: int, *, line: int | None) -> ParseError:
+    """The refusal of what would not fit into memory with its values."""
+    size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit:,} bytes"
+    return ParseError(f"the {what} is longer than {size}", line=line, hint="split it")
+
+
+@contextmanager
+def opened(source: Source) -> Generator[BinaryIO]:
+    """The bytes of a source as a stream; what the system refuses becomes a `UsageError`."""
+    try:
+        if isinstance(source, bytes):
+            yield BytesIO(source)
+        elif source == "-":
+            yield standard_input()
+        else:
+            with open(source, "rb") as stream:
+                yield stream
+    except (OSError, ValueError) as error:
+        raise unreadable(source, error) from None
+
+
+def standard_input() -> BinaryIO:
+    """The bytes that come through the pipe."""
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise UsageError("there is no standard input", hint="name a file")
+    return sys.stdin.buffer
+
+
+def unreadable(source: Source, error: OSError | ValueError) -> UsageError:
+    """A source the system refuses, in words."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    name = "standard input" if source == "-" else shown(str(source))
+    hint = "name a file, or - for standard input"
+    return UsageError(f"cannot read {name}: {reason.lower()}", hint=hint)

@@ -1,0 +1,236 @@
+"""One JSON document read piece by piece, however large it is.
+
+A forward scan finds where each piece ends, without building values; the piece then goes through
+`documents.decode`, so that what is refused in a small file is refused here too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from contextwright.documents.faults import step
+from contextwright.documents.read import CHUNK, LINE_LIMIT, Mend, decode, too_large
+from contextwright.errors import ParseError, shown
+from contextwright.text.json import string_end
+
+__all__ = ["Document"]
+
+BLANK = re.compile(rb"[ \t\r\n]*+")
+INSIDE = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+"[^"\[\]{}]*+){0,200}')
+"""Everything up to a bracket, with strings that hold no escape. The number of strings is limited
+because each keeps a way back until the match ends."""
+WORD = re.compile(rb"[-+.0-9A-Za-z]*+")
+QUOTE = ord('"')
+OPENING = b"{["
+MARK = b"\xef\xbb\xbf"
+
+
+class Document:
+    """Walks a document: `fields` of an object, `entries` of a list, `value` for a whole piece.
+
+    Between two steps of a walk the caller takes the piece it stands at; one that is not taken
+    is checked and passed over. A piece may have at most `limit` bytes.
+    """
+
+    def __init__(
+        self, stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
+    ) -> None:
+        self.stream = stream
+        self.mend = mend
+        self.limit = limit
+        self.data = b""
+        self.offset = 0
+        self.line = 1
+        self.counted = 0
+        """`line` is the line at this offset."""
+        self.places: list[str | int] = []
+        self.taken = 0
+        """How many pieces have been begun."""
+        self.cut = False
+        """The data ended within brackets."""
+        self.more()
+        if self.data.startswith(MARK):
+            self.offset = len(MARK)
+
+    @property
+    def path(self) -> str:
+        """The way to the current piece."""
+        return "".join(step(place) for place in self.places).removeprefix(".")
+
+    def peek(self) -> bytes:
+        """The byte the next piece begins with; nothing at the end."""
+        while True:
+            self.offset = BLANK.match(self.data, self.offset).end()  # pyright: ignore
+            if self.offset < len(self.data):
+                return self.data[self.offset : self.offset + 1]
+            if not self.more():
+                return b""
+
+    def value(self) -> Any:
+        """The next piece as a value."""
+        self.taken += 1
+        if not self.peek() and self.places:
+            raise self.fault("the document ends in the middle", "was it written whole?")
+        end = self.extent()
+        try:
+            piece = self.data[self.offset : end]
+            value = decode(self.mend(piece) if self.mend else piece)
+        except ParseError as error:
+            raise error.within(self.path, line=self.here() + (error.line or 1) - 1) from None
+        self.offset = end
+        return value
+
+    def entries(self) -> Iterator[int]:
+        """Walk the list that comes next; gives the number of each entry."""
+        self.taken += 1
+        self.open(b"[", "a list")
+        self.places.append(0)
+        number = 0
+        if self.peek() != b"]":
+            while True:
+                self.places[-1] = number
+                yield from self.stop(number)
+                if self.closing(b"]"):
+                    break
+                number += 1
+        else:
+            self.offset += 1
+        self.places.pop()
+
+    def fields(self) -> Iterator[str]:
+        """Walk the object that comes next; gives each key."""
+        self.taken += 1
+        self.open(b"{", "an object")
+        self.places.append("")
+        seen: set[str] = set()
+        if self.peek() != b"}":
+            while True:
+                key = self.key()
+                if key in seen:
+                    raise self.fault("the key stands twice", "keep one of them")
+                seen.add(key)
+                self.places[-1] = key
+                self.expect(b":", "a colon after the key")
+                yield from self.stop(key)
+                if self.closing(b"}"):
+                    break
+        else:
+            self.offset += 1
+        self.places.pop()
+
+    def stop(self, place: Any) -> Iterator[Any]:
+        """Let the caller take the piece at this place; otherwise pass over it."""
+        before = self.taken
+        yield place
+        if self.taken == before:
+            self.value()
+
+    def end(self) -> None:
+        """Make sure that nothing follows."""
+        if self.peek():
+            raise self.fault("something follows the document", "one document a file")
+
+    def is_whole(self) -> bool:
+        """Whether one list or object stands here, and nothing else."""
+        if self.peek() not in (b"{", b"["):
+            return False
+        self.offset = self.bracketed()
+        return not self.cut and not self.peek()
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def more(self) -> bool:
+        """Read on; what has been passed is forgotten. False at the end."""
+        # As much again as is held: a long piece is scanned a bounded number of times.
+        chunk = self.stream.read(max(CHUNK, len(self.data) - self.offset))
+        if not chunk:
+            return False
+        self.here()
+        self.data = self.data[self.offset :] + chunk
+        self.offset = self.counted = 0
+        return True
+
+    def extent(self) -> int:
+        """Where the piece that begins at `offset` ends; at the end of all data if it is cut."""
+        first = self.data[self.offset : self.offset + 1]
+        if first and first in OPENING:
+            return self.bracketed()
+        while True:
+            if first == b'"':
+                end = string_end(self.data, self.offset + 1)
+            else:
+                end = WORD.match(self.data, self.offset).end()  # pyright: ignore
+            if self.offset < end < len(self.data):
+                return end
+            # Where nothing begins that could be a value, the decoder sees enough to say so.
+            if end == self.offset or not self.room():
+                return len(self.data)
+
+    def bracketed(self) -> int:
+        """Where a list or an object ends."""
+        depth = 0
+        place = self.offset
+        while True:
+            place = INSIDE.match(self.data, place).end()  # pyright: ignore
+            in_string = place < len(self.data) and self.data[place] == QUOTE
+            if in_string and (end := string_end(self.data, place + 1)) > 0:
+                place = end
+                continue
+            if in_string or place == len(self.data):
+                held = place - self.offset
+                if not self.room():
+                    self.cut = True
+                    return len(self.data)
+                place = self.offset + held
+                continue
+            depth += 1 if self.data[place] in OPENING else -1
+            place += 1
+            if depth == 0:
+                return place
+
+    def room(self) -> bool:
+        """Read on within a piece, as long as it is not too long."""
+        if len(self.data) - self.offset > self.limit:
+            raise too_large("entry", self.limit, line=self.here()).within(self.path)
+        return self.more()
+
+    def key(self) -> str:
+        """The next key."""
+        if self.peek() != b'"':
+            raise self.fault("expected a key in double quotes", "was it written whole?")
+        key = self.value()
+        assert isinstance(key, str)
+        return key
+
+    def open(self, bracket: bytes, name: str) -> None:
+        """Step over an opening bracket; anything else is read, to say what is wrong with it."""
+        if self.peek() != bracket:
+            value = self.value()
+            raise self.fault(f"must be {name}, not {shown(value)}", "is it the right file?")
+        self.offset += 1
+
+    def expect(self, wanted: bytes, name: str) -> None:
+        """Step over a mark."""
+        if self.peek() != wanted:
+            raise self.fault(f"expected {name}", "was it written whole?")
+        self.offset += 1
+
+    def closing(self, closer: bytes) -> bool:
+        """Step over what follows an entry: a comma, or the closing bracket (True)."""
+        mark = self.peek()
+        if mark not in (b",", closer) or not mark:
+            raise self.fault(f"expected a comma or {closer.decode()}", "was it written whole?")
+        self.offset += 1
+        return mark == closer
+
+    def here(self) -> int:
+        """The current line."""
+        self.line += self.data.count(b"\n", self.counted, self.offset)
+        self.counted = self.offset
+        return self.line
+
+    def fault(self, message: str, hint: str) -> ParseError:
+        """What is wrong at the current place."""
+        return ParseError(message, path=self.path, line=self.here(), hint=hint)

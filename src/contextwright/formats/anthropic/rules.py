@@ -1,0 +1,79 @@
+"""What only Anthropic asks of a history: hosted calls and their results come in pairs."""
+
+from __future__ import annotations
+
+from contextwright.formats.anthropic.read import NAME
+from contextwright.formats.rules import (
+    RULES,
+    Draft,
+    Placed,
+    Rule,
+    Ruled,
+    leave_out_foreign,
+    path_to,
+    rewritten,
+)
+from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.exchanges import At
+from contextwright.messages.parts import Opaque, Part, Text, ToolResult
+from contextwright.wire.anthropic.turns import SERVER_CALLS
+
+__all__ = ["ANTHROPIC_RULES", "pair_hosted"]
+
+
+def pair_hosted(draft: Draft, target: Target) -> Ruled:
+    """Leave out hosted calls without a result and results without a call; their words stay.
+
+    The newest call may be open: the provider goes on with it, as long as nothing but the results
+    of the caller's own tools follows.
+    """
+    lost = unpaired(draft)
+    if not lost or not target.options.repair:
+        return draft, []
+    changes: list[Change] = []
+    paired: Draft = []
+    for position, (place, message) in enumerate(draft):
+        parts: list[Part] = []
+        for index, part in enumerate(message.parts):
+            reason = lost.get((position, index))
+            if reason is None or not isinstance(part, Opaque):
+                parts.append(part)
+                continue
+            changes.append(Change("loss.opaque", path_to(place, index), reason))
+            if part.text:
+                parts.append(Text(part.text))
+        if parts:
+            paired.append(Placed(place, rewritten(message, parts)))
+    return paired, changes
+
+
+def unpaired(draft: Draft) -> dict[At, str]:
+    """Where hosted blocks stand without their partner, and what each lacks."""
+    lost: dict[At, str] = {}
+    called: dict[str, tuple[int, At]] = {}
+    turn, last_spoken = 0, -1
+    previous = ""
+    for position, (_, message) in enumerate(draft):
+        side = "user" if message.role == "tool" else message.role
+        turn += side != previous
+        previous = side
+        for index, part in enumerate(message.parts):
+            if not isinstance(part, ToolResult):
+                last_spoken = turn
+            if not isinstance(part, Opaque) or part.format != NAME:
+                continue
+            kind, id = str(part.data.get("type")), part.data.get("id")
+            if kind in SERVER_CALLS and isinstance(id, str):
+                called[id] = (turn, (position, index))
+            elif kind.endswith("_tool_result"):
+                if called.pop(str(part.data.get("tool_use_id")), None) is None:
+                    lost[position, index] = "a hosted tool's result without its call"
+    for at_turn, at in called.values():
+        if last_spoken > at_turn:
+            lost[at] = "a hosted call that never got its result"
+    return lost
+
+
+PAIRING = RULES.index(leave_out_foreign) + 1
+ANTHROPIC_RULES: tuple[Rule, ...] = (*RULES[:PAIRING], pair_hosted, *RULES[PAIRING:])

@@ -1,0 +1,80 @@
+"""Anthropic's tools and ours, each way."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from contextwright.errors import shown
+from contextwright.formats.anthropic.read import NAME
+from contextwright.formats.base import keep_extra
+from contextwright.formats.reader import Reader
+from contextwright.formats.rules import clean_name
+from contextwright.formats.schemas import object_schema
+from contextwright.formats.target import Target
+from contextwright.formats.tools import foreign_fields, hosted_equal
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import Opaque
+from contextwright.wire.anthropic.types import CustomTool
+from contextwright.wire.shapes import shape_problems
+
+__all__ = ["tool_of", "tools_wire"]
+
+
+def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
+    """A tool of ours, or one the provider hosts."""
+    if tool.get("type") not in (None, "custom"):
+        return Opaque(NAME, tool)
+    schema = tool.get("input_schema")
+    if not isinstance(schema, dict):
+        reader.fault(f"{path}.input_schema", f"must be an object, not {shown(schema)}")
+        schema = None
+    strict = tool.get("strict")
+    read = ("name", "description", "input_schema", "strict")
+    return Tool(
+        reader.text(tool, "name", path),
+        reader.optional_text(tool, "description", path),
+        cast("dict[str, Any] | None", schema),
+        strict if isinstance(strict, bool) else None,
+        keep_extra(NAME, {key: value for key, value in tool.items() if key not in read}),
+    )
+
+
+def tools_wire(
+    conversation: Conversation, target: Target, changes: list[Change]
+) -> list[dict[str, Any]]:
+    """The tools the model may call; hosted tools only of this provider."""
+    wire: list[dict[str, Any]] = []
+    for index, tool in enumerate(conversation.tools):
+        if isinstance(tool, Opaque):
+            if tool.format == NAME:
+                wire.append(tool.data)
+            elif equal := hosted_equal(tool, NAME, f"tools[{index}]", changes):
+                wire.append(equal)
+        else:
+            wire.append(tool_wire(tool, target, f"tools[{index}]", changes))
+    return wire
+
+
+def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
+    """A tool's definition; its schema must be an object's."""
+    wire: dict[str, Any] = {"name": target.tool_names.get(tool.name, tool.name)}
+    if tool.description is not None:
+        wire["description"] = tool.description
+    schema, reworked = object_schema(tool.parameters or {"type": "object"})
+    if reworked:
+        reason = f"{', '.join(reworked)} cannot stand at the top here"
+        changes.append(Change("repair.schema", f"{path}.parameters", reason))
+    wire["input_schema"] = schema
+    if tool.strict is not None:
+        wire["strict"] = tool.strict
+    extra = tool.extra.get(NAME, {})
+    lost = foreign_fields(tool, NAME)
+    if extra and shape_problems({**extra, **wire}, CustomTool):
+        lost.extend(extra)
+        extra = {}
+    if lost:
+        reason = f"{NAME} has no place for {', '.join(map(clean_name, lost))}"
+        changes.append(Change("loss.extra", path, reason))
+    return {**extra, **wire}

@@ -1,0 +1,199 @@
+"""The functions people call: parse, render, convert, check, count, parse_reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from contextwright import formats, models
+from contextwright.errors import ParseError, Problem, UsageError, shown
+from contextwright.formats.base import Format, Rendered, as_options
+from contextwright.formats.reply import ModelReply
+from contextwright.formats.surrogates import without_halves
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, as_conversation, is_messages
+from contextwright.messages.message import Message
+from contextwright.models import Model, as_model
+from contextwright.text.json import encode_json
+from contextwright.tokens.count import Count, count_pieces, count_text
+from contextwright.tokens.pieces import body_format, pieces
+from contextwright.wire.values import is_object
+
+__all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
+
+ANY_MODEL = "gpt-5.6-sol"
+"""The model whose facts apply where neither the caller nor the format names one."""
+
+
+STORED = ("aya", "contextwright", "gryag", "port42")
+"""Formats that are never sent as they are: they are counted as the request they become."""
+
+
+def parse(data: Any, format: str, *, strict: bool = False) -> Conversation:
+    """Read a conversation from decoded JSON in a named format.
+
+    Lenient by default: what can be mended is, and `.changes` says so.
+
+    Raises:
+        ParseError: the data is not of that format, or `strict` and something had to be mended.
+    """
+    try:
+        return formats.find(format).parse(data, strict)
+    except RecursionError as error:
+        raise ParseError("nested too deeply") from error
+
+
+def render(
+    conversation: Conversation | Message | Iterable[Message],
+    format: str,
+    *,
+    model: str | Model | None = None,
+    **options: Any,
+) -> Rendered:
+    """Write a conversation in a named format, legal for the model, and say what had to change.
+
+    `options` are the fields of `Options`: `speaker_prefix=True`, `thinking="text"` …
+    """
+    target = formats.find(format)
+    conversation = as_conversation(conversation)
+    facts, invented = model_for(conversation, target, model)
+    chosen = as_options(options)
+    mended: tuple[Change, ...] = ()
+    try:
+        rendered = target.render(conversation, facts, chosen)
+        body = encode_json(rendered.payload)
+    except UnicodeEncodeError:
+        conversation, mended = without_halves(conversation)
+        rendered = target.render(conversation, facts, chosen)
+        body = encode_json(rendered.payload)
+    except TypeError as error:
+        raise UsageError(f"the conversation holds a value that is not JSON: {error}") from error
+    except RecursionError as error:
+        raise UsageError("the conversation holds a value that is nested too deeply") from error
+    changes = (*invented, *mended, *rendered.changes)
+    return Rendered(rendered.payload, changes, body, rendered.tool_names)
+
+
+def convert(
+    data: Any,
+    source: str,
+    target: str,
+    *,
+    model: str | Model | None = None,
+    strict: bool = False,
+    **options: Any,
+) -> Rendered:
+    """From one format to another: `parse`, then `render`; `.changes` holds those of both.
+
+    Into the same format, with nothing to mend, it gives the very same body.
+    """
+    conversation = parse(data, source, strict=strict)
+    rendered = render(conversation, target, model=model, **options)
+    changes = (*conversation.changes, *rendered.changes)
+    if source == target and is_same(rendered, conversation, data):
+        return Rendered(data, changes, encode_json(data))
+    return Rendered(rendered.payload, changes, rendered.json, rendered.tool_names)
+
+
+def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:
+    """Whether a body was rendered as it came, up to what a format may spell in two ways.
+
+    Such as a text alone or in a list of one part, and the order of fields.
+    """
+    if conversation.changes or not is_object(data):
+        return False
+    if any(change.code != "invent.model" for change in rendered.changes):
+        return False
+    again = parse(rendered.payload, conversation.source or "")
+    return again == conversation
+
+
+def check(payload: Any, format: str, *, model: str | Model | None = None) -> list[Problem]:
+    """What the provider would refuse in a payload (errors), and what it might (warnings)."""
+    target = formats.find(format)
+    if model is None:
+        named = payload.get("model") if is_object(payload) else None
+        model = named if isinstance(named, str) else target.default_model or ANY_MODEL
+    try:
+        return target.check(payload, as_model(model))
+    except RecursionError:
+        return [Problem("T-depth", "", "nested too deeply")]
+
+
+def count(
+    value: str | Conversation | Message | Sequence[Any] | dict[str, Any],
+    *,
+    model: str | Model,
+    format: str | None = None,
+) -> Count:
+    """Count the tokens of a text, of messages, or of a payload, for a model.
+
+    Messages, and files of formats that are not sent as they are, are counted as the request they
+    make. The format of a payload is found by its own keys unless one is named.
+    """
+    facts = as_model(model)
+    if isinstance(value, str):
+        return count_text(value, facts)
+    if format in STORED and not isinstance(value, Conversation | Message):
+        value, format = parse(value, format), facts.format
+    if isinstance(value, Conversation | Message) or is_messages(value):
+        format = format or facts.format
+        value = render(value, format, model=facts).payload  # pyright: ignore
+    format = format or body_format(value, facts.format)
+    return count_pieces(pieces(value, format), facts, format=format)
+
+
+def parse_reply(reply: Any, format: str | None = None) -> ModelReply:
+    """Read a provider's reply: decoded JSON, or the SDK's own object.
+
+    `.message` is the assistant's message, `.finish` why it ended, `.usage` its tokens, `.refusal`
+    and `.error` what went wrong; the provider's own fields are in `.extra`. A reply that was cut
+    off or withheld is marked in `message.meta["finish"]`, and never empty.
+    """
+    name = format or reply_format(reply)
+    parser = formats.find(name).parse_reply
+    if parser is None:
+        raise UsageError(f"{name} has no replies", hint="name a provider's format")
+    return parser(reply)
+
+
+def parse_stream(events: Iterable[Any], format: str) -> ModelReply:
+    """Read a streamed reply from its events; a broken stream keeps what came, and says so."""
+    parser = formats.find(format).parse_stream
+    if parser is None:
+        raise UsageError(f"{format} has no streams", hint="name a provider's format")
+    return parser(events)
+
+
+REPLY_FIELDS = {
+    "choices": "openai-chat",
+    "candidates": "gemini",
+    "output": "openai-responses",
+    "content": "anthropic",
+}
+"""The field that tells whose reply it is."""
+
+
+def reply_format(reply: Any) -> str:
+    """Whose reply this is, by the field that holds the answer."""
+    for field, name in REPLY_FIELDS.items():
+        if (field in reply) if is_object(reply) else hasattr(reply, field):
+            return name
+    raise UsageError(f"not a reply of any provider: {shown(reply)}", hint="name the format")
+
+
+def model_for(
+    conversation: Conversation, target: Format, model: str | Model | None
+) -> tuple[Model, tuple[Change, ...]]:
+    """The model asked for, the one the conversation names if it fits, or the format's default."""
+    if model is not None:
+        return as_model(model), ()
+    default = target.default_model
+    if conversation.model is not None:
+        facts = models.find(conversation.model)
+        if target.name in (conversation.source, facts.format) or default is None:
+            return facts, ()
+    if default is None:
+        return models.find(ANY_MODEL), ()
+    change = Change("invent.model", "model", f"not set; using {default}")
+    return models.find(default), (change,)

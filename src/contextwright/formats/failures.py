@@ -1,0 +1,219 @@
+"""Errors of providers, read and written in each dialect.
+
+One table gives every kind of error its status and its name in each format, so that an error
+crosses from any provider to a client of any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.formats.events import ErrorKind, ReplyError
+from contextwright.text.json import decode_json
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["WrittenError", "error_body", "error_of", "read_error", "write_error"]
+
+
+class Names(NamedTuple):
+    """What one kind of error is called."""
+
+    status: int
+    anthropic: str
+    openai: str
+    gemini: str
+    openai_code: str | None = None
+
+
+NAMES: dict[ErrorKind, Names] = {
+    "invalid": Names(400, "invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"),
+    "authentication": Names(
+        401, "authentication_error", "invalid_request_error", "UNAUTHENTICATED", "invalid_api_key"
+    ),
+    "billing": Names(
+        402, "billing_error", "insufficient_quota", "FAILED_PRECONDITION", "insufficient_quota"
+    ),
+    "permission": Names(403, "permission_error", "permission_error", "PERMISSION_DENIED"),
+    "not_found": Names(404, "not_found_error", "invalid_request_error", "NOT_FOUND", "not_found"),
+    "timeout": Names(504, "timeout_error", "server_error", "DEADLINE_EXCEEDED", "timeout"),
+    "too_large": Names(
+        413, "request_too_large", "invalid_request_error", "INVALID_ARGUMENT", "request_too_large"
+    ),
+    "rate_limit": Names(
+        429, "rate_limit_error", "rate_limit_error", "RESOURCE_EXHAUSTED", "rate_limit_exceeded"
+    ),
+    "overloaded": Names(529, "overloaded_error", "server_error", "UNAVAILABLE", "overloaded"),
+    "server": Names(500, "api_error", "server_error", "INTERNAL", "server_error"),
+    "connection": Names(502, "api_error", "server_error", "UNAVAILABLE", "bad_gateway"),
+}
+"""Each kind of error: its HTTP status and its name in each dialect."""
+STATUSES: dict[int, ErrorKind] = {
+    **{names.status: kind for kind, names in NAMES.items()},
+    408: "timeout",
+    409: "invalid",
+    422: "invalid",
+    502: "server",
+    503: "overloaded",
+}
+WORDS: dict[str, ErrorKind] = {
+    **{names.anthropic: kind for kind, names in reversed(NAMES.items())},
+    **{names.gemini: kind for kind, names in reversed(NAMES.items())},
+    **{names.openai_code: kind for kind, names in NAMES.items() if names.openai_code},
+    "server_error": "server",
+    "insufficient_quota": "billing",
+    "model_not_found": "not_found",
+    "tokens": "rate_limit",
+    "requests": "rate_limit",
+    "context_length_exceeded": "invalid",
+    "UNAVAILABLE": "overloaded",
+    "api_error": "server",
+    "OUT_OF_RANGE": "invalid",
+    "ABORTED": "server",
+    "UNKNOWN": "server",
+}
+"""Words by which an error within a stream is known; it has no status of its own."""
+DURATION = re.compile(r"(\d+(?:\.\d+)?)s").fullmatch
+RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
+
+
+class WrittenError(NamedTuple):
+    """An error as an HTTP answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def read_error(
+    status: int, headers: Mapping[str, str], body: bytes | str, *, now: datetime | None = None
+) -> ReplyError:
+    """The error of an HTTP answer, in whichever dialect it is written."""
+    try:
+        value = decode_json(body) if body else None
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        value = None
+    error = error_of(value)
+    wait = retry_after(headers, now or datetime.now(UTC))
+    if error is None:
+        words = body.decode(errors="replace") if isinstance(body, bytes) else body
+        message = shown(words.strip()) if words.strip() else f"HTTP status {status}"
+        return ReplyError(kind_of(status, ()), message, status, None, wait)
+    return msgspec.structs.replace(
+        error,
+        kind=kind_of(status, (error.type or "",)),
+        status=status,
+        retry_after=wait if wait is not None else error.retry_after,
+    )
+
+
+def error_of(value: Any) -> ReplyError | None:
+    """The error that a body or an event of a stream holds; None if it holds none."""
+    if is_list(value) and value:
+        value = value[0]
+    if not is_object(value):
+        return None
+    held = value.get("error")
+    if isinstance(held, str):
+        held = {"message": held}
+    if not is_object(held):
+        return None
+    words = [held.get(key) for key in ("code", "status", "type")]
+    code = next((word for word in words if isinstance(word, int)), None)
+    named = [word for word in words if isinstance(word, str) and word]
+    kind = kind_of(code, named)
+    message = held.get("message")
+    return ReplyError(
+        kind,
+        message if isinstance(message, str) and message else shown(held),
+        code or NAMES[kind].status,
+        next((word for word in named if word in WORDS), named[0] if named else None),
+        retry_delay(held.get("details")),
+    )
+
+
+def kind_of(status: int | None, words: list[str] | tuple[str, ...]) -> ErrorKind:
+    """The kind of an error, by its status, else by the provider's words for it."""
+    for word in words:
+        if word in ("insufficient_quota", "billing_error"):
+            return "billing"
+    if status is not None:
+        if status in STATUSES:
+            return STATUSES[status]
+        return "server" if status >= 500 else "invalid"
+    for word in words:
+        if word in WORDS:
+            return WORDS[word]
+    return "server"
+
+
+def retry_delay(details: Any) -> float | None:
+    """The wait that Gemini states in the details of an error."""
+    for detail in details if is_list(details) else ():
+        delay = detail.get("retryDelay") if is_object(detail) else None
+        found = DURATION(delay) if isinstance(delay, str) else None
+        if found:
+            return float(found[1])
+    return None
+
+
+def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The seconds to wait that the headers ask for: a number, or a date."""
+    given = {name.lower(): value.strip() for name, value in headers.items()}
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            wait = float(given.get(name, "")) / unit
+        except ValueError:
+            continue
+        if 0 <= wait < float("inf"):
+            return wait
+    try:
+        moment = parsedate_to_datetime(given.get("retry-after", ""))
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def write_error(error: ReplyError, format: str) -> WrittenError:
+    """The HTTP answer that tells a client of this format about an error.
+
+    Only Anthropic has the status 529; the others say 503.
+    """
+    status = error.status or NAMES[error.kind].status
+    if status == 529 and format != "anthropic":
+        status = 503
+    headers = {"content-type": "application/json"}
+    if error.retry_after is not None:
+        headers["retry-after"] = f"{error.retry_after:g}"
+    return WrittenError(status, headers, error_body(error, format, status))
+
+
+def error_body(error: ReplyError, format: str, status: int | None = None) -> dict[str, Any]:
+    """The JSON of an error in a format; streams carry the same within an event."""
+    names = NAMES[error.kind]
+    if format == "anthropic":
+        held: dict[str, Any] = {"type": names.anthropic, "message": error.message}
+        return {"type": "error", "error": held}
+    if format == "gemini":
+        code = status or error.status or names.status
+        held = {"code": 503 if code == 529 else code, "message": error.message}
+        held["status"] = names.gemini
+        if error.retry_after is not None:
+            delay = {"@type": RETRY_INFO, "retryDelay": f"{error.retry_after:g}s"}
+            held["details"] = [delay]
+        return {"error": held}
+    held = {"message": error.message, "type": names.openai, "param": None}
+    return {"error": {**held, "code": names.openai_code}}

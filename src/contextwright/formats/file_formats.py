@@ -1,0 +1,164 @@
+"""What the formats of files share: rules without a provider, times, and what has no place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from contextwright.errors import shown
+from contextwright.formats.base import Options
+from contextwright.formats.rules import Draft, Rule, apply_rules
+from contextwright.formats.target import Spelling, Target, Traits, respelled
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, Settings
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Extra, Media, Text, Thinking, ToolCall, ToolResult
+from contextwright.messages.times import read_time
+from contextwright.models import Model
+from contextwright.text.json import json_text
+
+__all__ = ["ANY_NAME", "Times", "drafted", "iso_time", "json_text", "no_media", "unsaid"]
+
+ANY_NAME = Spelling(allowed=r"\s\S")
+"""Names of tools in a file: anything but nothing."""
+EPOCH = "1970-01-01T00:00:00Z"
+"""What stands for a time nobody recorded: visibly no real one, and never a clock."""
+
+
+def no_media(media: Media, model: Model) -> bool:
+    """A file of words carries no media."""
+    return False
+
+
+def drafted(
+    conversation: Conversation,
+    traits: Traits,
+    model: Model,
+    options: Options,
+    rules: Iterable[Rule],
+    own_reply_tools: Iterable[str] = (),
+) -> tuple[Draft, Target, list[Change]]:
+    """The messages after the rules, each with its place in the input.
+
+    `own_reply_tools` are the ways the format itself spells speech: those calls stay calls.
+    Messages that need no rule skip them all.
+    """
+    own = set(own_reply_tools)
+    spoken = {name: words for name, words in conversation.reply_tools.items() if name not in own}
+    same_format = conversation.source == traits.format
+    called = [call.name for message in conversation.messages for call in message.calls]
+    fits = same_format or all(map(traits.tool_names.fits, called))
+    names = {} if fits else respelled(called, traits.tool_names)
+    target = Target(traits, model, options, same_format, spoken, names)
+    needed = () if fits and all(is_plain(one, target) for one in conversation.messages) else rules
+    draft, changes = apply_rules(conversation.messages, target, needed)
+    return draft, target, changes
+
+
+def is_plain(message: Message, target: Target) -> bool:
+    """Whether a message holds only what a file can hold, where it belongs."""
+    role = message.role
+    if message.visibility != "public" or not message.parts or is_foreign(message.extra, target):
+        return False
+    for part in message.parts:
+        match part:
+            case Text():
+                blank = not part.text or part.text.isspace()
+                if role == "tool" or (blank and not target.traits.blank_text):
+                    return False
+            case ToolCall():
+                if role != "assistant" or part.name in target.reply_tools:
+                    return False
+            case ToolResult():
+                content = part.content
+                if role != "tool" or not isinstance(content, str) or content.isspace():
+                    return False
+            case Thinking():
+                may = target.traits.supports_thinking(part, target.model)
+                if role != "assistant" or not may or target.options.thinking == "drop":
+                    return False
+            case _:
+                return False
+        if is_foreign(part.extra, target):
+            return False
+    return True
+
+
+def is_foreign(extra: Extra, target: Target) -> bool:
+    """Whether fields of another format would be lost."""
+    return bool(extra) and list(extra) != [target.format]
+
+
+def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> list[Change]:
+    """What a conversation says beyond its messages and a file of this format cannot hold."""
+    changes = [
+        Change("loss.envelope", f"messages[].{field}", f"{format} has no place for it")
+        for field in envelope
+        if any(getattr(message, field) is not None for message in conversation.messages)
+    ]
+    if conversation.tools:
+        changes.append(Change("loss.tool", "tools", f"{format} has no place for definitions"))
+    settings = conversation.settings
+    changes.extend(
+        Change("loss.setting", name, f"{format} has no settings")
+        for name in Settings.__struct_fields__
+        if getattr(settings, name) != getattr(Settings(), name)
+    )
+    changes.extend(
+        Change("loss.setting", field, f"{name} only")
+        for name, fields in conversation.extra.items()
+        if name != format
+        for field in fields
+        if field not in Settings.__struct_fields__
+    )
+    return changes
+
+
+class Times:
+    """The time of each entry of a file whose entries must have one.
+
+    A message without a time takes that of the message before it; the first ones take that of
+    the first message that has one; where none has, all take 1970.
+    """
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        known = (iso_time(message.sent_at) for message in messages if message.sent_at)
+        self.last = next((time for time in known if time), EPOCH)
+        self.invented: list[str] = []
+
+    def of(self, message: Message, path: str, changes: list[Change]) -> str:
+        """The time to write for a message; another spelling than its own is said."""
+        spelling = message.sent_at
+        time = iso_time(spelling) if spelling else None
+        if time is None:
+            self.invented.append(path)
+            return self.last
+        if time != spelling:
+            reason = f"{shown(spelling)} is spelled {time}"
+            changes.append(Change("repair.timestamp", path, reason))
+        self.last = time
+        return time
+
+    def changes(self) -> list[Change]:
+        """One change for all times that had to be invented."""
+        if not self.invented:
+            return []
+        others = f" and {len(self.invented) - 1} more" if len(self.invented) > 1 else ""
+        reason = f"no time is known here{others}; a neighbour's is written, or 1970"
+        return [Change("invent.timestamp", self.invented[0], reason)]
+
+
+def iso_time(spelling: str) -> str | None:
+    """A time as ISO 8601 with its zone: as it is spelled if it is that, anew if it can be read.
+
+    Seconds since 1970, as Slack writes them, are read; a time without a zone counts as UTC.
+    """
+    try:
+        moment = datetime.fromisoformat(spelling)
+    except ValueError:
+        moment = read_time(spelling)
+    else:
+        if moment.tzinfo and "T" in spelling:
+            return spelling
+        moment = read_time(spelling)
+    return moment.isoformat().replace("+00:00", "Z") if moment else None

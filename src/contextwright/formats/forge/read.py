@@ -1,0 +1,335 @@
+"""Forge's text protocol: `<tool>` calls and `[thinking]` in assistant text, by one forward scan.
+
+Nothing here goes back: a tag that begins no call is text, a bracket that holds no thinking is
+text, and each character is looked at a bounded number of times, whatever the text is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, NoReturn, TypeAlias, cast
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError
+from contextwright.formats.forge.xml import Finder, read_xml
+from contextwright.messages.parts import Part, Text, Thinking, ToolCall
+from contextwright.text.json import string_end
+
+__all__ = ["Note", "Scan", "is_thinking", "may_hold_structure", "scan", "validate_tool_call"]
+
+NAME = "forge"
+LOCAL = "local"
+"""The server of a call that names none."""
+
+TAG = re.compile(r"<tool>|<thinking>")
+BLANK = re.compile(r"[ \t\r\n]*+")
+TOKEN = re.compile(r'[^"<\\{}]*+(?P<mark>["{}])')
+"""Up to the next brace or string of a JSON object. `<` and `\\` never stand outside of strings:
+stopping there is what keeps the whole scan linear, since two readings of the same text that
+began at different tags disagree about what is a string, and the next tag ends one of them."""
+XML_START = re.compile(r"<(?:server_name|tool_name|arguments)>")
+MARGIN = re.compile(r"^(?:\[| {0,3}(?P<fence>`{3,}|~{3,}))", re.MULTILINE)
+BRACKET = re.compile(r"[\[\]]")
+LINE_END = re.compile(r"[ \t\r]*+(?:\n|\Z)")
+ITEM = re.compile(
+    r"""\s*+(?:'[^'\n]*+'|"[^"\n]*+"|[-+]?\d[\w.+-]*+|true|false|null|None|True|False)"""
+    r"\s*+(?:,\s*+|\Z)"
+)
+"""One entry of a list of numbers and quoted strings."""
+VALUE_STARTS = '"[{-0123456789tfn'
+"""What a JSON value can begin with."""
+MARKERS = frozenset(
+    "x,summarized,goal batch,meta,respond,reply to this,image,audio,video,document,attachment,"
+    "generated,generated_image,image_generated,continue,start of conversation,"
+    "no result recorded".split(",")
+)
+MARKER_STARTS = (
+    "session context:",
+    "meta ",
+    "system note:",
+    "media of the ",
+    "image:",
+    "audio:",
+    "video:",
+    "document:",
+    "no result",
+)
+"""What other tools write in brackets, and what we write ourselves: no thinking."""
+
+Fields: TypeAlias = dict[str, Any]
+
+
+class Note(Struct, frozen=True, gc=False):
+    """Something about a tag that is not as Forge wants it, in Forge's words."""
+
+    message: str
+    fatal: bool = True
+    """The tag begins no call: it stays text."""
+
+
+class Scan(Struct, frozen=True):
+    """What an assistant text says: its parts in order, and what was wrong with its tags."""
+
+    parts: tuple[Part, ...]
+    notes: tuple[Note, ...] = ()
+    brackets: tuple[int, ...] = ()
+    """Where each thought in brackets begins."""
+
+
+def scan(text: str) -> Scan:
+    """The parts of an assistant text; calls carry no id yet."""
+    if not may_hold_structure(text):
+        return Scan((Text(text),) if text else ())
+    scanner = Scanner(text)
+    return Scan(tuple(scanner.parts()), tuple(scanner.notes), tuple(scanner.brackets))
+
+
+def may_hold_structure(text: str) -> bool:
+    """Whether a text has a tag, or a bracket at the start of a line; most have neither."""
+    return "<tool>" in text or "<thinking>" in text or text.startswith("[") or "\n[" in text
+
+
+class Scanner:
+    """One scan of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.finder = Finder(text)
+        self.notes: list[Note] = []
+        self.brackets: list[int] = []
+        self.fence = ""
+        """The marks that opened the code block we are in; empty outside of one."""
+
+    def parts(self) -> list[Part]:
+        """Tags cut the text into gaps; brackets and words are found in these."""
+        parts: list[Part] = []
+        structure = list(self.structure())
+        done = 0
+        for start, end, part in structure:
+            parts.extend(self.gap(self.text[done:start], done))
+            parts.append(part)
+            done = end
+        parts.extend(self.gap(self.text[done:], done))
+        if all(type(part) is Text for part in parts):
+            return [Text(self.text)] if self.text else []
+        return parts
+
+    # --- tags ----------------------------------------------------------------------------
+
+    def structure(self) -> Iterator[tuple[int, int, Part]]:
+        """The calls and the tagged thinking, each with its place."""
+        position = 0
+        while tag := TAG.search(self.text, position):
+            start, position = tag.span()
+            if tag[0] == "<thinking>":
+                close = self.finder.find("</thinking>", position)
+                if close >= 0:
+                    thinking = Thinking(self.text[position:close].strip(), origin=NAME)
+                    position = close + len("</thinking>")
+                    yield start, position, thinking
+                continue
+            call, position = self.call(position)
+            if call:
+                yield start, position, call
+
+    def call(self, position: int) -> tuple[ToolCall | None, int]:
+        """The call behind an opening tag that ends at `position`, and where to go on."""
+        inside = BLANK.match(self.text, position).end()  # pyright: ignore[reportOptionalMemberAccess]
+        if self.text.startswith("{", inside):
+            fields, end = self.json_fields(inside)
+            return (self.made(fields), end) if fields is not None else (None, position)
+        if XML_START.match(self.text, inside):
+            fields, end = read_xml(self.text, inside, self.finder)
+            if fields is None:
+                self.note("missing </tool> tag" if end == len(self.text) else "invalid XML")
+                return None, end
+            return self.made(fields), end
+        closed = self.finder.find("</tool>", position) >= 0
+        self.note("invalid JSON: no object" if closed else "missing </tool> tag")
+        return None, position
+
+    def json_fields(self, inside: int) -> tuple[Fields | None, int]:
+        """The JSON object between the tags, and the place behind the closing one."""
+        end = object_end(self.text, inside)
+        if end is None:
+            closed = self.finder.find("</tool>", inside) >= 0
+            self.note("invalid JSON: no end" if closed else "missing </tool> tag")
+            return None, inside
+        close = BLANK.match(self.text, end).end()  # pyright: ignore[reportOptionalMemberAccess]
+        if not self.text.startswith("</tool>", close):
+            self.note("missing </tool> tag")
+            return None, inside
+        body = self.text[inside:end]
+        try:
+            fields = STRICT.decode(body)
+        except (ValueError, RecursionError):
+            try:
+                fields = LENIENT.decode(body)
+            except (ValueError, RecursionError) as error:
+                self.note(f"invalid JSON: {reason(error)}")
+                return None, inside
+            self.note("invalid JSON: raw control characters in a string", fatal=False)
+        return fields, close + len("</tool>")
+
+    def made(self, fields: Fields) -> ToolCall | None:
+        """A call from its fields; without a name it is none."""
+        name = fields.pop("tool_name", None)
+        if not isinstance(name, str) or not name.strip():
+            self.note("missing tool_name")
+            return None
+        server = fields.pop("server_name", LOCAL)
+        if server != LOCAL and server != "":
+            fields["server_name"] = server
+        arguments = fields.pop("arguments", ...)
+        if isinstance(arguments, dict):
+            given = cast("Fields", arguments)
+        elif arguments is ... or arguments in (None, ""):
+            missing = "missing arguments" if arguments is ... else "arguments must be an object"
+            self.note(missing, fatal=False)
+            given = {}
+        else:
+            self.note("arguments must be an object", fatal=False)
+            spelled = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            given = ToolCall.from_json(name, spelled).arguments
+        try:
+            return ToolCall(name, given, extra={NAME: fields} if fields else {})
+        except UsageError:
+            self.note("invalid JSON: nested too deeply")
+            return None
+
+    def note(self, message: str, *, fatal: bool = True) -> None:
+        self.notes.append(Note(message, fatal))
+
+    # --- brackets ------------------------------------------------------------------------
+
+    def gap(self, text: str, offset: int) -> Iterator[Part]:
+        """Thinking and words in a stretch without tags; the code block goes on across gaps."""
+        done = position = 0
+        pairs: dict[int, int] | None = None
+        while mark := MARGIN.search(text, position):
+            position = mark.end()
+            if mark["fence"]:
+                self.pass_fence(mark["fence"], text, position)
+                continue
+            if self.fence:
+                continue
+            pairs = bracket_pairs(text) if pairs is None else pairs
+            close = pairs.get(mark.start())
+            ending = LINE_END.match(text, close + 1) if close is not None else None
+            if close is None or ending is None:
+                continue
+            if is_thinking(text[position:close]):
+                yield from words(text[done : mark.start()])
+                yield Thinking(text[position:close], origin=NAME)
+                self.brackets.append(offset + mark.start())
+                done = ending.end()
+            position = ending.end()  # what stands inside of data is data too
+        yield from words(text[done:])
+
+    def pass_fence(self, marks: str, text: str, end: int) -> None:
+        """Open or close a code block at a line of three or more marks."""
+        if not self.fence:
+            self.fence = marks
+        elif marks.startswith(self.fence) and LINE_END.match(text, end):
+            self.fence = ""
+
+
+def words(text: str) -> Iterator[Text]:
+    """The words between structure, without the blank lines around them."""
+    kept = text.lstrip("\r\n").rstrip()
+    if kept.strip():
+        yield Text(kept)
+
+
+def bracket_pairs(text: str) -> dict[int, int]:
+    """For each opening bracket the closing one that belongs to it."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for bracket in BRACKET.finditer(text):
+        if bracket[0] == "[":
+            opened.append(bracket.start())
+        elif opened:
+            pairs[opened.pop()] = bracket.start()
+    return pairs
+
+
+def is_thinking(inside: str) -> bool:
+    """Whether what stands in brackets is a thought: not data, and none of the known markers."""
+    plain = inside.strip().casefold()
+    if plain in MARKERS or plain.startswith(MARKER_STARTS):
+        return False
+    if not any(letter.isalpha() for letter in plain) or is_data(inside):
+        return False
+    if plain[0] not in VALUE_STARTS:
+        return True
+    try:
+        STRICT.decode(f"[{inside}]")
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def is_data(inside: str) -> bool:
+    """Whether this is the inside of a list of numbers and quoted strings."""
+    position = 0
+    while position < len(inside):
+        item = ITEM.match(inside, position)
+        if item is None:
+            return False
+        position = item.end()
+    return True
+
+
+def object_end(text: str, start: int) -> int | None:
+    """The place behind the JSON object that begins at `start`, if its braces ever close."""
+    depth, position = 0, start
+    while token := TOKEN.match(text, position):
+        position = token.end()
+        if token["mark"] == '"':
+            position = string_end(text, position)
+            if position < 0:
+                return None
+        elif token["mark"] == "{":
+            depth += 1
+        else:
+            depth -= 1
+            if not depth:
+                return position
+    return None
+
+
+def refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON value")
+
+
+def finite(spelling: str) -> float:
+    value = float(spelling)
+    if not isfinite(value):
+        raise ValueError(f"{spelling} is too large")
+    return value
+
+
+STRICT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
+LENIENT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, strict=False)
+
+
+def reason(error: ValueError | RecursionError) -> str:
+    """Why text is no JSON, in one short line."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def validate_tool_call(content: str) -> list[str]:
+    """What Forge would say against the calls of a message, all of them, first things first."""
+    if "<tool>" not in content:
+        return ["missing <tool> tag"]
+    if "</tool>" not in content:
+        return ["missing </tool> tag"]
+    if content.index("</tool>") < content.index("<tool>"):
+        return ["</tool> stands before <tool>"]
+    return [note.message for note in scan(content).notes]

@@ -1,0 +1,223 @@
+"""Rendering Forge messages: each result a message of its own, calls and thinking as text."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from contextwright.formats.base import Options, Rendered
+from contextwright.formats.file_formats import drafted, no_media, unsaid
+from contextwright.formats.forge.markup import result_of, result_text, same_parts, text_of
+from contextwright.formats.forge.read import NAME, scan
+from contextwright.formats.rules import (
+    Draft,
+    Placed,
+    drop_blank,
+    leave_out_foreign,
+    leave_out_hidden,
+    name_speakers,
+    path_to,
+    place_media,
+    settle_roles,
+    speak_reply_tools,
+    spell_tool_names,
+)
+from contextwright.formats.rules.calls import answered
+from contextwright.formats.target import Spelling, Target, Traits
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.exchanges import Answer, Matching, match_results
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
+from contextwright.models import Model
+
+__all__ = ["REPLY_TOOLS", "on_wire", "render"]
+
+Entry: TypeAlias = dict[str, Any]
+
+REPLY_TOOLS: dict[str, str | None] = {
+    "task_completion": "result",
+    "ask_question": "question",
+    "converse": "message",
+}
+"""The tools that end Forge's loop: what they carry is said to the user, and nothing answers."""
+
+TRAITS = Traits(
+    format=NAME,
+    tool_names=Spelling(allowed=r"!-~\u00a1-\U0010ffff"),  # a result names its tool in one line
+    blank_text=False,
+    supports_media=no_media,
+    supports_thinking=lambda thinking, model: not thinking.redacted,
+)
+
+RULES = (
+    leave_out_hidden,
+    leave_out_foreign,
+    settle_roles,
+    speak_reply_tools,
+    spell_tool_names,
+    place_media,
+    drop_blank,
+)
+
+replace = msgspec.structs.replace
+
+
+def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
+    """The messages, in a list or in the object they came in."""
+    draft, target, changes = drafted(conversation, TRAITS, model, options, RULES, REPLY_TOOLS)
+    for rule in (name_speakers, leave_out_orphans, pair_by_order):
+        draft, made = rule(draft, target)
+        changes.extend(made)
+    envelope = ("reply_to", "turn") if target.same_format else ("sent_at", "reply_to", "turn")
+    changes.extend(unsaid(conversation, NAME, envelope))
+    called = {call.id: call.name for _, message in draft for call in message.calls}
+    messages: list[Entry] = []
+    for place, message in draft:
+        messages.extend(entries_of(message, called, path_to(place), changes))
+    extra = conversation.extra.get(NAME)
+    if extra is None:
+        return Rendered(messages, tuple(changes))
+    rest = {name: value for name, value in extra.items() if name != "messages"}
+    return Rendered({"messages": messages, **rest}, tuple(changes))
+
+
+def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
+    """Results that answer no call: Forge would give them to whatever call is open."""
+    orphans = match_results([message for _, message in draft]).orphans
+    if not orphans or not target.options.repair or target.same_format:
+        return draft, []
+    lost = set(orphans)
+    changes = [
+        Change("loss.orphan", f"messages[{draft[at[0]][0]}].parts[{at[1]}]", "answers no call")
+        for at in orphans
+    ]
+    kept: Draft = []
+    for position, (place, message) in enumerate(draft):
+        parts = [p for index, p in enumerate(message.parts) if (position, index) not in lost]
+        if parts:
+            kept.append(Placed(place, message.with_parts(parts)))
+    return kept, changes
+
+
+def pair_by_order(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
+    """Results where names and order alone lead them to their calls, since the text has no ids."""
+    matching = match_results([message for _, message in draft])
+    if not target.options.repair or matching.orphans:
+        return draft, []
+    answers = {answer.result_at: answer for answer in matching.answers if answer.result_at}
+    waiting: dict[str, deque[tuple[int, int]]] = {}
+    for position, (_, message) in enumerate(draft):
+        for index, part in enumerate(message.parts):
+            if type(part) is ToolCall:
+                waiting.setdefault(part.name, deque()).append((position, index))
+            elif type(part) is ToolResult:
+                answer = answers[position, index]
+                if waiting[answer.call.name].popleft() != answer.at:
+                    return in_call_order(draft, matching)
+    return draft, []
+
+
+def in_call_order(draft: Draft, matching: Matching) -> tuple[Draft, list[Change]]:
+    """All results directly behind their calls, in the order of the calls, none missing."""
+    reason = "results follow the order of their calls, which have no ids in Forge"
+    changes = [Change("repair.order", "messages", reason)]
+    by_message: dict[int, list[Answer]] = {}
+    for answer in matching.answers:
+        by_message.setdefault(answer.at[0], []).append(answer)
+    ordered: Draft = []
+    for position, (place, message) in enumerate(draft):
+        kept = [part for part in message.parts if type(part) is not ToolResult]
+        if kept:
+            ordered.append(Placed(place, message.with_parts(kept)))
+        results = [answered(answer, draft, changes) for answer in by_message.get(position, ())]
+        ordered.extend(Placed(place, Message("tool", (result,))) for result in results)
+    return ordered, changes
+
+
+def entries_of(
+    message: Message, called: dict[str | None, str], path: str, changes: list[Change]
+) -> list[Entry]:
+    """A message as Forge's: each result is a message of its own."""
+    entries: list[Entry] = []
+    said: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            if said:
+                entries.append(spoken(message, said, path, changes))
+                said = []
+            content = tool_content(message, part, called, path, changes)
+            entries.append({"role": "tool", "content": content})
+        else:
+            said.append(part)
+    if said:
+        entries.append(spoken(message, said, path, changes))
+    return [with_held(entry, message) for entry in entries]
+
+
+def spoken(message: Message, parts: list[Part], path: str, changes: list[Change]) -> Entry:
+    """What a message says itself."""
+    if message.role == "assistant":
+        content = assistant_content(message.with_parts(parts), path, changes)
+    else:
+        content = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+    return {"role": message.role, "content": content}
+
+
+def with_held(entry: Entry, message: Message) -> Entry:
+    """A message with the fields beside which it once stood."""
+    for name, value in message.extra.get(NAME, {}).items():
+        if name != "raw":
+            entry.setdefault(name, value)
+    return entry
+
+
+def assistant_content(message: Message, path: str, changes: list[Change]) -> str:
+    """The text of an assistant message: as it was while it still says the same, else anew."""
+    raw = message.extra.get(NAME, {}).get("raw")
+    if isinstance(raw, str) and same_parts(scan(raw).parts, message.parts):
+        return raw
+    content, made_inert = text_of(message.parts)
+    if made_inert:
+        reason = "text that Forge would read as a call or as thinking is escaped"
+        changes.append(Change("repair.inert", path, reason))
+    return content
+
+
+def tool_content(
+    message: Message,
+    result: ToolResult,
+    called: dict[str | None, str],
+    path: str,
+    changes: list[Change],
+) -> str:
+    """A tool's answer under its name."""
+    raw = message.extra.get(NAME, {}).get("raw")
+    if isinstance(raw, str) and len(message.parts) == 1:
+        if result_of(raw) == replace(result, call_id=None, extra={}):
+            return raw
+    name = result.name or called.get(result.call_id)
+    content = result_text(result, name)
+    if result.is_error and not result.text.startswith("Error:"):
+        changes.append(Change("repair.error_flag", path, "marked in the text: Error: …"))
+    elif not result.is_error and result.text.startswith("Error:"):
+        changes.append(Change("repair.error_flag", path, "reads as an error in Forge"))
+    return content
+
+
+def on_wire(messages: Iterable[Entry]) -> list[Entry]:
+    """The messages as Forge sends them to a model: a tool's answer is a user message there.
+
+    A user's words that begin like a tool's answer are marked as the user's, so that nobody can
+    speak for a tool.
+    """
+    sent: list[Entry] = []
+    for message in messages:
+        role, content = message["role"], message["content"]
+        if role == "user" and content.lstrip().startswith("Tool:"):
+            content = f"User: {content}"
+        sent.append({"role": "user" if role == "tool" else role, "content": content})
+    return sent

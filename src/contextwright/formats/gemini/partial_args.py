@@ -1,0 +1,52 @@
+"""Arguments of a call that arrive piece by piece, each at a JSON path."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from contextwright.wire.values import Object, is_list, is_object
+
+__all__ = ["add_arguments"]
+
+STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,4})\]|\['([^']*)'\]")
+"""One step of a JSON path such as `$.items[0].name`."""
+VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+
+
+def add_arguments(arguments: Object, pieces: Any) -> None:
+    """Put pieces of arguments at their places; a text that is there already goes on."""
+    for piece in pieces if is_list(pieces) else ():
+        if not is_object(piece) or not isinstance(piece.get("jsonPath"), str):
+            continue
+        steps = [
+            name or quoted or int(index or 0)
+            for name, index, quoted in STEP.findall(piece["jsonPath"])
+        ]
+        key = next((key for key in VALUES if key in piece), None)
+        if steps and key is not None:
+            put(arguments, steps, None if key == "nullValue" else piece[key])
+
+
+def put(holder: Any, steps: list[str | int], value: Any) -> None:
+    """Write a value at a path, making objects and lists on the way."""
+    for here, following in zip(steps, steps[1:], strict=False):
+        holder = child(holder, here, [] if isinstance(following, int) else {})
+    last = steps[-1]
+    before = child(holder, last, None)
+    if isinstance(before, str) and isinstance(value, str):
+        value = before + value
+    if is_list(holder) and isinstance(last, int):
+        holder[last] = value
+    elif is_object(holder):
+        holder[str(last)] = value
+
+
+def child(holder: Any, step: str | int, otherwise: Any) -> Any:
+    """What stands at a step, put there if nothing does."""
+    if is_list(holder) and isinstance(step, int):
+        holder.extend([None] * (step + 1 - len(holder)))
+        if holder[step] is None:
+            holder[step] = otherwise
+        return holder[step]
+    return holder.setdefault(str(step), otherwise) if is_object(holder) else None

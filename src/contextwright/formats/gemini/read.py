@@ -1,0 +1,236 @@
+"""From Gemini's contents and parts to ours. All wire values here are in camelCase."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contextwright.errors import shown
+from contextwright.formats.base import keep_extra
+from contextwright.formats.media import is_web_address, standard_base64
+from contextwright.formats.reader import Reader
+from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import (
+    Media,
+    MediaKind,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.text.json import json_text
+from contextwright.wire.gemini.types import DATA_FIELDS
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["NAME", "SIGNATURE", "kind_of", "message_of"]
+
+NAME = "gemini"
+SIGNATURE = "thoughtSignature"
+ROLES: dict[Any, Role] = {"user": "user", "model": "assistant"}
+FOREIGN_ROLES: dict[Any, Role] = {
+    "tool": "tool",
+    "function": "tool",
+    "system": "system",
+    "assistant": "assistant",
+}
+"""Roles that older SDKs and other tools write."""
+FILES = "https://generativelanguage.googleapis.com/"
+"""How the addresses of uploaded files begin: nobody else may open them."""
+KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+ENDINGS: dict[str, MediaKind] = {
+    **dict.fromkeys(("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "bmp"), "image"),
+    **dict.fromkeys(("mp3", "wav", "ogg", "oga", "m4a", "aac", "flac"), "audio"),
+    **dict.fromkeys(("mp4", "mov", "webm", "mpeg", "avi", "mkv"), "video"),
+}
+
+
+def message_of(content: Object, path: str, reader: Reader) -> Message:
+    """A message of ours from a content; one of function responses alone is a tool's."""
+    given = content.get("role")
+    role = ROLES.get(given) if isinstance(given, str) else None
+    if role is None:
+        role = other_role(given, path, reader)
+    parts: list[Part] = []
+    for place, part in reader.objects(content, "parts", path):
+        parts.extend(parts_of(part, place, reader))
+    if role in ("user", "tool"):
+        only_results = bool(parts) and all(type(part) is ToolResult for part in parts)
+        role = "tool" if only_results else "user"
+    rest = {key: value for key, value in content.items() if key not in ("role", "parts")}
+    if given is None:
+        rest["role"] = None  # nobody said it, and nobody shall have said it on the way back
+    return Message(role, tuple(parts), extra=keep_extra(NAME, rest))
+
+
+def other_role(given: Any, path: str, reader: Reader) -> Role:
+    """What is meant by a role that the API does not know."""
+    if given is None or given == "":
+        return "user"
+    role = FOREIGN_ROLES.get(given) if isinstance(given, str) else None
+    if role is None:
+        reader.fault(f"{path}.role", f"{shown(given)} is not one of: user, model")
+        return "user"
+    reader.repair("repair.role", f"{path}.role", f"{given} is not one of: user, model")
+    return role
+
+
+def parts_of(part: Object, path: str, reader: Reader) -> list[Part]:
+    """Our parts for one of theirs: one, unless it holds several things against the rules."""
+    fields = [key for key in DATA_FIELDS if part.get(key) is not None]
+    if len(fields) == 1:
+        return [part_of(part, fields[0], path, reader)]
+    if not fields:
+        if part:
+            return [Opaque(NAME, part)]
+        reader.repair("loss.blank", path, "an empty part")
+        return []
+    reader.repair("repair.part", path, f"{' and '.join(fields)} in one part are read as several")
+    beside = {key: value for key, value in part.items() if key not in DATA_FIELDS}
+    first, *others = fields
+    return [
+        part_of({first: part[first], **beside}, first, path, reader),
+        *(part_of({key: part[key]}, key, path, reader) for key in others),
+    ]
+
+
+def part_of(part: Object, key: str, path: str, reader: Reader) -> Part:
+    """A part from the one thing a wire part holds, and what is said beside it."""
+    beside = {name: value for name, value in part.items() if name != key} if len(part) > 1 else {}
+    match key:
+        case "text":
+            text = reader.text(part, "text", path)
+            if beside.get("thought") is not True:
+                return Text(text, keep_extra(NAME, beside))
+            return thinking_of(text, beside)
+        case "functionCall" if is_object(part[key]):
+            return call_of(part[key], beside, f"{path}.{key}", reader)
+        case "functionResponse" if is_object(part[key]):
+            return result_of(part[key], beside, f"{path}.{key}", reader)
+        case "inlineData" | "fileData" if is_object(part[key]) and not beside.get("thought"):
+            return media_of(key, part[key], beside) or Opaque(NAME, part)
+        case _:
+            return Opaque(NAME, part, words_of(part, key))
+
+
+def thinking_of(text: str, beside: Object) -> Thinking:
+    """A thought: the API tells it from speech by a flag."""
+    signature = beside.get(SIGNATURE)
+    rest = {key: value for key, value in beside.items() if key not in ("thought", SIGNATURE)}
+    if not isinstance(signature, str):
+        return Thinking(text, origin=NAME, extra=keep_extra(NAME, rest))
+    return Thinking(text, signature, NAME, extra=keep_extra(NAME, rest))
+
+
+def call_of(call: Object, beside: Object, path: str, reader: Reader) -> ToolCall:
+    """A call; its signature stands beside it and stays with it."""
+    rest = {key: value for key, value in call.items() if key not in ("name", "args", "id")}
+    arguments: Any = call.get("args")
+    if arguments is None:
+        rest["args"] = None  # said by nobody, like a missing role
+    extra = keep_extra(NAME, {**beside, "functionCall": rest} if rest else beside)
+    name = reader.text(call, "name", path)
+    id = reader.optional_text(call, "id", path)
+    if arguments is None or is_object(arguments):
+        return ToolCall(name, arguments or {}, id, extra=extra)
+    reader.repair("repair.arguments", f"{path}.args", f"must be an object, not {shown(arguments)}")
+    if isinstance(arguments, str):
+        return ToolCall.from_json(name, arguments, id=id, extra=extra)
+    return ToolCall(name, {"_raw": arguments}, id, extra=extra)
+
+
+def result_of(function: Object, beside: Object, path: str, reader: Reader) -> ToolResult:
+    """A result: words under `output` or `error`, any other object as it is."""
+    response = function.get("response")
+    if not is_object(response):
+        reader.repair(
+            "repair.response", f"{path}.response", f"must be an object: {shown(response)}"
+        )
+        response = {} if response is None else {"output": response}
+    content, is_error = answer_of(response)
+    pieces = [piece_of(piece) for _, piece in reader.objects(function, "parts", path)]
+    if pieces:
+        content = (*words_before(content), *pieces)
+    said = ("name", "response", "id", "parts")
+    rest = {key: value for key, value in function.items() if key not in said}
+    return ToolResult(
+        reader.optional_text(function, "id", path),
+        content,
+        reader.text(function, "name", path) or None,
+        is_error,
+        keep_extra(NAME, {**beside, "functionResponse": rest} if rest else beside),
+    )
+
+
+def answer_of(response: Object) -> tuple[str | Object, bool]:
+    """Words where the response is one text under a key with meaning, and whether it is an error."""
+    if len(response) == 1:
+        for key in ("output", "error"):
+            if isinstance(response.get(key), str):
+                return response[key], key == "error"
+    return response, False
+
+
+def words_before(content: str | Object) -> tuple[Text | Opaque, ...]:
+    """What stands before the media of a result; an object has no words of its own."""
+    if isinstance(content, str):
+        return (Text(content),)
+    if not content:
+        return ()
+    try:
+        words = json_text(content)
+    except RecursionError:
+        words = None
+    return (Opaque(NAME, {"functionResponse": {"response": content}}, words),)
+
+
+def piece_of(piece: Object) -> Media | Opaque:
+    """Media inside a function response."""
+    for key in ("inlineData", "fileData"):
+        if is_object(piece.get(key)):
+            beside = {name: value for name, value in piece.items() if name != key}
+            return media_of(key, piece[key], beside) or Opaque(NAME, piece)
+    return Opaque(NAME, piece)
+
+
+def media_of(key: str, fields: Object, beside: Object) -> Media | None:
+    """Media from bytes or from an address; None where neither is there."""
+    mime, name = fields.get("mimeType"), fields.get("displayName")
+    mime = mime if isinstance(mime, str) else None
+    extra = keep_extra(NAME, beside)
+    if isinstance(name, str):
+        known = {"mimeType", "data", "fileUri", "displayName"}
+    else:
+        name, known = None, {"mimeType", "data", "fileUri"}
+    if fields.keys() - known:
+        return None
+    if key == "inlineData":
+        data = fields.get("data")
+        if not isinstance(data, str):
+            return None
+        return Media(kind_of(mime, ""), mime, standard_base64(data), name=name, extra=extra)
+    uri = fields.get("fileUri")
+    if not isinstance(uri, str):
+        return None
+    kind = kind_of(mime, uri)
+    if is_web_address(uri) and not uri.startswith(FILES):
+        return Media(kind, mime, url=uri, name=name, extra=extra)
+    return Media(kind, mime, file_id=uri, origin=NAME, name=name, extra=extra)
+
+
+def kind_of(mime: str | None, uri: str) -> MediaKind:
+    """What kind of media this is, from its type, else from how its address ends."""
+    if mime is not None:
+        return KINDS.get(mime.partition("/")[0], "document")
+    if "youtube.com/" in uri or "youtu.be/" in uri:
+        return "video"
+    return ENDINGS.get(uri.rpartition(".")[2].lower(), "document")
+
+
+def words_of(part: Object, key: str) -> str | None:
+    """What a block that only Gemini knows says in words."""
+    fields = part[key]
+    if not is_object(fields):
+        return None
+    words = fields.get("code") if key == "executableCode" else fields.get("output")
+    return words if isinstance(words, str) and words else None

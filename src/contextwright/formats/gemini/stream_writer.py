@@ -1,0 +1,92 @@
+"""A generateContent stream, written chunk by chunk."""
+
+from __future__ import annotations
+
+from contextwright.formats.events import (
+    ErrorEvent,
+    Event,
+    Finish,
+    PartEnd,
+    ReplyStart,
+    TextDelta,
+    ThinkingDelta,
+)
+from contextwright.formats.failures import error_body
+from contextwright.formats.gemini.read import NAME, SIGNATURE
+from contextwright.formats.gemini.reply import end_wire, part_wire
+from contextwright.formats.stream_writer import Frame, InOrder, StreamWriter
+from contextwright.messages.parts import Part, Text, Thinking
+from contextwright.wire.values import Object
+
+__all__ = ["GeminiWriter"]
+
+
+class GeminiWriter(StreamWriter):
+    """Writes the chunks that `:streamGenerateContent` streams; calls come whole."""
+
+    format = NAME
+
+    def __init__(self, model: str = "", *, id: str | None = None, created: int = 0) -> None:
+        super().__init__(model, id=id, created=created)
+        self.order = InOrder()
+        self.streamed = False
+        self.failed = False
+
+    def start(self, event: ReplyStart) -> None:
+        """This API opens with its first part."""
+
+    def put(self, event: Event) -> None:
+        """Write any event but the first."""
+        for ready in self.order.pass_on(event):
+            self.put_in_order(ready)
+
+    def put_in_order(self, event: Event) -> None:
+        """Write an event of the open part, or one that stands between parts."""
+        if type(event) is TextDelta:
+            self.piece({"text": event.text}, event.slot)
+        elif type(event) is ThinkingDelta:
+            self.piece({"text": event.text, "thought": True}, event.slot)
+        elif type(event) is PartEnd:
+            self.end(self.carried(event))
+        elif type(event) is ErrorEvent:
+            self.failed = True
+            self.out.append(Frame(error_body(event.error, NAME)))
+        elif type(event) is Finish:
+            self.finish(event)
+
+    def piece(self, part: Object, slot: str) -> None:
+        """A piece of text, unless it comes with its whole part."""
+        if slot != "whole":
+            self.streamed = True
+            self.chunk([part])
+
+    def end(self, part: Part | None) -> None:
+        """A part has ended; one without pieces is written whole."""
+        streamed, self.streamed = self.streamed, False
+        if part is None:
+            return
+        if not streamed:
+            self.chunk([part_wire(part)])
+        elif isinstance(part, Text | Thinking):
+            signature = part_wire(part).get(SIGNATURE)
+            if signature:
+                flag = {"thought": True} if isinstance(part, Thinking) else {}
+                self.chunk([{"text": "", **flag, SIGNATURE: signature}])
+
+    def finish(self, event: Finish) -> None:
+        """The last chunk; a stream that ended in an error or broke off has none."""
+        if self.failed or event.reason == "interrupted":
+            return
+        candidate, rest = end_wire(event)
+        self.chunk([], candidate, **rest)
+
+    def chunk(self, parts: list[Object], candidate: Object | None = None, **rest: object) -> None:
+        """Send a chunk."""
+        content: Object = {"role": "model", "parts": parts}
+        body: Object = {"candidates": [{"content": content, **(candidate or {}), "index": 0}]}
+        body.update(rest)
+        if self.model:
+            body["modelVersion"] = self.model
+        if self.id:
+            body["responseId"] = self.id
+        self.out.append(Frame(body))

@@ -1,0 +1,245 @@
+"""From our messages to Gemini's contents. All wire values here are in camelCase."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from contextwright.formats.gemini.read import NAME, SIGNATURE
+from contextwright.formats.media import standard_base64
+from contextwright.formats.target import Target
+from contextwright.messages.message import Message
+from contextwright.messages.parts import (
+    Extra,
+    Media,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["STAND_IN", "Writer", "is_response", "wire_of"]
+
+STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""What Google's documentation gives for calls that no Gemini model signed."""
+UNKNOWN = (0, "")
+"""A call that nobody made."""
+
+
+class Writer:
+    """Writes message after message; function responses stand among themselves.
+
+    `signs_from` is the first message whose calls need a signature; None where none does. Only
+    the first call of a step does, and gets the stand-in where no model signed it.
+    """
+
+    def __init__(self, target: Target, *, signs_from: int | None = None) -> None:
+        self.same_format = target.same_format
+        self.signs_from = signs_from
+        self.system: Object = {}
+        self.contents: list[Object] = []
+        self.stood_in: list[tuple[int, int]] = []
+        """The calls that got the stand-in: message and part."""
+        self.calls: dict[str | None, tuple[int, str]] = {}
+        """What was called under an id, and as which call of all."""
+        self.called = 0
+        self.answers: Object = {}
+        """The content that still takes results."""
+        self.fresh = True
+        """Nothing was called since someone else spoke."""
+
+    def write(self, messages: Sequence[Message]) -> None:
+        """All messages: leading system text as the instruction, the rest as contents."""
+        contents = self.contents
+        for index, message in enumerate(messages):
+            role, parts = message.role, message.parts
+            if role == "system" and not contents:
+                self.instruct(message)
+                continue
+            if role != "assistant":
+                self.fresh = True
+            if len(parts) == 1 and not message.extra:
+                only = parts[0]
+                if type(only) is Text and not only.extra:
+                    side = "model" if role == "assistant" else "user"
+                    contents.append({"role": side, "parts": [{"text": only.text}]})
+                    continue
+            self.content(message, index)
+        self.settle()
+
+    def instruct(self, message: Message) -> None:
+        """Add a leading system message to the instruction."""
+        texts = [wire_of(part) for part in message.parts if type(part) is Text]
+        if texts:
+            self.system.update(message.extra.get(NAME, {}))
+            self.system.setdefault("parts", []).extend(texts)
+
+    def content(self, message: Message, index: int) -> None:
+        """A message of any parts; results come first, in a content of their own."""
+        results: list[Object] = []
+        parts: list[Object] = []
+        for place, part in enumerate(message.parts):
+            if type(part) is ToolResult:
+                _, name = self.calls.get(part.call_id, UNKNOWN)
+                results.append(wire_of(part, name))
+            elif type(part) is ToolCall:
+                parts.append(self.call(part, index, place))
+            else:
+                parts.append(wire_of(part))
+        if results:
+            self.answer(results, message)
+        if parts:
+            side = "model" if message.role == "assistant" else "user"
+            self.contents.append(content_of(side, parts, message))
+
+    def call(self, call: ToolCall, index: int, place: int) -> Object:
+        """A call, signed where it must be."""
+        if self.answers:
+            self.settle()  # before its id takes the place of an earlier one
+        if call.id is not None:
+            self.called += 1
+            self.calls[call.id] = (self.called, call.name)
+        wire = wire_of(call)
+        if self.fresh and self.signs_from is not None and index >= self.signs_from:
+            if not wire.get(SIGNATURE):
+                wire[SIGNATURE] = STAND_IN
+                self.stood_in.append((index, place))
+        self.fresh = False
+        return wire
+
+    def answer(self, results: list[Object], message: Message) -> None:
+        """Results in a content of their own, or in that of the results just before them."""
+        if self.answers and self.contents[-1] is self.answers:
+            self.answers["parts"].extend(results)
+            return
+        self.settle()
+        self.contents.append(content_of("user", results, message))
+        if not self.same_format:
+            self.answers = self.contents[-1]
+
+    def settle(self) -> None:
+        """Put the results of parallel calls in the order of the calls."""
+        results: list[Object] = self.answers.get("parts", [])
+        if len(results) > 1:
+            results.sort(key=lambda part: self.calls.get(id_of(part), UNKNOWN))
+        self.answers = {}
+
+
+def id_of(part: Object) -> str | None:
+    """The id of the call that a function response answers."""
+    return part["functionResponse"].get("id")
+
+
+def content_of(role: str, parts: list[Object], message: Message) -> Object:
+    """One content; it says its role unless it came without one."""
+    if message.extra and role == "user" and message.extra.get(NAME, {}).get("role", "") is None:
+        return {"parts": parts}
+    return {"role": role, "parts": parts}
+
+
+def wire_of(part: Part, name: str = "") -> Object:
+    """The wire part for a part of ours; `name` is that of the function a result answers."""
+    if type(part) is Text:
+        wire: Object = {"text": part.text}
+    elif type(part) is ToolCall:
+        wire = call_wire(part)
+    elif type(part) is ToolResult:
+        wire = result_wire(part, name)
+    elif type(part) is Media:
+        wire = media_wire(part)
+    elif type(part) is Thinking:
+        wire = {"text": part.text, "thought": True}
+        if part.signature is not None:
+            wire[SIGNATURE] = part.signature
+    else:
+        return part.data
+    if part.extra:
+        fields = part.extra.get(NAME, {})
+        wire.update({key: fields[key] for key in fields if key not in wire})
+    return wire
+
+
+def call_wire(call: ToolCall) -> Object:
+    """A call; ids are optional."""
+    function: Object = {"name": call.name, "args": call.arguments}
+    if call.id is not None:
+        function["id"] = call.id
+    if call.extra:
+        rest = fields_inside(call.extra, "functionCall")
+        function.update({key: rest[key] for key in rest if key not in function})
+        if "args" in rest and not call.arguments:
+            del function["args"]
+    return {"functionCall": function}
+
+
+def result_wire(result: ToolResult, name: str) -> Object:
+    """A result: its words under `output` or `error`, its media in `parts`."""
+    function: Object = {"name": name or result.name or "", "response": response_of(result)}
+    if result.call_id is not None:
+        function["id"] = result.call_id
+    if isinstance(result.content, tuple):
+        parts = [piece_wire(piece) for piece in result.content if not has_words(piece)]
+        if parts:
+            function["parts"] = parts
+    if result.extra:
+        rest = fields_inside(result.extra, "functionResponse")
+        function.update({key: rest[key] for key in rest if key not in function})
+    return {"functionResponse": function}
+
+
+def fields_inside(extra: Extra, key: str) -> Object:
+    """What was said inside the function beyond our fields; the rest stands beside it."""
+    rest = extra.get(NAME, {}).get(key)
+    return rest if is_object(rest) else {}
+
+
+def response_of(result: ToolResult) -> Object:
+    """The response object: an object as it is, words under the key that says what they are."""
+    content = result.content
+    key = "error" if result.is_error else "output"
+    if isinstance(content, str):
+        return {key: content}
+    if isinstance(content, dict):
+        return {key: content} if result.is_error and "error" not in content else content
+    for piece in content:
+        if isinstance(piece, Opaque) and is_response(piece.data):
+            return piece.data["functionResponse"]["response"]
+    words = [piece.text for piece in content if isinstance(piece, Text)]
+    return {key: "\n".join(words)} if words else {}
+
+
+def has_words(piece: Text | Media | Opaque) -> bool:
+    """Whether a piece of a result goes into the response object."""
+    return isinstance(piece, Text) or (isinstance(piece, Opaque) and is_response(piece.data))
+
+
+def is_response(data: Object) -> bool:
+    """Whether a block is the object of a response that has media as well."""
+    function = data.get("functionResponse")
+    return (
+        is_object(function) and function.keys() == {"response"} and is_object(function["response"])
+    )
+
+
+def piece_wire(piece: Text | Media | Opaque) -> Object:
+    """Media inside a function response."""
+    if isinstance(piece, Media):
+        return {**media_wire(piece), **piece.extra.get(NAME, {})}
+    return piece.data if isinstance(piece, Opaque) else {}
+
+
+def media_wire(media: Media) -> Object:
+    """Bytes inline, anything else by its address."""
+    fields: Object = {}
+    if media.mime is not None:
+        fields["mimeType"] = media.mime
+    if media.name is not None:
+        fields["displayName"] = media.name
+    if media.data is not None:
+        return {"inlineData": {**fields, "data": standard_base64(media.data)}}
+    return {
+        "fileData": {**fields, "fileUri": media.url if media.url is not None else media.file_id}
+    }

@@ -1,0 +1,169 @@
+"""The messages of a conversation, made legal for a target.
+
+Most histories need no rule and must not pay for any. One pass over the messages asks every
+question of `rules/` at once; a property test holds that where it finds nothing to do, the rules
+change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+
+from msgspec import Struct
+
+from contextwright.formats.base import Options
+from contextwright.formats.rules import (
+    RULES,
+    OpenCalls,
+    Rule,
+    Speakers,
+    apply_rules,
+    end_with_user,
+    ends_well,
+    extra_fits,
+    has_turn,
+    is_blank,
+    media_fits,
+    name_fits,
+    name_speakers,
+    neighbours,
+    opaque_fits,
+    thinking_fits,
+)
+from contextwright.formats.target import Target, Traits, respelled
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
+from contextwright.models import Model
+
+__all__ = ["Legal", "legalise", "needs_no_rules"]
+
+ENVELOPE = {name: attrgetter(name) for name in ("sent_at", "reply_to", "turn")}
+"""Fields of a message that no provider has a place for."""
+
+
+class Legal(Struct, frozen=True):
+    """Messages as a target takes them, and what had to change."""
+
+    messages: Sequence[Message]
+    target: Target
+    changes: list[Change]
+    origins: Sequence[int]
+    """The index of each message in the input; an invented one has its neighbour's."""
+
+
+def legalise(
+    conversation: Conversation,
+    traits: Traits,
+    model: Model,
+    options: Options,
+    rules: tuple[Rule, ...] = RULES,
+) -> Legal:
+    """Return the messages as the target takes them; only rules that are needed run."""
+    messages = conversation.messages
+    same_format = conversation.source == traits.format
+    target = Target(traits, model, options, same_format, conversation.reply_tools)
+    tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
+    if all(map(traits.tool_names.fits, tools)):
+        rules = needed_rules(messages, target, rules)
+    if not rules:
+        return Legal(messages, target, envelope_changes(messages, traits), range(len(messages)))
+    called = (call.name for message in messages for call in message.calls)
+    names = respelled([*tools, *called], traits.tool_names)
+    target = Target(traits, model, options, same_format, conversation.reply_tools, names)
+    draft, changes = apply_rules(messages, target, rules)
+    origins, legal = [place for place, _ in draft], [message for _, message in draft]
+    return Legal(legal, target, [*changes, *envelope_changes(messages, traits)], origins)
+
+
+def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change]:
+    """One change for each field of the messages that stays behind."""
+    return [
+        Change("loss.envelope", f"messages[].{name}", f"{traits.format} has no place for it")
+        for name, value_of in ENVELOPE.items()
+        if any(value is not None for value in map(value_of, messages))
+    ]
+
+
+def needs_no_rules(messages: Sequence[Message], target: Target) -> bool:
+    """Whether the history is legal as it stands."""
+    return not needed_rules(messages, target, RULES)
+
+
+def needed_rules(
+    messages: Sequence[Message], target: Target, rules: tuple[Rule, ...]
+) -> tuple[Rule, ...]:
+    """Those of the rules that a history needs.
+
+    Names and the end of a history are mended alone; anything else may lead to something else, so
+    that all rules run.
+    """
+    traits = target.traits
+    allowed, refuses_blank = neighbours(target), not traits.blank_text
+    calls = OpenCalls()
+    pending = calls.pending
+    names_fit, speakers = True, Speakers()
+    previous = ""
+    for message in messages:
+        role, parts = message.role, message.parts
+        if message.visibility != "public" or (previous, role) not in allowed:
+            return rules
+        if message.extra and not extra_fits(message, role, target):
+            return rules
+        if pending and role in ("assistant", "system"):
+            return rules
+        if message.author and names_fit:
+            names_fit = name_fits(message, message.author, target, speakers)
+        previous = role
+        if len(parts) == 1 and type(parts[0]) is Text and role != "tool" and not pending:
+            only = parts[0]  # by far the most common message: words alone
+            if only.extra and not extra_fits(only, role, target):
+                return rules
+            if refuses_blank and (not only.text or only.text.isspace()):
+                return rules
+        elif not parts or not parts_fit(message, target, calls):
+            return rules
+    if not calls.are_legal(traits) or not has_turn(messages, target):
+        return rules
+    needed: list[Rule] = []
+    if not names_fit:
+        needed.append(name_speakers)
+    if not ends_well(messages, target):
+        needed.append(end_with_user)
+    return tuple(rule for rule in rules if rule in needed)
+
+
+def parts_fit(message: Message, target: Target, calls: OpenCalls) -> bool:
+    """Whether each part of a message may stand where it is; keeps account of open calls."""
+    traits = target.traits
+    role = message.role
+    spoken = False
+    for part in message.parts:
+        if type(part) is ToolResult:
+            if spoken or role not in ("tool", "user"):
+                return False
+            if not calls.takes_result(part, role, target):
+                return False
+            continue
+        if role == "tool" or (calls.pending and role != "assistant"):
+            return False
+        if type(part) is Opaque:
+            if traits.pairs_hosted or not opaque_fits(part, role, target):
+                return False
+            spoken = True
+            continue
+        if type(part) is Text:
+            fits = traits.blank_text or not is_blank(part)
+        elif type(part) is ToolCall:
+            fits = role == "assistant" and calls.takes_call(part, target)
+        elif type(part) is Thinking:
+            fits = thinking_fits(part, role, target)
+        else:
+            assert type(part) is Media
+            fits = media_fits(part, role, target)
+        if not fits or (part.extra and not extra_fits(part, role, target)):
+            return False
+        spoken = True
+    return True

@@ -1,0 +1,88 @@
+"""Objects that arrive in pieces, as the deltas of a chat stream bring them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+__all__ = ["Entries", "Grown"]
+
+WHOLE = ("role", "type", "id", "index", "format", "signature")
+"""Fields that come whole; some hosts repeat them in every chunk."""
+
+
+class Grown:
+    """An object that arrives in pieces: text grows, lists grow by their entries' `index`.
+
+    Text is joined once, when it is asked for; anything else is taken as it came last.
+    """
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+
+    def add(self, delta: dict[str, Any]) -> None:
+        """Add one piece."""
+        for key, value in delta.items():
+            if value is None:
+                continue
+            known = self.fields.get(key)
+            if isinstance(value, str) and key not in WHOLE:
+                if isinstance(known, list):
+                    cast("list[str]", known).append(value)
+                else:
+                    self.fields[key] = [value]
+            elif isinstance(value, dict):
+                grown = known if isinstance(known, Grown) else Grown()
+                grown.add(cast("dict[str, Any]", value))
+                self.fields[key] = grown
+            elif isinstance(value, list):
+                entries = known if isinstance(known, Entries) else Entries()
+                entries.add(cast("list[Any]", value))
+                self.fields[key] = entries
+            else:
+                self.fields[key] = value
+
+    def value(self) -> dict[str, Any]:
+        """What has come so far."""
+        return {key: self.settled(key) for key in self.fields}
+
+    def settled(self, key: str) -> Any:
+        """One field as JSON; None if nothing of it came."""
+        value = self.fields.get(key)
+        if isinstance(value, Grown | Entries):
+            return value.value()
+        return "".join(cast("list[str]", value)) if isinstance(value, list) else value
+
+
+class Entries:
+    """A list whose entries arrive in pieces, told apart by their `index`."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, Grown] = {}
+        self.others: list[Any] = []
+        self.last_numbers: list[int] = []
+        """The numbers of the entries that the newest pieces belong to."""
+
+    def add(self, pieces: list[Any]) -> None:
+        """Add the pieces of one chunk."""
+        self.last_numbers = []
+        for piece in pieces:
+            if not isinstance(piece, dict):
+                self.others.append(piece)
+                continue
+            entry = cast("dict[str, Any]", piece)
+            index = entry.get("index")
+            if not isinstance(index, int):
+                index = self.unnumbered(entry)
+            self.last_numbers.append(index)
+            self.entries.setdefault(index, Grown()).add(
+                {key: value for key, value in entry.items() if key != "index"}
+            )
+
+    def unnumbered(self, entry: dict[str, Any]) -> int:
+        """Some hosts send whole entries without an index: each id is a new one."""
+        last = len(self.entries) - 1
+        return last if "id" not in entry and last >= 0 and "function" in entry else last + 1
+
+    def value(self) -> list[Any]:
+        """What has come so far, in the order of the indices."""
+        return [*(self.entries[index].value() for index in sorted(self.entries)), *self.others]

@@ -1,0 +1,234 @@
+"""Chat replies: why they ended, what they cost, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contextwright.errors import shown
+from contextwright.formats.base import keep_extra
+from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.failures import error_of
+from contextwright.formats.openai_chat.read import message_of
+from contextwright.formats.reader import Reader
+from contextwright.formats.reply import (
+    ModelReply,
+    custom_input,
+    finished_reply,
+    is_custom,
+    is_refusal,
+    refusal_of,
+)
+from contextwright.formats.reply_parts import carried, own_id
+from contextwright.formats.usage import count_of
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Extra, Opaque, Part, Text, Thinking, ToolCall
+from contextwright.wire.values import Object, is_object
+
+__all__ = [
+    "NAME",
+    "call_wire",
+    "finish_of",
+    "finish_wire",
+    "parse_reply",
+    "reply_message",
+    "thinking_fields",
+    "usage_of",
+    "usage_wire",
+    "write_reply",
+]
+
+NAME = "openai-chat"
+REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "filter",
+}
+WRITTEN: dict[FinishReason, str] = {
+    "stop": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "context": "length",
+    "tool_calls": "tool_calls",
+    "refusal": "stop",
+    "filter": "content_filter",
+    "pause": "stop",
+    "error": "stop",
+    "interrupted": "length",
+    "other": "stop",
+}
+"""What each reason is called here."""
+KEPT = ("id", "finish_reason", "usage", "service_tier")
+"""Fields of a reply that are kept as they came."""
+
+
+def parse_reply(reply: Any) -> ModelReply:
+    """Read a whole reply: decoded JSON, or the SDK's own object. Of several choices, the first."""
+    reader = Reader(NAME, strict=False)
+    body = reader.reply(reply)
+    model = reader.optional_text(body, "model")
+    choices = list(reader.objects(body, "choices"))
+    path, choice = choices[0] if choices else ("", {"message": body})
+    given = choice.get("message")
+    if not is_object(given):
+        reader.fault(f"{path}.message", f"must be an object, not {shown(given)}")
+        given = {}
+    message = reply_message(given, f"{path}.message" if choices else "", reader, model)
+    error = error_of(body)
+    finish = finish_of(
+        {**body, **choice},
+        refusal_of(message.parts),
+        message_extra=message.extra,
+        whole=error is None,
+        error=error,
+    )
+    conversation = reader.conversation([message], finish.extra.get(NAME, {}), model=model)
+    return finished_reply(conversation, finish, error)
+
+
+def reply_message(message: Object, path: str, reader: Reader, model: str | None) -> Message:
+    """The message of a reply; fields without a value are as good as missing."""
+    said = {key: value for key, value in message.items() if value}
+    return message_of({"content": None, **said, "role": "assistant"}, path, reader, model)
+
+
+def finish_of(
+    body: Object,
+    refusal: str | None,
+    *,
+    message_extra: Extra | None = None,
+    changes: Sequence[Change] = (),
+    whole: bool = True,
+    error: ReplyError | None = None,
+) -> Finish:
+    """How a reply ended, from its fields and those of its choice."""
+    given = body.get("finish_reason")
+    reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
+    if reason == "stop" and refusal is not None:
+        reason = "refusal"
+    if not whole:
+        reason = "error" if error is not None else "interrupted"
+    return Finish(
+        reason,
+        given if isinstance(given, str) else "",
+        usage_of(body.get("usage")),
+        refusal,
+        keep_extra(NAME, {key: value for key, value in body.items() if key in KEPT}),
+        message_extra or {},
+        tuple(changes),
+    )
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """The tokens of a reply."""
+    if not is_object(usage):
+        return None
+    return Usage(
+        count_of(usage, "prompt_tokens"),
+        count_of(usage, "completion_tokens"),
+        count_of(usage, "prompt_tokens_details", "cached_tokens"),
+        count_of(usage, "prompt_tokens_details", "cache_write_tokens"),
+        count_of(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+def usage_wire(usage: Usage) -> Object:
+    """Tokens as this API counts them."""
+    prompt: Object = {"cached_tokens": usage.cached}
+    if usage.written:
+        prompt["cache_write_tokens"] = usage.written
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+        "prompt_tokens_details": prompt,
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }
+
+
+def finish_wire(finish: Finish, *, refused: bool) -> str:
+    """The reason as this API names it; its own word goes back as it came.
+
+    A refusal is words of the model here (`refused`); without any it is the filter's.
+    """
+    given = finish.extra.get(NAME, {}).get("finish_reason")
+    if isinstance(given, str):
+        return given
+    silent = finish.reason == "refusal" and not refused
+    return WRITTEN["filter" if silent else finish.reason]
+
+
+def write_reply(
+    reply: ModelReply, finish: Finish, model: str, id: str | None, created: int
+) -> tuple[Object, list[Change]]:
+    """The body of a reply that is not streamed, and what it could not carry."""
+    message = reply.answer
+    parts, changes = carried(message.parts, NAME, id or "")
+    held = finish.extra.get(NAME, {})
+    body: Object = {
+        "id": own_id(id, "chatcmpl-"),
+        "object": "chat.completion",
+        "created": created,
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": message_wire(parts, message.extra.get(NAME, {})),
+                "logprobs": None,
+                "finish_reason": finish_wire(finish, refused=refusal_of(parts) is not None),
+            }
+        ],
+    }
+    if held.get("usage") or finish.usage:
+        body["usage"] = held.get("usage") or usage_wire(finish.usage or Usage())
+    if held.get("service_tier"):
+        body["service_tier"] = held["service_tier"]
+    return body, changes
+
+
+def message_wire(parts: Sequence[Part], held: Object) -> Object:
+    """The message of a reply: reasoning, text, refusal and calls in fields of their own."""
+    said = [part.text for part in parts if isinstance(part, Text) and not is_refusal(part)]
+    refused = [part.text for part in parts if isinstance(part, Text) and is_refusal(part)]
+    wire: Object = {"role": "assistant", "content": "".join(said) if said else None}
+    wire["refusal"] = "".join(refused) if refused else None
+    for part in parts:
+        if isinstance(part, Thinking):
+            join_fields(wire, thinking_fields(part))
+        elif isinstance(part, Opaque):
+            wire.update({key: part.data[key] for key in part.data if key != "type"})
+    calls = [call_wire(part) for part in parts if isinstance(part, ToolCall)]
+    if calls:
+        wire["tool_calls"] = calls
+    return {**{key: value for key, value in held.items() if key not in wire}, **wire}
+
+
+def join_fields(wire: Object, fields: Object) -> None:
+    """Add fields of reasoning; several thoughts become one text."""
+    for name, value in fields.items():
+        before = wire.get(name)
+        if isinstance(before, str) and isinstance(value, str):
+            value = f"{before}\n{value}"
+        elif isinstance(before, list) and isinstance(value, list):
+            value = [*before, *value]  # pyright: ignore[reportUnknownVariableType]
+        wire[name] = value
+
+
+def thinking_fields(thinking: Thinking) -> Object:
+    """Reasoning in the fields it came in; that of other providers as compatible hosts write it."""
+    held = thinking.extra.get(NAME, {})
+    return held or ({"reasoning_content": thinking.text} if thinking.text else {})
+
+
+def call_wire(call: ToolCall) -> Object:
+    """A call of a function or of a custom tool."""
+    held = call.extra.get(NAME, {})
+    if is_custom(call):
+        body: Object = {"name": call.name, "input": custom_input(call)}
+        return {**held, "id": call.id, "type": "custom", "custom": body}
+    inner = held.get("function")
+    body = {**(inner if is_object(inner) else {}), "name": call.name, "arguments": call.json}
+    return {**held, "id": call.id, "type": "function", "function": body}

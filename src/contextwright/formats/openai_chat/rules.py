@@ -1,0 +1,272 @@
+"""What came from some host, made fit for OpenAI's own models.
+
+Those refuse fields and parts they do not know; what is taken out here is said.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from contextwright.errors import shown
+from contextwright.formats.media import standard_base64
+from contextwright.formats.openai_chat.media import PARTS, supports_media
+from contextwright.formats.openai_chat.settings import fits
+from contextwright.formats.rules import (
+    Draft,
+    Placed,
+    Ruled,
+    clean_name,
+    path_to,
+)
+from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.message import Message, Role, Tool
+from contextwright.messages.parts import Extra, Media, Opaque, Part, Text, ToolCall, ToolResult
+from contextwright.models import Model
+from contextwright.wire.openai_chat.types import (
+    CacheBreakpoint,
+    GrammarFormat,
+    ImageUrl,
+    TextFormat,
+)
+from contextwright.wire.openai_responses.tools import is_strict
+from contextwright.wire.shapes import Shape
+
+__all__ = [
+    "supports_unspoken",
+    "fitted_tool",
+    "leave_out_refused",
+    "accepts_extra",
+    "without_system",
+]
+
+NAME = "openai-chat"
+
+
+class NoStrictness(Shape):
+    """The one null a function's definition may hold."""
+
+    strict: None = None
+
+
+class CustomFields(Shape):
+    """What a custom tool says beside its name and description."""
+
+    format: TextFormat | GrammarFormat | UnsetType = UNSET
+
+
+SpeakerName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[^\s<|\\/>]{1,64}$")]
+
+PART_FIELDS: dict[str, Any] = {"prompt_cache_breakpoint": CacheBreakpoint}
+REFUSAL_FIELDS: dict[str, Any] = {"type": Literal["refusal"]}
+IMAGE_FIELDS = {**PART_FIELDS, "image_url": dict[str, Any]}
+MESSAGE_FIELDS: dict[str, dict[str, Any]] = {
+    "system": {"role": str},
+    "user": {},
+    "assistant": {
+        "content": bool,
+        "refusal": Literal[True] | None,
+        "function_call": None,
+        "annotations": list[dict[str, Any]] | None,
+        "audio": None,
+    },
+    "tool": {},
+}
+CALL_FIELDS: dict[str, Any] = {"type": str, "role": str}
+RESULT_FIELDS: dict[str, Any] = {"name": SpeakerName, "role": str, "content": None}
+TOOL_FIELDS: dict[str, Any] = {
+    "functions": bool,
+    "function": NoStrictness,
+    "type": Literal["custom"],
+    "custom": CustomFields,
+}
+"""What may stay in `extra`, by place, with the type it must have."""
+
+replace = msgspec.structs.replace
+
+
+def leave_out_refused(draft: Draft, target: Target) -> Ruled:
+    """Fields and parts that other hosts of this format take and OpenAI refuses."""
+    changes: list[Change] = []
+    fitted: Draft = []
+    for place, message in draft:
+        if holds_more(message):
+            path = path_to(place)
+            message = fitted_message(message, path, changes, same_format=target.same_format)
+        fitted.append(Placed(place, message))
+    return fitted, changes
+
+
+def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    if isinstance(holder, Message):
+        return own_fields(holder.extra, MESSAGE_FIELDS[role], "", []) == holder.extra
+    return [*fitted_parts([holder], role, "", [], same_format=True)] == [holder]
+
+
+def supports_unspoken(media: Media, model: Model) -> bool:
+    """Media that OpenAI takes and that are no text file, whose words are said instead."""
+    return supports_media(media, model) and words_of(media) is None
+
+
+def holds_more(message: Message) -> bool:
+    """Whether a message has anything beyond plain words and calls."""
+    if message.extra:
+        return True
+    for part in message.parts:
+        if type(part) is Opaque or type(part) is Media or part.extra:
+            return True
+        if type(part) is ToolResult and type(part.content) is tuple:
+            return True
+    return False
+
+
+def fitted_message(
+    message: Message, path: str, changes: list[Change], *, same_format: bool
+) -> Message:
+    """A message with fields and parts OpenAI takes."""
+    parts = fitted_parts(message.parts, message.role, path, changes, same_format=same_format)
+    extra = own_fields(message.extra, MESSAGE_FIELDS[message.role], path, changes)
+    return replace(message, parts=tuple(parts), extra=extra)
+
+
+def fitted_parts(
+    parts: Iterable[Part], role: Role, path: str, changes: list[Change], *, same_format: bool
+) -> Iterator[Part]:
+    """Parts with fields OpenAI takes; parts it does not know give their words, if they have any."""
+    for index, part in enumerate(parts):
+        place = f"{path}.parts[{index}]"
+        match part:
+            case Text():
+                refusal = role == "assistant" and "type" in part.extra.get(NAME, {})
+                fields = REFUSAL_FIELDS if refusal else PART_FIELDS
+                yield replace(part, extra=own_fields(part.extra, fields, place, changes))
+            case Media():
+                yield fitted_media(part, place, changes, same_format=same_format)
+            case ToolCall():
+                yield replace(part, extra=own_fields(part.extra, CALL_FIELDS, place, changes))
+            case ToolResult():
+                yield fitted_result(part, place, changes, same_format=same_format)
+            case Opaque(format="openai-chat") if role == "assistant" and (audio := audio_of(part)):
+                yield audio
+            case Opaque(format="openai-chat"):
+                reason = f"OpenAI has no part {shown(part.data.get('type'))}"
+                changes.append(Change("loss.opaque", place, reason))
+                if part.text:
+                    yield Text(part.text)
+            case _:
+                yield part
+
+
+def audio_of(part: Opaque) -> Opaque | None:
+    """What the model said aloud, by its handle: nothing else of it goes back."""
+    match part.data:
+        case {"type": "audio", "audio": {"id": str(handle)}}:
+            return replace(part, data={"type": "audio", "audio": {"id": handle}})
+        case _:
+            return None
+
+
+def fitted_media(media: Media, path: str, changes: list[Change], *, same_format: bool) -> Part:
+    """Media with a part OpenAI knows, and of an image's settings those it knows."""
+    if not same_format and (words := words_of(media)) is not None:
+        changes.append(Change("repair.media", path, "a text file is sent as text"))
+        others = {name: fields for name, fields in media.extra.items() if name != NAME}
+        return Text(words, others)
+    own = media.extra.get(NAME)
+    if not own:
+        return media
+    word = PARTS[media.kind]
+    rest = {key: own[key] for key in own if key not in PARTS.values()}
+    inner = own.get(word)
+    if isinstance(inner, dict) and word == "image_url":
+        detail = {"detail": cast("dict[str, Any]", inner).get("detail")}
+        if fits({"url": "", **detail}, ImageUrl):
+            rest["image_url"] = detail
+    extra = own_fields({**media.extra, NAME: rest}, IMAGE_FIELDS, path, changes)
+    return replace(media, extra=extra)
+
+
+def words_of(media: Media) -> str | None:
+    """The words of a text file; None of any other."""
+    if media.kind != "document" or media.data is None or not str(media.mime).startswith("text/"):
+        return None
+    try:
+        words = base64.b64decode(standard_base64(media.data)).decode()
+    except ValueError:
+        return None
+    return f"{clean_name(media.name)}:\n{words}" if media.name else words
+
+
+def fitted_result(
+    result: ToolResult, path: str, changes: list[Change], *, same_format: bool
+) -> ToolResult:
+    content = result.content
+    if isinstance(content, tuple):
+        pieces = fitted_parts(content, "tool", path, changes, same_format=same_format)
+        content = cast("Any", tuple(pieces) or "")
+    extra = own_fields(result.extra, RESULT_FIELDS, path, changes)
+    return replace(result, content=content, extra=extra)
+
+
+def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bool) -> Tool:
+    """A definition with fields OpenAI takes; strict only where its schema is."""
+    if tool.extra.get(NAME):
+        tool = replace(tool, extra=own_fields(tool.extra, TOOL_FIELDS, path, changes))
+        own = tool.extra.get(NAME, {})
+        if own.get("functions"):  # the old style knows no strictness
+            return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
+        if "type" in own and "custom" not in own:
+            tool = replace(tool, extra={**tool.extra, NAME: {}})
+    if tool.strict and not same_format and not is_strict(tool.parameters or {}):
+        reason = "strict needs every property required and additionalProperties: false"
+        changes.append(Change("loss.strict", path, reason))
+        tool = replace(tool, strict=None)
+    return tool
+
+
+def own_fields(extra: Extra, fields: Mapping[str, Any], path: str, changes: list[Change]) -> Extra:
+    """What of the leftover fields may go to OpenAI; a null that may not is nothing lost."""
+    own = extra.get(NAME)
+    if not own:
+        return extra
+    kept = {key: value for key, value in own.items() if key in fields and fits(value, fields[key])}
+    lost = [key for key, value in own.items() if key not in kept and value not in (None, False, [])]
+    if lost:
+        reason = f"OpenAI's own models refuse {', '.join(lost)}"
+        changes.append(Change("loss.extra", path, reason))
+    others = {name: fields for name, fields in extra.items() if name != NAME}
+    return {**others, NAME: kept} if kept else others
+
+
+def without_system(conversation: Conversation, model: Model, changes: list[Change]) -> Conversation:
+    """Instructions as marked user text, for a model that takes no system message."""
+    messages: list[Message] = []
+    for index, message in enumerate(conversation.messages):
+        if message.role == "system":
+            message = noted(message)
+            reason = f"{model.id} takes no system message; a marked user note"
+            changes.append(Change("repair.system", f"messages[{index}]", reason))
+        messages.append(message)
+    return replaced(conversation, messages=tuple(messages))
+
+
+def noted(message: Message) -> Message:
+    """A system message as a user's; which of the words for it was used is no loss."""
+    own = {
+        name: {key: fields[key] for key in fields if key != "role"}
+        for name, fields in message.extra.items()
+    }
+    extra = {name: fields for name, fields in own.items() if fields}
+    return replace(message, role="user", parts=tuple(map(as_note, message.parts)), extra=extra)
+
+
+def as_note(part: Part) -> Part:
+    """Text marked as the operator's."""
+    return replace(part, text=f"[System note: {part.text}]") if isinstance(part, Text) else part

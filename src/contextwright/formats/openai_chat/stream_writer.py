@@ -1,0 +1,143 @@
+"""A chat stream, written chunk by chunk."""
+
+from __future__ import annotations
+
+from contextwright.formats.events import (
+    ArgumentsDelta,
+    CallStart,
+    ErrorEvent,
+    Event,
+    Finish,
+    PartEnd,
+    ReplyStart,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from contextwright.formats.failures import error_body
+from contextwright.formats.openai_chat.reply import (
+    NAME,
+    finish_wire,
+    thinking_fields,
+    usage_wire,
+)
+from contextwright.formats.reply_parts import own_id, spelled_id
+from contextwright.formats.sse import DONE
+from contextwright.formats.stream_writer import Frame, StreamWriter
+from contextwright.messages.parts import Opaque, Part, Thinking
+from contextwright.wire.values import Object, is_list
+
+__all__ = ["ChatWriter"]
+
+LISTS = ("reasoning_details", "thinking_blocks")
+"""Reasoning that hosts send as entries; written whole when it ends."""
+BESIDE = ("content", "refusal")
+"""Fields of a message that the pieces of its text bring."""
+
+
+class ChatWriter(StreamWriter):
+    """Writes the chunks that `POST /v1/chat/completions` streams, with a last one for usage."""
+
+    format = NAME
+
+    def __init__(self, model: str = "", *, id: str | None = None, created: int = 0) -> None:
+        super().__init__(model, id=id, created=created)
+        self.calls: dict[int, tuple[int, bool]] = {}
+        self.thought: dict[int, str] = {}
+        self.failed = False
+        self.refused = False
+
+    def start(self, event: ReplyStart) -> None:
+        """The events that open the stream."""
+        self.delta({"role": "assistant", "content": ""})
+
+    def put(self, event: Event) -> None:
+        """Write any event but the first."""
+        if type(event) is TextDelta:
+            self.refused = self.refused or event.refusal
+            self.delta({"refusal" if event.refusal else "content": event.text})
+        elif type(event) is ThinkingDelta:
+            field = event.slot or "reasoning_content"
+            self.thought[event.index] = field
+            if field not in LISTS:
+                self.delta({field: event.text})
+        elif type(event) is CallStart:
+            self.begin_call(event)
+        elif type(event) is ArgumentsDelta:
+            number, custom = self.calls[event.index]
+            piece: Object = {"input": event.text} if custom else {"arguments": event.text}
+            self.call(number, {"custom" if custom else "function": piece})
+        elif type(event) is PartEnd:
+            self.end(event.index, self.carried(event))
+        elif type(event) is ErrorEvent:
+            self.failed = True
+            self.out.append(Frame(error_body(event.error, NAME)))
+        elif type(event) is Finish:
+            self.finish(event)
+
+    def begin_call(self, event: CallStart) -> None:
+        """Open a call."""
+        number = len(self.calls)
+        self.calls[event.index] = (number, event.custom)
+        id = spelled_id(event.id, event.index, NAME, self.id or "")
+        held = event.extra.get(NAME, {})
+        body: Object = {"name": event.name, "input" if event.custom else "arguments": ""}
+        kind = "custom" if event.custom else "function"
+        inner = held.get(kind)
+        body = {**(inner if isinstance(inner, dict) else {}), **body}
+        self.call(number, {**held, "id": id, "type": kind, kind: body})
+
+    def call(self, number: int, fields: Object) -> None:
+        """Send a piece of a call."""
+        self.delta({"tool_calls": [{"index": number, **fields}]})
+
+    def end(self, index: int, part: Part | None) -> None:
+        """What the pieces of a part did not say: further fields of reasoning, a voice."""
+        if type(part) is Thinking:
+            streamed = self.thought.get(index)
+            for name, value in thinking_fields(part).items():
+                if name != streamed or name in LISTS:
+                    entries = numbered(value) if is_list(value) else value
+                    self.delta({name: entries})
+        elif type(part) is Opaque:
+            self.delta({key: part.data[key] for key in part.data if key != "type"})
+
+    def finish(self, event: Finish) -> None:
+        """The closing chunks; a stream that ended in an error or broke off has none."""
+        if self.failed or event.reason == "interrupted":
+            return
+        held = event.extra.get(NAME, {})
+        beside = event.message_extra.get(NAME, {})
+        rest = {key: value for key, value in beside.items() if key not in BESIDE}
+        if rest:
+            self.delta(rest)
+        tier = {"service_tier": held["service_tier"]} if held.get("service_tier") else {}
+        self.chunk(
+            [{"index": 0, "delta": {}, "finish_reason": finish_wire(event, refused=self.refused)}],
+            **tier,
+        )
+        if held.get("usage") or event.usage:
+            self.chunk([], usage=held.get("usage") or usage_wire(event.usage or Usage()))
+        self.out.append(Frame(DONE))
+
+    def delta(self, delta: Object) -> None:
+        """Send a piece."""
+        self.chunk([{"index": 0, "delta": delta, "finish_reason": None}])
+
+    def chunk(self, choices: list[Object], **fields: object) -> None:
+        """Send a chunk."""
+        head: Object = {
+            "id": own_id(self.id, "chatcmpl-"),
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+        }
+        self.out.append(Frame({**head, "choices": choices, **fields}))
+
+
+def numbered(entries: list[object]) -> list[object]:
+    """Entries of a list with the numbers by which the pieces of a stream find each other."""
+    return [
+        {"index": number, **entry} if isinstance(entry, dict) else entry  # pyright: ignore
+        for number, entry in enumerate(entries)
+    ]

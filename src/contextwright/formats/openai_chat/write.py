@@ -1,0 +1,234 @@
+"""Our messages as Chat Completions messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from contextwright.errors import shown
+from contextwright.formats.base import without
+from contextwright.formats.openai_chat.media import media_part
+from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.text.json import encode_json
+from contextwright.wire.openai_chat.dialects import Dialect
+
+__all__ = ["ACCEPTED_SPEAKER", "Writer"]
+
+NAME = "openai-chat"
+
+ACCEPTED_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
+
+OWN_FIELDS = ("role", "tool_calls", "function_call", "audio", "refusal")
+"""Fields of an assistant message that are written from its parts; left over they are empty."""
+INSTEAD_OF_CONTENT = ("function_call", "refusal", "audio", "reasoning", "reasoning_content")
+
+
+class Writer:
+    """Writes messages for one target, one after another."""
+
+    def __init__(self, target: Target, dialect: Dialect, changes: list[Change]) -> None:
+        self.target = target
+        self.dialect = dialect
+        self.changes = changes
+        self.old_style: dict[str | None, str] = {}
+        """Calls spelled as before there were tools: their results are spelled so, by name."""
+
+    def messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """All messages of a conversation."""
+        wire: list[dict[str, Any]] = []
+        for message in messages:
+            parts = message.parts
+            role = message.role
+            if role != "tool" and len(parts) == 1 and not message.extra and message.author is None:
+                part = parts[0]
+                if type(part) is Text and not part.extra:
+                    wire.append({"role": role, "content": part.text})
+                    continue
+            if role == "assistant":
+                wire.append(self.assistant(message))
+                wire.extend(map(self.result, message.results))  # out of place, if there are any
+            elif role == "tool":
+                wire.extend([self.result(part) for part in parts if type(part) is ToolResult])
+            else:
+                wire.extend(self.spoken(message))
+        return wire
+
+    def spoken(self, message: Message) -> Iterable[dict[str, Any]]:
+        """A user's or system's message; results in it are tool messages before it."""
+        spoken: list[Part] = []
+        for part in message.parts:
+            if type(part) is ToolResult:
+                yield self.result(part)
+            else:
+                spoken.append(part)
+        if not spoken and message.parts:
+            return
+        wire: dict[str, Any] = {"role": message.role, "content": self.content(spoken) or ""}
+        extra = message.extra.get(NAME)
+        if extra:
+            wire.update(without(extra, "role", "content"))
+            if extra.get("role") == "developer" and self.takes_developer:
+                wire["role"] = "developer"
+        if message.author is not None:
+            self.name(message.author.label, message.role, wire)
+        yield wire
+
+    @property
+    def takes_developer(self) -> bool:
+        """Whether the `developer` role may be sent."""
+        return self.target.model.developer_role or not self.dialect.closed
+
+    def name(self, label: str, role: str, wire: dict[str, Any]) -> None:
+        """The speaker's name, where the field takes it."""
+        if ACCEPTED_SPEAKER(label) or not self.dialect.closed:
+            wire["name"] = label
+        else:
+            reason = f"{shown(label)} does not fit the name field"
+            self.changes.append(Change("loss.author", f"messages: {role}", reason))
+
+    def content(self, parts: Sequence[Part]) -> str | list[dict[str, Any]] | None:
+        """The content of a message: one plain text alone as a string, nothing as null."""
+        if len(parts) == 1:
+            part = parts[0]
+            if type(part) is Text and not part.extra.get(NAME):
+                return part.text
+        return [self.part(part) for part in parts] or None
+
+    def part(self, part: Part) -> dict[str, Any]:
+        """A content part."""
+        match part:
+            case Text():
+                extra = part.extra.get(NAME)
+                if not extra:
+                    return {"type": "text", "text": part.text}
+                word = "refusal" if extra.get("type") == "refusal" else "text"
+                return {"type": word, word: part.text, **without(extra, "type", word)}
+            case Media():
+                return media_part(part, self.dialect, same_format=self.target.same_format)
+            case Opaque():
+                return part.data
+            case Thinking():
+                extra = part.extra.get(NAME, {})
+                if extra.get("type") == "thinking":
+                    return extra
+                return {"type": "thinking", "thinking": [{"type": "text", "text": part.text}]}
+            case ToolCall() | ToolResult():
+                raise AssertionError(part)
+
+    # --- assistants and tools ----------------------------------------------------------------
+
+    def assistant(self, message: Message) -> dict[str, Any]:
+        """What the model said and called."""
+        extra = message.extra.get(NAME, {}) if message.extra else {}
+        self.old_style.clear()  # ids may be used again
+        wire: dict[str, Any] = {"role": "assistant", "content": None}
+        spoken: list[Part] = []
+        calls: list[dict[str, Any]] = []
+        old: ToolCall | None = None
+        for part in message.parts:
+            if type(part) is ToolCall:
+                calls.append(self.call(part))
+                if part.extra and is_old_style(part):
+                    old = part
+            elif type(part) is Thinking and not self.thinks_in_parts(part):
+                self.reason(part, wire)
+            elif type(part) is Opaque and part.data.get("type") == "audio":
+                wire["audio"] = part.data.get("audio")
+            elif type(part) is Text and extra.get("refusal") is True and is_refusal(part):
+                wire["refusal"] = part.text
+            elif type(part) is not ToolResult:
+                spoken.append(part)
+        if spoken:
+            wire["content"] = self.content(spoken)
+        if old is not None and len(calls) == 1:
+            self.old_style[old.id] = old.name
+            wire["function_call"] = calls[0]["function"]
+        elif calls:
+            wire["tool_calls"] = calls
+        if extra:
+            self.spell_as_it_came(extra, wire)
+        if not calls and wire.get("content") is None:
+            if not any(wire.get(key) for key in INSTEAD_OF_CONTENT):
+                wire["content"] = ""  # null alone is refused
+        if message.author is not None:
+            self.name(message.author.label, message.role, wire)
+        return wire
+
+    def spell_as_it_came(self, extra: dict[str, Any], wire: dict[str, Any]) -> None:
+        """Leftover fields of an assistant message, and a content that was missing or empty."""
+        for key, value in extra.items():
+            if key == "content":
+                if wire["content"] is None and value == []:
+                    wire["content"] = None if self.dialect.closed else []
+                elif wire["content"] is None:
+                    del wire["content"]
+            elif key not in wire and (key not in OWN_FIELDS or value in (None, [])):
+                wire[key] = value
+
+    def thinks_in_parts(self, thinking: Thinking) -> bool:
+        """Whether this reasoning is a content part, as it came or as its new host has it."""
+        extra = thinking.extra.get(NAME)
+        if extra and (thinking.model in (None, self.target.model.id)):
+            return extra.get("type") == "thinking"
+        return self.dialect.thinking == "parts"
+
+    def reason(self, thinking: Thinking, wire: dict[str, Any]) -> None:
+        """Reasoning in the fields it came in, or in its new host's."""
+        extra = thinking.extra.get(NAME, {})
+        if extra and extra.get("type") != "thinking":
+            wire.update(without(extra, "role", "content", "tool_calls"))
+        elif self.dialect.thinking is not None:
+            field = self.dialect.thinking
+            wire[field] = "\n".join(filter(None, (wire.get(field), thinking.text)))
+
+    def call(self, call: ToolCall) -> dict[str, Any]:
+        """A call of a function, or of the custom tool it was when it came."""
+        extra = call.extra.get(NAME) if call.extra else None
+        function: dict[str, Any] = {"name": call.name, "arguments": call.json}
+        if not extra:
+            return {"id": call.id, "type": "function", "function": function}
+        rest = without(extra, "id", "type", "function", "custom", "role")
+        if extra.get("type") == "custom":
+            custom = {"name": call.name, "input": str(call.arguments.get("input", ""))}
+            return {"id": call.id, "type": "custom", "custom": custom, **rest}
+        inner = extra.get("function")
+        if isinstance(inner, dict):
+            function.update(without(cast("dict[str, Any]", inner), "name", "arguments"))
+        return {"id": call.id, "type": "function", "function": function, **rest}
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A tool message; of the old style where its call was."""
+        content: Any = result.content
+        if type(content) is not str:
+            if isinstance(content, dict):
+                content = encode_json(content).decode()
+            else:
+                content = self.content(cast("tuple[Part, ...]", content)) or ""
+        extra = result.extra.get(NAME) if result.extra else None
+        id = result.call_id
+        if not extra and not self.old_style:
+            return {"role": "tool", "tool_call_id": id, "content": content}
+        extra = extra or {}
+        rest = without(extra, "role", "content", "tool_call_id")
+        if result.call_id in self.old_style:
+            words = None if "content" in extra and not content else result.text
+            name = self.old_style[result.call_id]
+            return {**rest, "role": "function", "name": name, "content": words}
+        wire = {"role": "tool", "tool_call_id": id, "content": content, **rest}
+        if id is None:
+            del wire["tool_call_id"]
+        return wire
+
+
+def is_old_style(call: ToolCall) -> bool:
+    """Whether this call was spelled as before there were tools."""
+    return call.extra.get(NAME, {}).get("role") == "function"
+
+
+def is_refusal(text: Text) -> bool:
+    """Whether these words were a refusal in this format."""
+    return text.extra.get(NAME, {}).get("type") == "refusal"

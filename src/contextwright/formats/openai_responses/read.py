@@ -1,0 +1,254 @@
+"""From the items of Responses to our messages.
+
+Neighbouring items of the assistant (reasoning, calls, messages, hosted tools) are one message of
+ours, its parts in their order; what an item said beyond its part stands in the part's `extra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.formats.base import keep_extra
+from contextwright.formats.openai_responses.media import NAME, leftover, media_of
+from contextwright.formats.reader import Reader
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.openai_responses.rules import CLIENT_MADE
+from contextwright.wire.openai_responses.types import kind_of
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["Gatherer"]
+
+Side: TypeAlias = Literal["assistant", "tool"]
+
+OPERATOR_MADE = ("additional_tools", "configuration_update")
+"""Items that speak for the developer."""
+SAID = {
+    "web_search_call": ("action",),
+    "file_search_call": ("queries", "results"),
+    "code_interpreter_call": ("code", "outputs"),
+    "image_generation_call": ("revised_prompt",),
+    "mcp_approval_request": ("name", "arguments"),
+    "mcp_call": ("name", "arguments", "output"),
+    "local_shell_call": ("action",),
+    "local_shell_call_output": ("output",),
+    "shell_call": ("action",),
+    "shell_call_output": ("output",),
+    "apply_patch_call": ("operation",),
+    "apply_patch_call_output": ("output",),
+    "function_call_output": ("output",),
+}
+"""Where hosted items keep what a person could read."""
+TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
+"""Parts that are words, and the field that holds them."""
+WORDY = (
+    "query",
+    "queries",
+    "url",
+    "pattern",
+    "command",
+    "commands",
+    "path",
+    "diff",
+    "text",
+    "logs",
+    "stdout",
+    "stderr",
+)
+
+
+class Gatherer:
+    """Takes item after item and puts together the messages they make."""
+
+    def __init__(self, reader: Reader, *, model: str | None = None, reply: bool = False) -> None:
+        self.reader = reader
+        self.model = model
+        self.reply = reply
+        """All items are the model's own, hosted outputs too."""
+        self.messages: list[Message] = []
+        self.hosted: set[str | None] = set()
+        """The calls met so far that are this provider's own: their answers are too."""
+        self.side: Side = "assistant"
+        self.parts: list[Part] = []
+
+    def gather(self, items: Iterable[tuple[str, dict[str, Any]]]) -> list[Message]:
+        """The messages of all items."""
+        for path, item in items:
+            self.take(item, path)
+        self.close()
+        return self.messages
+
+    def take(self, item: dict[str, Any], path: str) -> None:
+        """One more item."""
+        kind = kind_of(item)
+        match kind:
+            case "user" | "system" | "developer":
+                self.close()
+                self.messages.append(self.input_message(item, kind, path))
+            case "assistant":
+                self.add("assistant", *assistant_parts(item, path, self.reader))
+            case "function_call" | "custom_tool_call":
+                self.add("assistant", call_of(item, kind, path, self.reader))
+            case "function_call_output" if item.get("call_id") in self.hosted:
+                self.take_opaque(item, kind)
+            case "function_call_output" | "custom_tool_call_output":
+                self.add("tool", result_of(item, kind, path, self.reader))
+            case "reasoning":
+                self.add("assistant", thinking_of(item, path, self.reader, self.model))
+            case _ if item.get("type") in (None, "message") and kind != "item_reference":
+                roles = "user, assistant, system, developer"
+                self.reader.fault(
+                    f"{path}.role", f"{shown(item.get('role'))} is not one of: {roles}"
+                )
+            case _:
+                self.take_opaque(item, kind)
+
+    def take_opaque(self, item: dict[str, Any], kind: str) -> None:
+        """An item only this provider knows, at the side of whoever made it."""
+        opaque = Opaque(NAME, item, words_of(item, kind))
+        if kind == "tool_search_call" and isinstance(item.get("call_id"), str):
+            self.hosted.add(item["call_id"])
+        if self.reply or kind not in CLIENT_MADE:
+            self.add("assistant", opaque)
+        else:
+            self.close()
+            role = "system" if kind in OPERATOR_MADE else "user"
+            self.messages.append(Message(role, (opaque,)))
+
+    def add(self, side: Side, *parts: Part) -> None:
+        """More of the assistant's turn, or of the tools' answers to it."""
+        if side != self.side:
+            self.close()
+            self.side = side
+        self.parts.extend(parts)
+
+    def close(self) -> None:
+        """What was added so far is a message."""
+        if self.parts:
+            self.messages.append(Message(self.side, tuple(self.parts)))
+            self.parts = []
+
+    def input_message(self, item: dict[str, Any], kind: str, path: str) -> Message:
+        """What a user or the developer says."""
+        parts = content_of(item, "content", path, self.reader, "input_text")
+        rest = {key: value for key, value in item.items() if key not in ("role", "content")}
+        if kind == "user":
+            return Message("user", tuple(parts), extra=keep_extra(NAME, rest))
+        # Leading system text without a mark would come back as `instructions`.
+        leading = all(message.role == "system" for message in self.messages)
+        if kind == "developer" or leading:
+            rest["role"] = kind
+        return Message("system", tuple(parts), extra=keep_extra(NAME, rest))
+
+
+def content_of(
+    holder: dict[str, Any], key: str, path: str, reader: Reader, spoken: str
+) -> list[Text | Media]:
+    """The parts of a message's content or an output; `spoken` is what its texts are called."""
+    value = holder.get(key)
+    if isinstance(value, str):
+        return [Text(value)]
+    if value is None:
+        reader.repair("repair.null", f"{path}.{key}", "read as empty")
+        return []
+    parts: list[Text | Media] = []
+    for place, part in reader.objects(holder, key, path):
+        kind = str(part.get("type"))
+        if kind == "refusal" and spoken == "output_text":
+            parts.append(Text(reader.text(part, "refusal", place), {NAME: {"refusal": True}}))
+        elif kind in TEXTS:
+            if kind != spoken:
+                reader.repair("repair.part", f"{place}.type", f"{kind} is read as {spoken}")
+            field = TEXTS[kind]
+            parts.append(
+                Text(reader.text(part, field, place), leftover(part, "type", "parsed", field))
+            )
+        else:
+            media = media_of(part, place, reader)
+            if media is None:
+                reader.repair("loss.part", place, f"{shown(kind)} is not a message part")
+            else:
+                parts.append(media)
+    return parts
+
+
+def assistant_parts(item: dict[str, Any], path: str, reader: Reader) -> list[Text | Media]:
+    """The words of an assistant message; the first part also holds the item's own fields."""
+    fields = {key: value for key, value in item.items() if key not in ("role", "content")}
+    parts = content_of(item, "content", path, reader, "output_text")
+    if len(parts) == 1 and not fields:
+        return parts
+    marked: list[Text | Media] = []
+    for part in parts:
+        own = part.extra.get(NAME, {})
+        mark = {**own, **fields} if part is parts[0] else {**own, "continued": True}
+        marked.append(msgspec.structs.replace(part, extra=keep_extra(NAME, mark)))
+    return marked
+
+
+def call_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolCall:
+    """A call; what a custom tool takes is one argument, `input`."""
+    name = reader.text(item, "name", path)
+    id = reader.text(item, "call_id", path)
+    if kind == "custom_tool_call":
+        given = reader.text(item, "input", path)
+        extra = leftover(item, "name", "call_id", "input")
+        return ToolCall(name, {"input": given}, id, extra=extra)
+    extra = leftover(item, "type", "name", "call_id", "arguments", "parsed_arguments")
+    arguments = item.get("arguments")
+    if is_object(arguments):
+        reader.repair("repair.arguments", f"{path}.arguments", "an object is written as JSON text")
+        return ToolCall(name, arguments, id, extra=extra)
+    call = ToolCall.from_json(name, reader.text(item, "arguments", path), id=id, extra=extra)
+    if call.raw is not None and "_raw" in call.arguments:
+        reader.repair("repair.arguments", f"{path}.arguments", "not a JSON object; kept as text")
+    return call
+
+
+def result_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolResult:
+    """A tool's answer; plain words alone are a plain string."""
+    pieces = content_of(item, "output", path, reader, "input_text")
+    one = pieces[0] if len(pieces) == 1 else None
+    content = one.text if type(one) is Text and not one.extra else tuple(pieces)
+    # The type of a custom tool's answer is kept: it is what tells it from a function's.
+    custom = kind == "custom_tool_call_output"
+    known = () if custom else ("type",)
+    return ToolResult(
+        (reader.text if custom else reader.optional_text)(item, "call_id", path),
+        content or "",
+        reader.optional_text(item, "name", path),
+        extra=leftover(item, "call_id", "output", *known),
+    )
+
+
+def thinking_of(item: dict[str, Any], path: str, reader: Reader, model: str | None) -> Thinking:
+    """Reasoning: its summary to read, its encrypted form to go back."""
+    texts = words_in(item.get("summary")) or words_in(item.get("content"))
+    return Thinking(
+        "\n\n".join(texts),
+        reader.optional_text(item, "encrypted_content", path),
+        NAME,
+        model,
+        redacted=not texts,
+        extra=leftover(item, "type", "encrypted_content"),
+    )
+
+
+def words_of(item: dict[str, Any], kind: str) -> str | None:
+    """What a hosted tool was asked or answered, in words; nothing where it holds none."""
+    said = [word for field in SAID.get(kind, ()) for word in words_in(item.get(field))]
+    return f"[{kind}] " + "\n".join(said) if said else None
+
+
+def words_in(value: Any, depth: int = 4) -> list[str]:
+    """The readable texts in a summary, a query, a command, a log."""
+    if isinstance(value, str):
+        return [value] if value else []
+    inner: list[Any] = value if is_list(value) else []
+    if is_object(value):
+        inner = [value[key] for key in WORDY if key in value]
+    return [word for each in inner for word in words_in(each, depth - 1)] if depth else []

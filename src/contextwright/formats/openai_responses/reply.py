@@ -1,0 +1,264 @@
+"""Responses replies: why they ended, what they cost, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contextwright.errors import ParseError, shown
+from contextwright.formats.base import keep_extra
+from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.failures import NAMES, error_of
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.openai_responses.read import Gatherer
+from contextwright.formats.reader import Reader
+from contextwright.formats.reply import (
+    ModelReply,
+    custom_input,
+    finished_reply,
+    is_custom,
+    is_refusal,
+    refusal_of,
+)
+from contextwright.formats.reply_parts import carried, own_id
+from contextwright.formats.stream_reader import as_object
+from contextwright.formats.usage import count_of
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.wire.values import Object, is_list, is_object
+
+__all__ = [
+    "call_item",
+    "content_part",
+    "end_wire",
+    "finish_of",
+    "item_id",
+    "message_item",
+    "parse_reply",
+    "reasoning_item",
+    "response_wire",
+    "usage_of",
+    "write_reply",
+]
+
+INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "filter"}
+"""Why a reply is incomplete."""
+WRITTEN: dict[FinishReason, tuple[str, str | None]] = {
+    "length": ("incomplete", "max_output_tokens"),
+    "context": ("incomplete", "max_output_tokens"),
+    "filter": ("incomplete", "content_filter"),
+    "error": ("failed", None),
+    "interrupted": ("incomplete", None),
+}
+"""Status, and why a reply is incomplete; all other reasons are `completed`."""
+KEPT = ("id", "status", "incomplete_details", "error", "usage")
+"""Fields of a reply that are kept as they came."""
+OWN = ("continued", "refusal")
+"""Marks of ours in a part's `extra`, which are no fields of an item."""
+PART_FIELDS = ("annotations", "logprobs")
+"""Fields of a part of a message; all others belong to its item."""
+
+
+def parse_reply(reply: Any) -> ModelReply:
+    """Read a whole reply: decoded JSON, or the SDK's own object."""
+    reader = Reader(NAME, strict=False)
+    body = reader.reply(as_object(reply) or reply)
+    error = error_of(body)
+    if not is_list(body.get("output")) and error is None:
+        raise ParseError("must be a list of items", path="output")
+    model = reader.optional_text(body, "model")
+    messages = Gatherer(reader, model=model, reply=True).gather(reader.objects(body, "output"))
+    parts = [part for message in messages for part in message.parts]
+    finish = finish_of(
+        body,
+        refusal_of(parts),
+        calls=any(isinstance(part, ToolCall) for part in parts),
+        whole=error is None or "status" in body,
+        error=error,
+    )
+    conversation = reader.conversation(messages, finish.extra.get(NAME, {}), model=model)
+    return finished_reply(conversation, finish, error)
+
+
+def finish_of(
+    body: Object,
+    refusal: str | None,
+    *,
+    calls: bool = False,
+    changes: Sequence[Change] = (),
+    whole: bool = True,
+    error: ReplyError | None = None,
+) -> Finish:
+    """How a reply ended; a reply that calls tools has no status of its own."""
+    status, details = body.get("status"), body.get("incomplete_details")
+    why = details.get("reason") if is_object(details) else None
+    reason: FinishReason = "other"
+    if not whole:
+        reason = "error" if error is not None else "interrupted"
+    elif status == "incomplete":
+        reason = INCOMPLETE.get(str(why), "length")
+    elif status == "failed":
+        reason = "error"
+    elif status == "cancelled":
+        reason = "interrupted"
+    elif status in ("completed", None):
+        reason = "tool_calls" if calls else "refusal" if refusal is not None else "stop"
+    said = "" if not whole or reason in ("stop", "tool_calls", "refusal") else why or status
+    return Finish(
+        reason,
+        said if isinstance(said, str) else shown(said),
+        usage_of(body.get("usage")),
+        refusal,
+        keep_extra(NAME, {key: body[key] for key in KEPT if body.get(key) is not None}),
+        changes=tuple(changes),
+    )
+
+
+def usage_of(usage: Any) -> Usage | None:
+    """The tokens of a reply."""
+    if not is_object(usage):
+        return None
+    return Usage(
+        count_of(usage, "input_tokens"),
+        count_of(usage, "output_tokens"),
+        count_of(usage, "input_tokens_details", "cached_tokens"),
+        count_of(usage, "input_tokens_details", "cache_write_tokens"),
+        count_of(usage, "output_tokens_details", "reasoning_tokens"),
+    )
+
+
+def usage_wire(usage: Usage) -> Object:
+    """Tokens as this API counts them."""
+    details = {"cached_tokens": usage.cached, "cache_write_tokens": usage.written}
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": details,
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def write_reply(
+    reply: ModelReply, finish: Finish, model: str, id: str | None, created: int
+) -> tuple[Object, list[Change]]:
+    """The body of a reply that is not streamed, and what it could not carry."""
+    message = reply.answer
+    parts, changes = carried(message.parts, NAME, id or "")
+    body = response_wire(model, id, created)
+    body["output"] = items_of(parts, body["id"])
+    body.update(end_wire(finish, reply.error, refused=refusal_of(parts) is not None))
+    return body, changes
+
+
+def response_wire(model: str, id: str | None, created: int) -> Object:
+    """The reply before it ended, with the fields that every reply has."""
+    body: Object = {
+        "id": own_id(id, "resp_"),
+        "object": "response",
+        "created_at": created,
+        "status": "in_progress",
+        "background": False,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "max_output_tokens": None,
+        "metadata": {},
+        "model": model,
+        "output": [],
+        "parallel_tool_calls": True,
+        "previous_response_id": None,
+        "store": False,
+        "temperature": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+        "usage": None,
+    }
+    return body
+
+
+def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Object:
+    """The fields that say how a reply ended; its own fields go back as they came.
+
+    A refusal is words of the model here (`refused`); without any it is the filter's.
+    """
+    held = finish.extra.get(NAME, {})
+    silent = finish.reason == "refusal" and not refused
+    reason = "filter" if silent else finish.reason
+    status, why = WRITTEN.get(reason, ("completed", None))
+    wire: Object = {
+        "status": held.get("status") or status,
+        "incomplete_details": held.get("incomplete_details") or ({"reason": why} if why else None),
+        "error": held.get("error"),
+        "usage": held.get("usage") or (usage_wire(finish.usage) if finish.usage else None),
+    }
+    if error is not None and wire["error"] is None:
+        names = NAMES[error.kind]
+        wire["error"] = {"code": names.openai_code or "server_error", "message": error.message}
+    return wire
+
+
+# --- items -----------------------------------------------------------------------------------
+
+
+def items_of(parts: Sequence[Part], stem: str) -> list[Object]:
+    """The items of a reply; texts that came as parts of one message are one again."""
+    items: list[Object] = []
+    for index, part in enumerate(parts):
+        if isinstance(part, Text):
+            content = content_part(part)
+            if part.extra.get(NAME, {}).get("continued") is True and items:
+                items[-1]["content"].append(content)
+            else:
+                items.append(message_item(part, [content], item_id("msg_", stem, index)))
+        elif isinstance(part, Thinking):
+            items.append(reasoning_item(part, item_id("rs_", stem, index)))
+        elif isinstance(part, ToolCall):
+            items.append(call_item(part, stem, index))
+        elif isinstance(part, Opaque):
+            items.append(part.data)
+    return items
+
+
+def item_id(prefix: str, stem: str, index: int) -> str:
+    """The id of an item that came without one."""
+    return f"{prefix}{stem.removeprefix('resp_')}_{index}"
+
+
+def message_item(part: Text, content: list[Object], id: str) -> Object:
+    """A message, with the fields that its first part holds for it."""
+    held = part.extra.get(NAME, {})
+    fields = {key: held[key] for key in held if key not in (*OWN, *PART_FIELDS)}
+    head: Object = {"type": "message", "id": id, "status": "completed", "role": "assistant"}
+    return {**head, **fields, "content": content}
+
+
+def content_part(part: Text) -> Object:
+    """A text of a message."""
+    if is_refusal(part):
+        return {"type": "refusal", "refusal": part.text}
+    held = part.extra.get(NAME, {})
+    fields = {key: held[key] for key in PART_FIELDS if key in held}
+    return {"type": "output_text", "text": part.text, "annotations": [], **fields}
+
+
+def reasoning_item(part: Thinking, id: str) -> Object:
+    """Reasoning; that of other providers is a summary of one text."""
+    summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+    item: Object = {"type": "reasoning", "id": id, "summary": summary}
+    item.update(part.extra.get(NAME, {}))
+    if part.signature is not None:
+        item["encrypted_content"] = part.signature
+    return item
+
+
+def call_item(part: ToolCall, stem: str, index: int) -> Object:
+    """A call of a function or of a custom tool."""
+    held = part.extra.get(NAME, {})
+    if is_custom(part):
+        head: Object = {"type": "custom_tool_call", "id": item_id("ctc_", stem, index)}
+        fields: Object = {"name": part.name, "input": custom_input(part)}
+        return {**head, "status": "completed", "call_id": part.id, **fields, **held}
+    head = {"type": "function_call", "id": item_id("fc_", stem, index), "status": "completed"}
+    return {**head, "call_id": part.id, "name": part.name, "arguments": part.json, **held}

@@ -1,0 +1,204 @@
+"""Keeps what came along in `extra` to what OpenAI's own models take.
+
+Hosts that imitate the API add fields of their own; the original refuses every field it does not
+know. What it may one day know, whole kinds of items and tools, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.formats.base import Options, keep_extra
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.rules import (
+    Draft,
+    Placed,
+    Ruled,
+    path_to,
+)
+from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message, Role, Tool
+from contextwright.messages.parts import (
+    Extra,
+    Media,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from contextwright.models import Model
+from contextwright.wire.openai_responses import items as wire
+from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool
+from contextwright.wire.openai_responses.tools import Tool as AnyTool
+from contextwright.wire.openai_responses.types import Request, item_shape
+from contextwright.wire.shapes import shape_problems
+
+__all__ = [
+    "fitted_definition",
+    "fitted_settings",
+    "is_exact",
+    "is_whole",
+    "leave_out_refused",
+    "accepts_extra",
+]
+
+
+def types_of(*shapes: type[msgspec.Struct], **marks: type) -> dict[str, Any]:
+    """The fields of wire types by their names on the wire, and marks of ours."""
+    fields = {
+        field.encode_name: field.type for shape in shapes for field in msgspec.structs.fields(shape)
+    }
+    return fields | marks
+
+
+SAID = types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool)
+ADDRESSED = types_of(wire.MessageItem, role=str)
+FIELDS: dict[type[Part], dict[str, Any]] = {
+    Text: types_of(wire.InputText),
+    Media: types_of(wire.InputImage, wire.InputFile),
+    Thinking: types_of(wire.Reasoning),
+}
+CALLS = {"custom_tool_call": types_of(wire.CustomToolCall, type=str)}
+CALL = types_of(wire.FunctionCall)
+OUTPUTS = {"custom_tool_call_output": types_of(wire.CustomToolCallOutput, type=str)}
+OUTPUT = types_of(wire.FunctionCallOutput)
+TOOL_MARKS: dict[str, Any] = {"namespace": dict, "additional_tools": bool}
+TOOLS = {"custom": types_of(CustomTool, type=str) | TOOL_MARKS}
+TOOL = types_of(FunctionTool) | TOOL_MARKS
+
+replace = msgspec.structs.replace
+
+
+def is_exact(model: Model, options: Options) -> bool:
+    """Whether the host is the one known to refuse unknown fields and ids, and repair is wanted."""
+    return model.provider == "openai" and options.repair
+
+
+def leave_out_refused(draft: Draft, target: Target) -> Ruled:
+    """Fields and items that other hosts of this format take and OpenAI refuses."""
+    changes: list[Change] = []
+    fitted: Draft = []
+    for place, message in draft:
+        path = path_to(place)
+        extra = own_fields(message.extra, ADDRESSED, path, changes)
+        parts = tuple(fitted_parts(message.parts, message.role, path, changes))
+        fitted.append(Placed(place, replace(message, parts=parts, extra=extra)))
+    return fitted, changes
+
+
+def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    if isinstance(holder, Message):
+        return own_fields(holder.extra, ADDRESSED, "", []) == holder.extra
+    return [*fitted_parts([holder], role, "", [])] == [holder]
+
+
+def fitted_parts(
+    parts: Iterable[Part], role: Role, path: str, changes: list[Change]
+) -> Iterator[Part]:
+    """The parts, each with the fields its item or its place may have."""
+    for index, part in enumerate(parts):
+        place = f"{path}.parts[{index}]"
+        if isinstance(part, Opaque):
+            problems = list(item_shape(part.data, "")) if part.format == NAME else []
+            if problems and problems[0].path != "type":
+                reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
+                changes.append(Change("loss.opaque", place, reason))
+            else:
+                yield part
+        elif isinstance(part, ToolResult) and isinstance(part.content, tuple):
+            yield replace(
+                fitted_part(part, place, changes), content=fitted_pieces(part, place, changes)
+            )
+        else:
+            yield fitted_part(part, place, changes, spoken=role == "assistant")
+
+
+def fitted_part(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:
+    if NAME not in part.extra:
+        return part
+    extra = own_fields(part.extra, types_for(part, spoken=spoken), path, changes)
+    return part if extra is part.extra else replace(part, extra=extra)
+
+
+def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple[Any, ...]:
+    """The pieces of a tool's answer."""
+    return tuple(
+        piece
+        if isinstance(piece, Opaque)
+        else fitted_part(piece, f"{path}.content[{index}]", changes)
+        for index, piece in enumerate(result.content)
+        if not isinstance(piece, str)
+    )
+
+
+def types_for(part: Part, *, spoken: bool) -> Mapping[str, Any]:
+    """The fields that may stand beside a part."""
+    match part:
+        case Text() if spoken:
+            return SAID
+        case ToolCall():
+            return CALLS.get(str(part.extra[NAME].get("type")), CALL)
+        case ToolResult():
+            return OUTPUTS.get(str(part.extra[NAME].get("type")), OUTPUT)
+        case _:
+            return FIELDS[type(part)]
+
+
+def own_fields(extra: Extra, types: Mapping[str, Any], path: str, changes: list[Change]) -> Extra:
+    """The extra of a part with those fields of ours alone that the API takes."""
+    own = extra.get(NAME)
+    if not own:
+        return extra
+    kept = {key: own[key] for key in own if key in types and fits(own[key], types[key])}
+    if len(kept) == len(own):
+        return extra
+    lost = ", ".join(key for key in own if key not in kept)
+    changes.append(Change("loss.extra", path, f"OpenAI's own models refuse {lost}"))
+    others = {name: fields for name, fields in extra.items() if name != NAME}
+    return others | keep_extra(NAME, kept)
+
+
+def fits(value: Any, type: Any) -> bool:
+    """Whether a value has the type the API wants."""
+    try:
+        msgspec.convert(value, type)
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def fitted_settings(wire: dict[str, Any], changes: list[Change]) -> dict[str, Any]:
+    """Settings that have a name and a type this API takes."""
+    if not shape_problems(wire, Request):
+        return wire
+    kept: dict[str, Any] = {}
+    for field, value in wire.items():
+        if shape_problems({field: value}, Request):
+            changes.append(Change("loss.setting", field, f"{NAME} refuses {shown(value)}"))
+        else:
+            kept[field] = value
+    return kept
+
+
+def fitted_definition(tool: Tool, path: str, changes: list[Change]) -> Tool:
+    """A tool of the caller's with the fields its kind may have."""
+    types = TOOLS.get(str(tool.extra.get(NAME, {}).get("type")), TOOL)
+    return replace(tool, extra=own_fields(tool.extra, types, path, changes))
+
+
+def is_whole(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
+    """Whether a tool the provider hosts is defined as it wants."""
+    problems = shape_problems(tool, AnyTool)
+    if not problems or (problems[0].path == "type" and isinstance(tool.get("type"), str)):
+        return True
+    reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
+    changes.append(Change("loss.tool", path, reason))
+    return False

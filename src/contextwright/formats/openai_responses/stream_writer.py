@@ -1,0 +1,255 @@
+"""A Responses stream, written event by event."""
+
+from __future__ import annotations
+
+from contextwright.formats.events import (
+    ArgumentsDelta,
+    CallStart,
+    ErrorEvent,
+    Event,
+    Finish,
+    PartEnd,
+    ReplyError,
+    ReplyStart,
+    TextDelta,
+    ThinkingDelta,
+)
+from contextwright.formats.failures import NAMES
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.openai_responses.reply import (
+    call_item,
+    content_part,
+    end_wire,
+    item_id,
+    message_item,
+    reasoning_item,
+    response_wire,
+)
+from contextwright.formats.reply_parts import spelled_id
+from contextwright.formats.stream_writer import Frame, InOrder, StreamWriter
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.wire.values import Object
+
+__all__ = ["ResponsesWriter"]
+
+FUNCTION = ("function_call", "fc_", "arguments")
+CUSTOM = ("custom_tool_call", "ctc_", "input")
+"""Items that are calls: their type, how their ids begin, the field that holds what is passed."""
+
+
+class ResponsesWriter(StreamWriter):
+    """Writes the events that `POST /v1/responses` streams, numbered in order."""
+
+    format = NAME
+
+    def __init__(self, model: str = "", *, id: str | None = None, created: int = 0) -> None:
+        super().__init__(model, id=id, created=created)
+        self.order = InOrder()
+        self.sequence = 0
+        self.output: list[Object] = []
+        self.item: Object | None = None
+        """The item that is open: a message stays open until another item begins."""
+        self.slot = ""
+        self.texts: list[str] = []
+        self.part_open = False
+        self.error: ReplyError | None = None
+        self.refused = False
+
+    def start(self, event: ReplyStart) -> None:
+        """The events that open the stream."""
+        self.response: Object = response_wire(self.model, self.id, self.created)
+        self.send("created", response=self.response)
+        self.send("in_progress", response=self.response)
+
+    def put(self, event: Event) -> None:
+        """Write any event but the first."""
+        for ready in self.order.pass_on(event):
+            self.put_in_order(ready)
+
+    def put_in_order(self, event: Event) -> None:
+        """Write an event of the open item, or one that stands between items."""
+        if type(event) is TextDelta:
+            self.refused = self.refused or event.refusal
+            self.begin_text(event)
+            self.texts.append(event.text)
+            kind = "refusal.delta" if event.refusal else "output_text.delta"
+            more: Object = {} if event.refusal else {"logprobs": []}
+            self.send_part(kind, "content_index", delta=event.text, **more)
+        elif type(event) is ThinkingDelta:
+            self.begin_thinking(event)
+            self.texts.append(event.text)
+            self.send_part("reasoning_summary_text.delta", "summary_index", delta=event.text)
+        elif type(event) is CallStart:
+            self.begin_call(event)
+        elif type(event) is ArgumentsDelta:
+            self.send_item(f"{self.call_stem()}.delta", delta=event.text)
+        elif type(event) is PartEnd:
+            part = self.carried(event)
+            if part is not None:
+                self.end(part, event.index)
+            elif self.part_open:
+                self.end(Text("".join(self.texts)), event.index)
+        elif type(event) is ErrorEvent:
+            self.fail(event.error)
+        elif type(event) is Finish:
+            self.finish(event)
+
+    # --- beginnings ------------------------------------------------------------------------------
+
+    def begin_text(self, event: TextDelta) -> None:
+        """Open a part of a message: of the open message, where it came as part of the same."""
+        if self.part_open:
+            return
+        same = self.item is not None and self.slot and event.slot == self.slot
+        if not same:
+            id = event.slot or item_id("msg_", self.response["id"], event.index)
+            item: Object = {"type": "message", "id": id, "status": "in_progress"}
+            self.begin({**item, "role": "assistant", "content": []}, event.slot)
+        empty = Text("", {NAME: {"refusal": True}} if event.refusal else {})
+        self.part_open = True
+        self.send_part("content_part.added", "content_index", part=content_part(empty))
+
+    def begin_thinking(self, event: ThinkingDelta) -> None:
+        """Open reasoning."""
+        if self.part_open:
+            return
+        id = event.slot or item_id("rs_", self.response["id"], event.index)
+        self.begin({"type": "reasoning", "id": id, "summary": []})
+        self.part_open = True
+        part = {"type": "summary_text", "text": ""}
+        self.send_part("reasoning_summary_part.added", "summary_index", part=part)
+
+    def begin_call(self, event: CallStart) -> None:
+        """Open a call."""
+        kind, prefix, field = FUNCTION if not event.custom else CUSTOM
+        item: Object = {
+            "type": kind,
+            "id": item_id(prefix, self.response["id"], event.index),
+            "status": "in_progress",
+            "call_id": spelled_id(event.id, event.index, NAME, self.id or ""),
+            "name": event.name,
+            field: "",
+        }
+        self.begin({**item, **event.extra.get(NAME, {})})
+
+    def begin(self, item: Object, slot: str = "") -> None:
+        """Open an item, after closing the one before."""
+        self.close()
+        self.item, self.slot = item, slot
+        self.send("output_item.added", output_index=len(self.output), item=item)
+
+    # --- ends ------------------------------------------------------------------------------------
+
+    def end(self, part: Part, index: int) -> None:
+        """A part has ended; parts without pieces are written whole."""
+        if isinstance(part, Text):
+            self.end_text(part, index)
+        elif isinstance(part, Thinking):
+            self.end_thinking(part, index)
+        elif isinstance(part, ToolCall):
+            self.end_call(part, index)
+        elif isinstance(part, Opaque):
+            self.begin(part.data)
+            self.close()
+
+    def end_text(self, part: Text, index: int) -> None:
+        """Close a part of a message; the message stays open."""
+        held = part.extra.get(NAME, {})
+        if not self.part_open:
+            id = held.get("id")
+            known = id if isinstance(id, str) else self.slot if held.get("continued") else ""
+            self.begin_text(TextDelta(index, "", "refusal" in held, known))
+        wire = content_part(Text("".join(self.texts), part.extra))
+        item = self.item or {}
+        if wire["type"] == "refusal":
+            self.send_part("refusal.done", "content_index", refusal=wire["refusal"])
+        else:
+            self.send_part("output_text.done", "content_index", text=wire["text"], logprobs=[])
+        self.send_part("content_part.done", "content_index", part=wire)
+        content = [*item["content"], wire]
+        if len(content) == 1:
+            self.item = message_item(part, content, item["id"])
+        else:
+            self.item = {**item, "content": content}
+        self.texts, self.part_open = [], False
+
+    def end_thinking(self, part: Thinking, index: int) -> None:
+        """Close reasoning."""
+        whole = reasoning_item(part, item_id("rs_", self.response["id"], index))
+        if self.part_open:
+            text = "".join(self.texts)
+            summary = {"type": "summary_text", "text": text}
+            self.send_part("reasoning_summary_text.done", "summary_index", text=text)
+            self.send_part("reasoning_summary_part.done", "summary_index", part=summary)
+            whole["id"] = (self.item or whole)["id"]
+        else:
+            self.begin({**whole, "summary": []})
+        self.item = whole
+        self.texts, self.part_open = [], False
+        self.close()
+
+    def end_call(self, part: ToolCall, index: int) -> None:
+        """Close a call."""
+        opened = self.item or {}
+        whole = call_item(part, self.response["id"], index)
+        whole["id"] = opened.get("id", whole["id"])
+        self.item = whole
+        field = "input" if whole["type"] == "custom_tool_call" else "arguments"
+        named = {} if field == "input" else {"name": part.name}
+        self.send_item(f"{self.call_stem()}.done", **{field: whole[field]}, **named)
+        self.close()
+
+    def close(self) -> None:
+        """Close the open item."""
+        if self.item is None:
+            return
+        item = self.item
+        self.send("output_item.done", output_index=len(self.output), item=item)
+        self.output.append(item)
+        self.item, self.slot = None, ""
+
+    def fail(self, error: ReplyError) -> None:
+        """Send an error."""
+        self.error = error
+        code = NAMES[error.kind].openai_code or error.type
+        fields = {"code": code, "message": error.message, "param": None}
+        self.number({"type": "error", **fields})
+
+    def finish(self, event: Finish) -> None:
+        """The closing event; a stream that broke off has none."""
+        self.close()
+        if event.reason == "interrupted":
+            return
+        self.response = {
+            **self.response,
+            "output": self.output,
+            **end_wire(event, self.error, refused=self.refused),
+        }
+        self.send(self.response["status"], response=self.response)
+
+    # --- frames ----------------------------------------------------------------------------------
+
+    def call_stem(self) -> str:
+        """How the events of the open call begin."""
+        custom = (self.item or {}).get("type") == "custom_tool_call"
+        return "custom_tool_call_input" if custom else "function_call_arguments"
+
+    def send_part(self, kind: str, place: str, **fields: object) -> None:
+        """An event of a part of the open item."""
+        item = self.item or {}
+        index = len(item.get("content", ())) if place == "content_index" else 0
+        self.send_item(kind, **{place: index}, **fields)
+
+    def send_item(self, kind: str, **fields: object) -> None:
+        """An event of the open item."""
+        id = (self.item or {}).get("id")
+        self.send(kind, item_id=id, output_index=len(self.output), **fields)
+
+    def send(self, kind: str, **fields: object) -> None:
+        """Send an event."""
+        self.number({"type": f"response.{kind}", **fields})
+
+    def number(self, data: Object) -> None:
+        """Send an event under the next number."""
+        self.out.append(Frame({**data, "sequence_number": self.sequence}, data["type"]))
+        self.sequence += 1

@@ -1,0 +1,346 @@
+"""From our messages to the items of Responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from contextwright.formats.openai_responses.media import NAME, media_wire
+from contextwright.formats.openai_responses.rules import is_exact
+from contextwright.formats.target import Target
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.openai_responses.rules import (
+    CALLS,
+    ID,
+    ID_PREFIXES,
+    OUTPUTS,
+    answer_id,
+    awaits_client,
+    is_orphan,
+    is_reasoning,
+)
+from contextwright.wire.openai_responses.types import kind_of
+
+__all__ = ["Writer"]
+
+SPOKEN = ("annotations", "logprobs", "refusal", "continued")
+"""What belongs to a part of an assistant message; the rest of its extra to the message."""
+NO_FIELDS: dict[str, Any] = {}
+
+PathOf = Callable[[Part], str]
+
+
+class Writer:
+    """Writes message after message; keeps the ids it wrote, since none may come twice."""
+
+    def __init__(
+        self,
+        target: Target,
+        changes: list[Change],
+        path_of: PathOf,
+        *,
+        stateless: bool,
+    ) -> None:
+        self.target = target
+        self.changes = changes
+        self.path_of = path_of
+        self.stateless = stateless
+        """Nothing is stored: reasoning goes by its encrypted content, not by ids."""
+        self.exact = is_exact(target.model, target.options)
+        """The host checks ids, and what follows reasoning."""
+        self.messages: Sequence[Message] = ()
+        self.instructions: list[str] = []
+        self.items: list[dict[str, Any]] = []
+        self.ids: set[str] = set()
+        self.custom: set[str | None] = set()
+        self.functions: set[str | None] = set()
+
+    def write(self, messages: Sequence[Message], *, whole: bool) -> None:
+        """All messages: leading system text as instructions, the rest as items.
+
+        `whole`: no partner of a hosted tool's item lies elsewhere; one that lacks it is left out.
+        """
+        self.messages = messages if whole else ()
+        items = self.items
+        for message in messages:
+            parts = message.parts
+            role = message.role
+            if role == "system" and not items and is_plain(message):
+                self.instructions.extend(part.text for part in parts if isinstance(part, Text))
+                continue
+            if len(parts) == 1 and role != "tool" and not message.extra:
+                part = parts[0]
+                if type(part) is Text and not part.extra:
+                    items.append({"role": role, "content": part.text})
+                    continue
+            if role == "assistant":
+                self.assistant(parts)
+            else:
+                self.others(message)
+
+    @cached_property
+    def loose(self) -> dict[int, str]:
+        """Items of hosted tools that lost their partner; looked for once there is such an item."""
+        return loose_hosted(self.messages)
+
+    def others(self, message: Message) -> None:
+        """User and system messages, and tools' answers, with whatever stands among them."""
+        said: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                item = self.output(part)
+            elif isinstance(part, Opaque):
+                item = part.data
+            else:
+                said.append(part)
+                continue
+            if said:
+                self.message(message, said)
+                said = []
+            self.item(item, part)
+        if said:
+            self.message(message, said)
+
+    def message(self, message: Message, parts: list[Part]) -> None:
+        """A message of the user or the operator."""
+        fields = message.extra.get(NAME, NO_FIELDS)
+        role = "user" if message.role == "tool" else message.role
+        self.item({"role": role, "content": self.content(parts), **fields}, parts[0])
+
+    def content(self, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+        """Words alone as a string, anything else as parts."""
+        if not parts:
+            return ""
+        first = parts[0]
+        if len(parts) == 1 and type(first) is Text and not first.extra.get(NAME):
+            return first.text
+        return [
+            part_wire(part, same_format=self.target.same_format)
+            for part in parts
+            if isinstance(part, Text | Media | Opaque)
+        ]
+
+    def assistant(self, parts: tuple[Part, ...]) -> None:
+        """The assistant's turn, part by part."""
+        followers: list[Part | None] = []
+        for index, part in enumerate(parts):
+            if type(part) is ToolCall:
+                self.item(self.call(part), part)
+            elif type(part) is Text:
+                if part.extra:
+                    self.words(part)
+                else:
+                    self.items.append({"role": "assistant", "content": part.text})
+            elif type(part) is Thinking:
+                followers = followers or self.followers(parts)
+                self.reasoning(part, followers[index])
+            elif type(part) is Opaque:
+                if self.exact and reasons(part):
+                    followers = followers or self.followers(parts)
+                    self.reference(part, followers[index])
+                else:
+                    self.item(part.data, part)
+            else:  # a result or media, out of place: the assistant cannot say them
+                self.others(Message("user", (part,)))
+
+    def followers(self, parts: tuple[Part, ...]) -> list[Part | None]:
+        """For each part, what follows it that is no reasoning and will be written."""
+        following: list[Part | None] = []
+        latest: Part | None = None
+        for part in reversed(parts):
+            following.append(latest)
+            if not reasons(part) and id(part) not in self.loose:
+                latest = part
+        return following[::-1]
+
+    def words(self, text: Text) -> None:
+        """Assistant text that came with more than words, as the message or the part it was."""
+        extra = text.extra.get(NAME, NO_FIELDS)
+        refusal = extra.get("refusal")
+        part: dict[str, Any]
+        if refusal:
+            part = {"type": "refusal", "refusal": text.text}
+        else:
+            part = {"type": "output_text", "text": text.text}
+        part.update({key: extra[key] for key in ("annotations", "logprobs") if key in extra})
+        last = self.items[-1] if self.items else NO_FIELDS
+        if extra.get("continued") and last.get("role") == "assistant":
+            if isinstance(last["content"], str):
+                last["content"] = [{"type": "output_text", "text": last["content"]}]
+            last["content"].append(part)
+            return
+        fields = {key: value for key, value in extra.items() if key not in SPOKEN}
+        known = "id" in fields and (not self.exact or self.is_own(fields["id"], "assistant"))
+        plain = len(part) == 2 and not refusal and not known
+        content = text.text if plain else [part]
+        self.item({"role": "assistant", "content": content, **fields}, text)
+
+    def call(self, call: ToolCall) -> dict[str, Any]:
+        """A call: of a function, or of the custom tool it was when it came."""
+        fields = call.extra.get(NAME, NO_FIELDS)
+        given = call.arguments.get("input")
+        if fields.get("type") == "custom_tool_call" and isinstance(given, str):
+            self.custom.add(call.id)
+            return {"call_id": call.id, "name": call.name, "input": given, **fields}
+        self.functions.add(call.id)
+        item = {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": call.json,
+        }
+        return {**item, **fields, "type": "function_call"} if fields else item
+
+    def output(self, result: ToolResult) -> dict[str, Any]:
+        """A tool's answer, of the kind its call was."""
+        content = result.content
+        item: dict[str, Any] = {
+            "type": "function_call_output",
+            "call_id": result.call_id,
+            "output": self.content(content) if isinstance(content, tuple) else result.text,
+        }
+        if result.extra:
+            item.update(result.extra.get(NAME, NO_FIELDS))
+        if result.call_id in self.custom:
+            item["type"] = "custom_tool_call_output"
+            for field in ("name", "namespace"):  # only a function's answer may say them again
+                item.pop(field, None)
+        elif result.call_id in self.functions:
+            item["type"] = "function_call_output"
+        elif result.call_id is None:
+            del item["call_id"]
+        return item
+
+    def reasoning(self, thinking: Thinking, led_to: Part | None) -> None:
+        """Reasoning, where what it led to still follows and can be recognised."""
+        fields = thinking.extra.get(NAME, NO_FIELDS)
+        reason = self.refused(thinking, fields, led_to) if self.exact else ""
+        if reason:
+            self.changes.append(Change("loss.thinking", self.path_of(thinking), reason))
+            return
+        item: dict[str, Any] = {"type": "reasoning", **fields}
+        if "summary" not in item:
+            text = thinking.text
+            item["summary"] = [{"type": "summary_text", "text": text}] if text else []
+        if thinking.signature is not None:
+            item["encrypted_content"] = thinking.signature
+        self.items.append(item)
+        if isinstance(item.get("id"), str):
+            self.ids.add(item["id"])
+
+    def reference(self, reasoning: Opaque, led_to: Part | None) -> None:
+        """Stored reasoning, named by its id, where what it led to still follows."""
+        if led_to is not None and (self.stateless or self.is_own(*mark_of(led_to))):
+            self.item(reasoning.data, reasoning)
+        else:
+            reason = "the item that this reasoning led to is missing"
+            self.changes.append(Change("loss.opaque", self.path_of(reasoning), reason))
+
+    def refused(self, thinking: Thinking, fields: dict[str, Any], led_to: Part | None) -> str:
+        """Why reasoning cannot go back; nothing where it can."""
+        if led_to is None:
+            return "the item it led to is missing"
+        if self.stateless:
+            return "" if thinking.signature else "it is not encrypted, and nothing is stored"
+        if not self.is_own(fields.get("id"), "reasoning"):
+            return "it has no id of this provider"
+        return "" if self.is_own(*mark_of(led_to)) else "the item it led to has lost its id"
+
+    def is_own(self, item_id: Any, kind: str) -> bool:
+        """Whether an item may carry this id: of this provider's making, and not yet used."""
+        if not isinstance(item_id, str) or item_id in self.ids or not ID(item_id):
+            return False
+        return item_id.startswith(ID_PREFIXES.get(kind, ""))
+
+    def item(self, item: dict[str, Any], part: Part) -> None:
+        """Add an item; an id that is not its own is left out, never renamed."""
+        if type(part) is Opaque and id(part) in self.loose:
+            reason = self.loose[id(part)]
+            self.changes.append(Change("loss.opaque", self.path_of(part), reason))
+            return
+        item_id = item.get("id")
+        if item_id is not None and self.exact:
+            if self.is_own(item_id, kind_of(item)):
+                self.ids.add(item_id)
+            elif type(part) is Opaque:
+                reason = "its id is of another host, or was used before"
+                self.changes.append(Change("loss.opaque", self.path_of(part), reason))
+                return
+            else:
+                reason = "an id of another host, or one used before, is left out"
+                self.changes.append(Change("repair.item_id", self.path_of(part), reason))
+                item = {key: value for key, value in item.items() if key != "id"}
+        self.items.append(item)
+
+
+def part_wire(part: Text | Media | Opaque, *, same_format: bool) -> dict[str, Any]:
+    """A part of a user message or an output."""
+    if isinstance(part, Opaque):
+        return part.data
+    if isinstance(part, Text):
+        wire: dict[str, Any] = {"type": "input_text", "text": part.text}
+    else:
+        wire = media_wire(part, same_format=same_format)
+    if part.extra:
+        wire.update(part.extra.get(NAME, {}))
+    return wire
+
+
+def reasons(part: Part) -> bool:
+    """Whether a part is reasoning, or a reference to some."""
+    if isinstance(part, Opaque):
+        return is_reasoning(kind_of(part.data), part.data)
+    return isinstance(part, Thinking)
+
+
+def mark_of(part: Part) -> tuple[Any, str]:
+    """The id under which a part's item is known, and the kind of item."""
+    if isinstance(part, Opaque):
+        return part.data.get("id"), kind_of(part.data)
+    fields = part.extra.get(NAME, NO_FIELDS)
+    kind = fields.get("type", "function_call") if isinstance(part, ToolCall) else "assistant"
+    return fields.get("id"), kind
+
+
+def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
+    """Items of hosted tools that lost their partner, by identity, and what is wrong with each."""
+    loose: dict[int, str] = {}
+    waiting: dict[tuple[str, str | None], Opaque] = {}
+    called: set[tuple[str, str | None]] = set()
+    trigger: Opaque | None = None
+    elsewhere = False
+    for message in messages:
+        for part in message.parts:
+            if trigger is not None:
+                loose[id(trigger)] = "a compaction_trigger must come last"
+                trigger = None
+            if type(part) is not Opaque or part.format != NAME:
+                continue
+            kind = kind_of(part.data)
+            elsewhere = elsewhere or kind in ("item_reference", "compaction")
+            if kind == "compaction_trigger":
+                trigger = part
+            elif kind in CALLS:
+                key = (CALLS[kind], answer_id(part.data))
+                called.add(key)
+                if kind == "tool_search_call":  # the API takes either kind of answer
+                    called.add(("function_call_output", key[1]))
+                if awaits_client(kind, part.data):
+                    waiting[key] = part
+            elif kind in OUTPUTS:
+                waiting.pop((kind, answer_id(part.data)), None)
+                if kind == "function_call_output":
+                    waiting.pop(("tool_search_output", answer_id(part.data)), None)
+                if not elsewhere and is_orphan(kind, part.data, called):
+                    loose[id(part)] = "it answers no call"
+    return loose | {id(part): "it was never answered" for part in waiting.values()}
+
+
+def is_plain(message: Message) -> bool:
+    """Whether a system message is words alone, which never stood as an item here."""
+    if message.extra.get(NAME):
+        return False
+    return all(type(part) is Text and NAME not in part.extra for part in message.parts)

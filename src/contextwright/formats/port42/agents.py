@@ -1,0 +1,226 @@
+"""Agents as Port 42 keeps them in `agents.json`: who answers, with which instructions.
+
+Both layouts are read: a `prompt` for each agent with shared `base_guidance`, and the later
+`base_template` that all agents fill. Reading takes the decoded file; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ParseError, shown
+from contextwright.messages.changes import Change
+from contextwright.text.quoting import one_line
+
+__all__ = ["Agent", "Agents", "AgentWindow", "parse_agents"]
+
+LONGEST_NAME = 128
+PLACE = re.compile(r"\{(name|personality|style|guidance)\}")
+
+
+class AgentWindow(Struct, frozen=True):
+    """How many messages an agent's model gets; `recent` and `system` are the file's wishes."""
+
+    max: int = 20
+    recent: int = 17
+    system: int = 3
+
+
+class Agent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One agent: its names, its instructions, and the model it answers with."""
+
+    key: str
+    name: str
+    prompt: str = ""
+    personality: str = ""
+    """What people read about it; only a `base_template` puts it into the instructions."""
+    style: str = ""
+    description: str = ""
+    example: Any = None
+    suffix: str = ""
+    no_implementation: bool = False
+    custom_prompt: str = ""
+    model: str | None = None
+    """The model's own id, looked up among the file's models."""
+    temperature: float | None = None
+    system_text: str = ""
+    """The instructions in full, as they go to the model."""
+    known: bool = True
+    """Whether the file has it. An agent nobody described gets instructions of one sentence."""
+
+
+class Agents(Struct, frozen=True, kw_only=True):
+    """All agents of a file, and what they share."""
+
+    agents: dict[str, Agent]
+    window: AgentWindow = AgentWindow()
+    max_tokens: int = 4_096
+    stream: bool = False
+    changes: tuple[Change, ...] = ()
+    """What the file left unsaid or said wrongly."""
+
+    def find(self, name: str) -> Agent:
+        """The agent of that name: `@ai-engineer`, `@engineer`, `ai-engineer` or `engineer`.
+
+        A name the file does not have gives an agent with `known=False`, not an error.
+        """
+        for key in spellings(name):
+            if key in self.agents:
+                return self.agents[key]
+        for agent in self.agents.values():
+            if agent.name == name:
+                return agent
+        label = one_line(name, LONGEST_NAME)
+        text = f"You are {label}, an assistant within Port 42. Help the user with their system."
+        return Agent(key=spellings(name)[0], name=label, system_text=text, known=False)
+
+
+def spellings(name: str) -> list[str]:
+    """The keys that a name may stand for, likeliest first: Port 42's own reading, then others."""
+    stripped = name.removeprefix("@ai-").removeprefix("@")
+    return list(dict.fromkeys([stripped, stripped.removeprefix("ai-"), name]))
+
+
+def parse_agents(data: Any, *, guidance: str = "") -> Agents:
+    """The agents of a decoded `agents.json`; `guidance` is the text of its `guidance_file`.
+
+    Raises:
+        ParseError: it is no object with an object `agents` in it.
+    """
+    file = object_in(data, "")
+    entries = object_in(file.get("agents"), "agents")
+    shared = Shared(file, guidance)
+    agents = {key: shared.agent(key, object_in(entries[key], f"agents.{key}")) for key in entries}
+    config = shared.object("response_config")
+    return Agents(
+        agents=agents,
+        window=window_of(config.get("context_window"), shared.changes),
+        max_tokens=number_in(config, "max_tokens") or 4_096,
+        stream=config.get("stream") is True,
+        changes=tuple(shared.changes),
+    )
+
+
+def object_in(value: Any, path: str) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    raise ParseError(f"must be an object, not {shown(value)}", path=path)
+
+
+def window_of(value: Any, changes: list[Change]) -> AgentWindow:
+    """The window's numbers; a wish for more recent messages than fit is said."""
+    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    window = AgentWindow(
+        number_in(fields, "max_messages") or AgentWindow().max,
+        number_in(fields, "recent_messages") or AgentWindow().recent,
+        number_in(fields, "system_messages") or AgentWindow().system,
+    )
+    if window.recent > window.max - 3:
+        path = "response_config.context_window.recent_messages"
+        reason = f"{window.recent} do not fit beside the first two and the note in {window.max}"
+        changes.append(Change("repair.window", path, reason))
+    return window
+
+
+class Shared:
+    """What all agents of a file have in common: guidance, template, models."""
+
+    def __init__(self, file: dict[str, Any], guidance: str) -> None:
+        self.file = file
+        self.guidance = guidance
+        self.changes: list[Change] = []
+        self.base = guidance_in(file)
+        self.template = text_in(file, "base_template") or text_in(self.base, "base_template")
+        if file.get("guidance_file") and not guidance:
+            reason = "its text was not passed; {guidance} stays empty"
+            self.changes.append(Change("loss.guidance", "guidance_file", reason))
+
+    def object(self, name: str) -> dict[str, Any]:
+        value = self.file.get(name)
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+    def agent(self, key: str, fields: dict[str, Any]) -> Agent:
+        """One agent with its instructions written out."""
+        model, temperature = self.model(fields)
+        agent = Agent(
+            key=key,
+            name=text_in(fields, "name") or f"@ai-{key}",
+            prompt=text_in(fields, "prompt"),
+            personality=text_in(fields, "personality"),
+            style=text_in(fields, "style"),
+            description=text_in(fields, "description"),
+            example=fields.get("example"),
+            suffix=text_in(fields, "suffix"),
+            no_implementation=fields.get("no_implementation") is True,
+            custom_prompt=text_in(fields, "custom_prompt"),
+            model=model,
+            temperature=temperature,
+        )
+        pieces = self.filled(agent) if self.template else self.prompted(agent, guidance_in(fields))
+        text = "\n\n".join(piece for piece in pieces if piece)
+        if not text:
+            reason = "the agent has no instructions"
+            self.changes.append(Change("repair.prompt", f"agents.{key}", reason))
+        return msgspec.structs.replace(agent, system_text=text)
+
+    def prompted(self, agent: Agent, own: dict[str, Any]) -> list[str]:
+        """The earlier layout: the agent's own prompt, then the guidance, its own or the shared."""
+        pieces = [agent.prompt]
+        base = {**self.base, **own}
+        if not agent.no_implementation:
+            pieces.append(text_in(base, "format_template"))
+            if agent.example is not None:
+                example = json.dumps(agent.example, indent=2, ensure_ascii=False)
+                pieces.append(f"Example:\n```json\n{example}\n```")
+            pieces.append(text_in(base, "implementation"))
+        return [*pieces, agent.suffix]
+
+    def filled(self, agent: Agent) -> list[str]:
+        """The later layout: one template, filled in a single pass so that no value is refilled."""
+        values = {
+            "name": agent.name,
+            "personality": agent.personality,
+            "style": agent.style,
+            "guidance": self.guidance,
+        }
+        own = f"<role_details>\n{agent.custom_prompt}\n</role_details>"
+        return [
+            PLACE.sub(lambda place: values[place[1]], self.template),
+            agent.prompt,
+            own if agent.custom_prompt else "",
+            agent.suffix,
+        ]
+
+    def model(self, fields: dict[str, Any]) -> tuple[str | None, float | None]:
+        """The model's id and temperature; by its key among `models`, else as it is written."""
+        defaults = self.object("model_config")
+        key = text_in(fields, "model") or text_in(self.file, "default_model")
+        key = key or text_in(defaults, "default")
+        found = self.object("models").get(key)
+        model = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        given: Any = fields.get("temperature_override", model.get("temperature"))
+        temperature = float(given) if type(given) in (int, float) else None
+        return text_in(model, "id") or key or None, temperature
+
+
+def guidance_in(fields: dict[str, Any]) -> dict[str, Any]:
+    """The base guidance of a file or of an agent; a plain text says how to implement."""
+    value = fields.get("base_guidance")
+    if isinstance(value, str):
+        return {"implementation": value}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def text_in(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def number_in(fields: dict[str, Any], name: str) -> int | None:
+    value = fields.get(name)
+    return value if type(value) is int and value > 0 else None

@@ -1,0 +1,136 @@
+"""Reading foreign JSON: what cannot be read is an error, what can be mended is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar, cast
+
+from contextwright.errors import ParseError, shown
+from contextwright.formats.base import keep_extra
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, Settings
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque
+
+__all__ = ["Reader", "plain"]
+
+Value = TypeVar("Value", str, int, float, bool)
+MOST_FAULTS = 10
+NO_SETTINGS = Settings()
+
+
+class Reader:
+    """One reading of one document: collects what had to be repaired on the way."""
+
+    def __init__(self, format: str, *, strict: bool) -> None:
+        self.format = format
+        self.strict = strict
+        self.changes: list[Change] = []
+        self.faults: list[tuple[str, str]] = []
+
+    def body(self, data: Any, messages: str) -> dict[str, Any]:
+        """The request body; a bare list stands for its messages."""
+        if isinstance(data, list):
+            return {messages: cast("list[Any]", data)}
+        if not isinstance(data, dict):
+            raise ParseError(
+                f"{self.format} expects an object or a list of messages, not {shown(data)}"
+            )
+        body = cast("dict[str, Any]", data)
+        if not isinstance(body.get(messages), list):
+            raise ParseError("must be a list of messages", path=messages)
+        return body
+
+    def reply(self, reply: Any) -> dict[str, Any]:
+        """A reply as a dict: decoded JSON, or an SDK's own object."""
+        dump = getattr(reply, "model_dump", None)
+        body = dump(mode="json", exclude_none=True) if callable(dump) else reply
+        if not isinstance(body, dict):
+            raise ParseError(f"a {self.format} reply is an object, not {shown(body)}")
+        return cast("dict[str, Any]", body)
+
+    def objects(
+        self, body: dict[str, Any], key: str, path: str = ""
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The objects of a list; anything else in it is a fault."""
+        value = body.get(key)
+        if path:
+            key = f"{path}.{key}"
+        if value is None:
+            return
+        if not isinstance(value, list):
+            self.fault(key, f"must be a list, not {shown(value)}")
+            return
+        for index, item in enumerate(cast("list[Any]", value)):
+            path = f"{key}[{index}]"
+            if isinstance(item, dict):
+                yield path, cast("dict[str, Any]", item)
+            else:
+                self.fault(path, f"must be an object, not {shown(item)}")
+
+    def optional_text(self, body: dict[str, Any], key: str, path: str = "") -> str | None:
+        """A text field that may be missing."""
+        value = body.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        self.fault(f"{path}.{key}" if path else key, f"must be a string, not {shown(value)}")
+        return None
+
+    def text(self, body: dict[str, Any], key: str, path: str) -> str:
+        """A text field that must be there; read as empty where it is not."""
+        value = body.get(key)
+        if isinstance(value, str):
+            return value
+        self.fault(f"{path}.{key}", f"must be a string, not {shown(value)}")
+        return ""
+
+    def fault(self, path: str, message: str) -> None:
+        """Something that cannot be read as what it should be; `finish` raises it."""
+        self.faults.append((path, message))
+
+    def repair(self, code: str, path: str, reason: str) -> None:
+        """Something read otherwise than it stands; a strict reading raises it instead."""
+        if self.strict:
+            self.fault(path, reason)
+        else:
+            self.changes.append(Change(code, path, reason))
+
+    def conversation(
+        self,
+        messages: Iterable[Message],
+        rest: dict[str, Any],
+        *,
+        tools: Iterable[Tool | Opaque] = (),
+        model: str | None = None,
+        settings: Settings = NO_SETTINGS,
+    ) -> Conversation:
+        """What was read; `rest` is what the body said besides. Raises the faults, if any."""
+        return Conversation(
+            tuple(messages),
+            tuple(tools),
+            model,
+            settings,
+            source=self.format,
+            extra=keep_extra(self.format, rest),
+            changes=self.finish(),
+        )
+
+    def finish(self) -> tuple[Change, ...]:
+        """What was repaired; raises all faults at once, if there are any."""
+        if self.faults:
+            path, message = self.faults[0]
+            others = "".join(f"; {place}: {fault}" for place, fault in self.faults[1:MOST_FAULTS])
+            more = len(self.faults) - MOST_FAULTS
+            raise ParseError(
+                message + others + (f"; and {more} more" if more > 0 else ""), path=path
+            )
+        return tuple(self.changes)
+
+
+def plain(value: Any, kind: type[Value]) -> Value | None:
+    """The value if it is of the kind (an integer is a number too), else nothing."""
+    if isinstance(value, bool) and kind is not bool:
+        return None
+    if kind is float and isinstance(value, int):
+        return cast("Value", float(value))
+    return value if isinstance(value, kind) else None

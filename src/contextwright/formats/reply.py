@@ -1,0 +1,219 @@
+"""A model's reply as values: its message, why it ended, what it cost, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from contextwright.formats.events import (
+    ArgumentsDelta,
+    CallStart,
+    ErrorEvent,
+    Event,
+    Finish,
+    FinishReason,
+    PartEnd,
+    ReplyError,
+    ReplyStart,
+    SignatureDelta,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+
+__all__ = [
+    "ModelReply",
+    "deltas_of",
+    "events_of",
+    "finished_reply",
+    "gather",
+    "is_custom",
+    "refusal_of",
+]
+
+CUT_OFF: dict[FinishReason, str] = {
+    "length": "the output limit was reached",
+    "context": "the model's context window was full",
+    "filter": "the provider's filter withheld the answer",
+    "error": "the provider reported an error",
+    "interrupted": "the stream broke off",
+}
+"""Reasons that leave a reply incomplete."""
+UNANSWERED: dict[FinishReason, str] = {**CUT_OFF, "refusal": "the model declined"}
+CUSTOM = ("custom", "custom_tool_call")
+"""How the two formats that have custom tools mark a call of one."""
+
+
+class ModelReply(Conversation, frozen=True):
+    """The reply to one request: a `Conversation` of the assistant's message, and how it ended.
+
+    A message that is cut off or withheld has the reason in its `meta["finish"]`.
+    """
+
+    finish: FinishReason | None = None
+    usage: Usage | None = None
+    refusal: str | None = None
+    """The words of a refusal; empty where the provider gives none. None: nothing was refused."""
+    error: ReplyError | None = None
+
+    @property
+    def message(self) -> Message:
+        """The assistant's message."""
+        return self.messages[0]
+
+    @property
+    def answer(self) -> Message:
+        """The message as the provider sent it: without the line that stands for an empty one."""
+        invented = any(change.code == "invent.text" for change in self.changes)
+        return self.message.with_parts(()) if invented else self.message
+
+
+def finished_reply(
+    conversation: Conversation, finish: Finish, error: ReplyError | None
+) -> ModelReply:
+    """The reply of a parsed message and its end; marks what was cut off.
+
+    A reply without any part gets a line that says why, because a message cannot be empty.
+    """
+    messages, changes = conversation.messages or (Message("assistant"),), conversation.changes
+    if finish.reason in UNANSWERED:
+        messages, changes = marked(conversation, finish, error)
+    fields = {name: getattr(conversation, name) for name in Conversation.__struct_fields__}
+    fields.update(messages=messages, changes=changes)
+    return ModelReply(
+        **fields, finish=finish.reason, usage=finish.usage, refusal=finish.refusal, error=error
+    )
+
+
+def marked(
+    conversation: Conversation, finish: Finish, error: ReplyError | None
+) -> tuple[tuple[Message, ...], tuple[Change, ...]]:
+    """The messages with the reason why they are incomplete, and the changes that say so."""
+    changes = [*conversation.changes]
+    why = UNANSWERED[finish.reason]
+    said = (error.message if error else "") or finish.refusal or finish.detail
+    if said:
+        why = f"{why}: {said}"
+    if finish.reason in CUT_OFF:
+        changes.append(Change("repair.interrupted", "", f"{why}; the parts received are kept"))
+    messages = tuple(
+        msgspec.structs.replace(message, meta={**message.meta, "finish": finish.reason})
+        for message in conversation.messages or (Message("assistant"),)
+    )
+    if not any(message.parts for message in messages):
+        messages = (messages[0].with_parts((Text(f"[no answer: {why}]"),)),)
+        changes.append(Change("invent.text", "", "the reply is empty; a line says why"))
+    return messages, tuple(changes)
+
+
+def gather(events: Iterable[Event], format: str) -> ModelReply:
+    """Put a whole reply together from its events."""
+    parts: dict[int, Part] = {}
+    start, finish = ReplyStart(), Finish("interrupted")
+    error: ReplyError | None = None
+    for event in events:
+        if type(event) is PartEnd:
+            parts[event.index] = event.part
+        elif type(event) is ReplyStart:
+            start = event
+        elif type(event) is ErrorEvent:
+            error = event.error
+        elif type(event) is Finish:
+            finish = event
+    message = Message(
+        "assistant", tuple(parts[index] for index in sorted(parts)), extra=finish.message_extra
+    )
+    conversation = Conversation(
+        (message,),
+        model=start.model,
+        source=format,
+        extra=finish.extra,
+        changes=finish.changes,
+    )
+    return finished_reply(conversation, finish, error)
+
+
+def events_of(reply: ModelReply) -> Iterator[Event]:
+    """The events that make up a finished reply."""
+    held = reply.extra.get(reply.source or "", {})
+    id = next((held[key] for key in ("id", "responseId") if isinstance(held.get(key), str)), None)
+    yield ReplyStart(id, reply.model)
+    message = reply.answer
+    slots = slots_of(message.parts, reply.source or "")
+    for index, (part, slot) in enumerate(zip(message.parts, slots, strict=True)):
+        yield from deltas_of(index, part, slot)
+        yield PartEnd(index, part)
+    if reply.error is not None:
+        yield ErrorEvent(reply.error)
+    yield Finish(
+        reply.finish or "stop",
+        usage=reply.usage,
+        refusal=reply.refusal,
+        extra=reply.extra,
+        message_extra=message.extra,
+    )
+
+
+def slots_of(parts: Sequence[Part], format: str) -> list[str]:
+    """Where their own format keeps the parts: see `TextDelta.slot`."""
+    slots: list[str] = []
+    for part in parts:
+        held = {} if isinstance(part, Opaque) else part.extra.get(format, {})
+        slot = ""
+        if format == "gemini":
+            signed = type(part) is Thinking and part.signature
+            slot = "whole" if held or signed else ""
+        elif format == "openai-chat" and type(part) is Thinking:
+            slot = next(iter(held), "")
+        elif format == "openai-responses":
+            again = held.get("continued") is True and slots
+            slot = slots[-1] if again else str(held.get("id") or "")
+        slots.append(slot)
+    return slots
+
+
+def deltas_of(index: int, part: Part, slot: str = "") -> Iterator[Event]:
+    """The pieces of a part that comes as a whole: one of each kind it has."""
+    if type(part) is Text:
+        if part.text:
+            yield TextDelta(index, part.text, is_refusal(part), slot)
+    elif type(part) is Thinking:
+        if part.text:
+            yield ThinkingDelta(index, part.text, slot)
+        if part.signature:
+            yield SignatureDelta(index, part.signature)
+    elif type(part) is ToolCall:
+        custom = is_custom(part)
+        yield CallStart(index, part.name, part.id, custom, part.extra)
+        text = custom_input(part) if custom else part.json
+        if text:
+            yield ArgumentsDelta(index, text)
+
+
+def is_refusal(text: Text) -> bool:
+    """Whether a text is the model's refusal, by the mark its format left."""
+    return any(
+        held.get("refusal") is True or held.get("type") == "refusal" for held in text.extra.values()
+    )
+
+
+def is_custom(call: ToolCall) -> bool:
+    """Whether a call is of a tool that takes free text, by the mark its format left."""
+    return any(held.get("type") in CUSTOM for held in call.extra.values())
+
+
+def custom_input(call: ToolCall) -> str:
+    """The free text of a custom tool's call."""
+    given = call.arguments.get("input")
+    return given if isinstance(given, str) else call.json
+
+
+def refusal_of(parts: Sequence[Part]) -> str | None:
+    """The words of the refusals among the parts; None where there is none."""
+    words = [part.text for part in parts if type(part) is Text and is_refusal(part)]
+    return "\n".join(words) if words else None

@@ -1,0 +1,147 @@
+"""What the parts of a reply become for a client of another format.
+
+Unlike a request, a reply needs no legal history: each part stands for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from contextwright.formats.reply import custom_input, is_custom, is_refusal
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import (
+    Extra,
+    Media,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+__all__ = ["carried", "carried_part", "own_id", "spelled_id"]
+
+REFUSALS: dict[str, Extra] = {
+    "openai-chat": {"openai-chat": {"type": "refusal"}},
+    "openai-responses": {"openai-responses": {"refusal": True}},
+}
+"""How a refusal is marked where there are refusals."""
+CUSTOM: dict[str, Extra] = {
+    "openai-chat": {"openai-chat": {"type": "custom"}},
+    "openai-responses": {"openai-responses": {"type": "custom_tool_call"}},
+}
+"""How a call of a custom tool is marked where there are custom tools."""
+BOOKKEEPING = frozenset(
+    ("id", "status", "type", "refusal", "continued", "index", "phase", "logprobs", "content")
+)
+"""Fields that mean nothing to a client of another provider."""
+MEDIA = ("gemini",)
+PREFIX = re.compile(r"^(msg|resp|chatcmpl)[_-]")
+UNFIT = re.compile(r"[^A-Za-z0-9_-]")
+MAX_ID_CHARS = 40
+
+
+def carried(parts: Sequence[Part], format: str, stem: str) -> tuple[list[Part], list[Change]]:
+    """The parts that a client of a format can read, and what is lost on the way."""
+    changes: list[Change] = []
+    kept: list[Part] = []
+    for index, part in enumerate(parts):
+        taken = carried_part(part, index, format, stem, changes)
+        if taken is not None:
+            kept.append(taken)
+    return kept, changes
+
+
+def carried_part(
+    part: Part, index: int, format: str, stem: str, changes: list[Change]
+) -> Part | None:
+    """One part for a client of a format; None if nothing of it can be carried."""
+    path = f"parts[{index}]"
+    if isinstance(part, Opaque):
+        return carried_opaque(part, path, format, changes)
+    if isinstance(part, ToolResult):
+        changes.append(Change("loss.result", path, "a reply holds no tool results"))
+        return None
+    if isinstance(part, Thinking):
+        return carried_thinking(part, path, format, changes)
+    if isinstance(part, Media) and format not in MEDIA:
+        changes.append(Change("loss.media", path, f"a reply of {format} holds no {part.kind}"))
+        return None
+    extra = own_extra(part.extra, path, format, changes)
+    if isinstance(part, Text):
+        mark = REFUSALS.get(format, {}) if is_refusal(part) else {}
+        return msgspec.structs.replace(part, extra=extra or mark)
+    if isinstance(part, ToolCall):
+        return carried_call(part, index, format, stem, extra)
+    return msgspec.structs.replace(part, extra=extra)
+
+
+def carried_call(part: ToolCall, index: int, format: str, stem: str, extra: Extra) -> ToolCall:
+    """A call with an id where the format needs one, and with its kind where the format has it."""
+    if is_custom(part) and not extra:
+        extra = CUSTOM.get(format, {})
+        if extra:
+            part = msgspec.structs.replace(part, arguments={"input": custom_input(part)}, raw=None)
+    return msgspec.structs.replace(part, id=spelled_id(part.id, index, format, stem), extra=extra)
+
+
+def spelled_id(id: str | None, index: int, format: str, stem: str) -> str | None:
+    """A call's id in letters that the format takes; made from the reply's id if there is none."""
+    if format == "gemini":
+        return id
+    if not id:
+        stem = UNFIT.sub("_", PREFIX.sub("", stem))[-(MAX_ID_CHARS - 10) :]
+        return f"call_{stem}_{index}" if stem else f"call_{index}"
+    return UNFIT.sub("_", id) if format == "anthropic" else id
+
+
+def carried_thinking(
+    part: Thinking, path: str, format: str, changes: list[Change]
+) -> Thinking | None:
+    """Reasoning; only its own provider gets the signature."""
+    if part.origin == format:
+        return part
+    if part.signature:
+        reason = f"a signature of {part.origin} means nothing to {format}"
+        changes.append(Change("loss.signature", path, reason))
+    return Thinking(part.text, origin=format) if part.text else None
+
+
+def carried_opaque(
+    part: Opaque, path: str, format: str, changes: list[Change]
+) -> Opaque | Text | None:
+    """A provider's own block; clients of other providers get its text."""
+    if part.format == format:
+        return part
+    reason = f"a block of {part.format} alone"
+    if not part.text:
+        changes.append(Change("loss.block", path, reason))
+        return None
+    changes.append(Change("repair.block", path, f"{reason}; written as its text"))
+    return Text(part.text)
+
+
+def own_extra(extra: Extra, path: str, format: str, changes: list[Change]) -> Extra:
+    """The fields of this format; those of others that hold anything are a loss."""
+    lost = [
+        field
+        for name, held in extra.items()
+        if name != format
+        for field, value in held.items()
+        if value and field not in BOOKKEEPING
+    ]
+    if lost:
+        changes.append(Change("loss.extra", path, f"{format} has no {', '.join(sorted(lost))}"))
+    return {format: extra[format]} if format in extra else {}
+
+
+def own_id(id: str | None, prefix: str) -> str:
+    """A reply's id as this provider spells ids; its own ids stay as they are."""
+    if id and id.startswith(prefix):
+        return id
+    stem = UNFIT.sub("_", PREFIX.sub("", id)) if id else "0"
+    return prefix + stem

@@ -1,0 +1,229 @@
+"""The request settings of every API in one vocabulary: one table per API.
+
+`Settings` names what a setting means; a table says where an API keeps it, as a path into the
+request body. Settings that need more than another name (thinking, structured output, stop
+sequences, tool choice) are translated beside each format; their paths stand here all the same,
+because a table also says which fields of a body cross to other APIs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Effort, Settings
+from contextwright.wire.values import Object, is_object
+
+__all__ = [
+    "BUDGETS",
+    "TABLES",
+    "effort_of",
+    "fields_of",
+    "is_carried",
+    "known_effort",
+    "put",
+    "read_plain",
+    "write_plain",
+]
+
+TABLES: dict[str, dict[str, str]] = {
+    "openai-chat": {
+        "max_tokens": "max_completion_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "seed": "seed",
+        "presence_penalty": "presence_penalty",
+        "frequency_penalty": "frequency_penalty",
+        "stream": "stream",
+        "parallel_calls": "parallel_tool_calls",
+        "verbosity": "verbosity",
+        "service_tier": "service_tier",
+        "cache_key": "prompt_cache_key",
+        "store": "store",
+        "user": "user",
+        "metadata": "metadata",
+        "stop": "stop",
+        "tool_choice": "tool_choice",
+        "effort": "reasoning_effort",
+        "output": "response_format",
+    },
+    "openai-responses": {
+        "max_tokens": "max_output_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "stream": "stream",
+        "parallel_calls": "parallel_tool_calls",
+        "verbosity": "text.verbosity",
+        "service_tier": "service_tier",
+        "cache_key": "prompt_cache_key",
+        "store": "store",
+        "user": "user",
+        "metadata": "metadata",
+        "tool_choice": "tool_choice",
+        "effort": "reasoning.effort",
+        "show_thinking": "reasoning.summary",
+        "output": "text.format",
+    },
+    "anthropic": {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "top_k": "top_k",
+        "stream": "stream",
+        "user": "metadata.user_id",
+        "stop": "stop_sequences",
+        "tool_choice": "tool_choice",
+        "effort": "output_config.effort",
+        "thinking_budget": "thinking",
+        "output": "output_config.format",
+    },
+    "gemini": {
+        "max_tokens": "generationConfig.maxOutputTokens",
+        "temperature": "generationConfig.temperature",
+        "top_p": "generationConfig.topP",
+        "top_k": "generationConfig.topK",
+        "seed": "generationConfig.seed",
+        "presence_penalty": "generationConfig.presencePenalty",
+        "frequency_penalty": "generationConfig.frequencyPenalty",
+        "stop": "generationConfig.stopSequences",
+        "tool_choice": "toolConfig",
+        "effort": "generationConfig.thinkingConfig",
+        "output": "generationConfig.responseJsonSchema",
+    },
+}
+"""Where each API keeps a setting. One that is missing here has no place there."""
+ALSO_READ = {
+    "openai-chat": ("max_tokens", "stream_options", "function_call"),
+    "anthropic": ("output_format",),
+    "gemini": ("generationConfig.responseSchema", "generationConfig.responseMimeType"),
+}
+"""Other spellings of the same settings, and what only serves one of them."""
+PLAIN: dict[str, Any] = {
+    "max_tokens": int,
+    "temperature": float,
+    "top_p": float,
+    "top_k": int,
+    "seed": int,
+    "presence_penalty": float,
+    "frequency_penalty": float,
+    "stream": bool,
+    "parallel_calls": bool,
+    "verbosity": str,
+    "service_tier": str,
+    "cache_key": str,
+    "store": bool,
+    "user": str,
+    "metadata": dict[str, str],
+}
+"""The settings whose values are the same everywhere, with their types."""
+SAMPLING = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
+SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
+    "store": (False,),
+    "parallel_calls": (True,),
+    "service_tier": ("auto", "default"),
+}
+"""Values that ask for what an API without the setting does anyway."""
+NESTED = ("generationConfig", "reasoning", "text", "output_config")
+"""Objects of a body whose fields are settings of their own."""
+
+BUDGETS: dict[Effort, int] = {
+    "none": 0,
+    "minimal": 1_024,
+    "low": 2_048,
+    "medium": 8_192,
+    "high": 16_384,
+    "xhigh": 32_768,
+    "max": 65_536,
+}
+"""What a level of effort means in tokens of thinking, for models that count them."""
+
+
+def effort_of(settings: Settings) -> Effort | None:
+    """The level of effort asked for: by name, or by a budget of tokens."""
+    budget = settings.thinking_budget
+    if settings.effort is not None or budget is None:
+        return settings.effort
+    if budget < 0:
+        return None  # as the model sees fit
+    for level, tokens in BUDGETS.items():
+        if tokens >= budget:
+            return level
+    return "max"
+
+
+def known_effort(value: Any) -> Effort | None:
+    """A level of effort, if a value is one."""
+    return value if isinstance(value, str) and value in BUDGETS else None
+
+
+def fields_of(body: Object) -> Iterator[tuple[str, Any]]:
+    """The fields of a body with their paths; of objects that hold settings, each field alone."""
+    for field, value in body.items():
+        if field in NESTED and is_object(value):
+            yield from ((f"{field}.{name}", value[name]) for name in value)
+        else:
+            yield field, value
+
+
+def is_carried(format: str, path: str) -> bool:
+    """Whether a field of a body is one that `Settings` carries to other APIs."""
+    table = TABLES.get(format, {})
+    paths: Collection[str] = table.values()
+    return path in paths or path in ALSO_READ.get(format, ()) or is_above(path, paths)
+
+
+def is_above(path: str, paths: Collection[str]) -> bool:
+    """Whether all of an object is carried: its one setting lies below it."""
+    return path == "metadata" and "metadata.user_id" in paths
+
+
+def read_plain(body: Object, format: str) -> Object:
+    """The settings of a body that need no translation, by their neutral names."""
+    table = TABLES[format]
+    found: Object = {}
+    for name, kind in PLAIN.items():
+        value = dig(body, table[name]) if name in table else None
+        if value is None:
+            continue
+        try:
+            found[name] = msgspec.convert(value, kind)
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            continue  # of another type: it stays among the format's own fields
+    return found
+
+
+def write_plain(
+    settings: Settings, format: str, changes: list[Change], *, sampling: bool, model: str
+) -> Object:
+    """The settings that need no translation, where an API keeps them; the others are said."""
+    wire: Object = {}
+    for name in PLAIN:
+        value = getattr(settings, name)
+        if value is None or value == {}:
+            continue
+        path = TABLES[format].get(name)
+        if name in SAMPLING and not sampling and path is not None:
+            changes.append(Change("loss.setting", name, f"{model} takes no {name}"))
+        elif path is not None:
+            put(wire, path, value)
+        elif value not in SAYS_NOTHING.get(name, ()):
+            changes.append(Change("loss.setting", name, f"{format} has no such setting"))
+    return wire
+
+
+def dig(body: Any, path: str) -> Any:
+    """The value at a path; None where there is none."""
+    for step in path.split("."):
+        body = body.get(step) if is_object(body) else None
+    return body
+
+
+def put(wire: Object, path: str, value: Any) -> None:
+    """Set the value at a path, making objects on the way."""
+    *steps, last = path.split(".")
+    for step in steps:
+        wire = wire.setdefault(step, {})
+    wire[last] = value

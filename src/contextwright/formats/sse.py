@@ -1,0 +1,178 @@
+"""Bytes of a stream as events, however they are cut: server-sent events, or a JSON array.
+
+Time is linear in the bytes: each byte is looked at once, and pieces are joined once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from contextwright.errors import ParseError, shown
+from contextwright.text.json import decode_json, encode_json
+
+__all__ = ["DONE", "Decoder", "encode_event"]
+
+DONE = "[DONE]"
+"""OpenAI's mark for the end of a stream; decoded as this text."""
+LINE_END = re.compile(rb"\r\n|\n|\r")
+MARK = re.compile(rb'["\\{}\[\]]')
+BLANK = b" \t\r\n,"
+BOM = b"\xef\xbb\xbf"
+
+
+class Decoder:
+    """Takes a stream's bytes in any pieces and gives its decoded JSON values.
+
+    The first byte decides: `[` or `{` begins JSON (Gemini without `alt=sse`, an error body),
+    anything else server-sent events.
+    """
+
+    def __init__(self) -> None:
+        self.inner: Lines | JsonValues | None = None
+
+    def feed(self, piece: bytes) -> list[Any]:
+        """The values that are complete with this piece.
+
+        Raises:
+            ParseError: an event is not JSON.
+        """
+        if self.inner is None:
+            piece = piece.lstrip()
+            if not piece:
+                return []
+            self.inner = JsonValues() if piece[:1] in (b"[", b"{") else Lines()
+        return self.inner.feed(piece)
+
+    def close(self) -> list[Any]:
+        """The last value, if the stream ended right after it without a closing line."""
+        return self.inner.close() if self.inner is not None else []
+
+
+class Lines:
+    """Server-sent events: the `data` of each, decoded."""
+
+    def __init__(self) -> None:
+        self.line: list[bytes] = []
+        self.data: list[bytes] = []
+        self.after_return = False
+
+    def feed(self, piece: bytes) -> list[Any]:
+        if self.after_return and piece[:1] == b"\n":
+            piece = piece[1:]
+            self.after_return = False
+        if not piece:
+            return []
+        self.after_return = piece.endswith(b"\r")
+        found: list[Any] = []
+        *ended, rest = LINE_END.split(piece)
+        for line in ended:
+            self.line.append(line)
+            whole = b"".join(self.line)
+            self.line.clear()
+            self.take(whole, found)
+        if rest:
+            self.line.append(rest)
+        return found
+
+    def take(self, line: bytes, found: list[Any]) -> None:
+        """One whole line; an empty one ends the event."""
+        if not line:
+            if self.data:
+                found.append(decoded(b"\n".join(self.data)))
+                self.data.clear()
+        elif line.removeprefix(BOM).startswith(b"data:"):
+            line = line.removeprefix(BOM)
+            self.data.append(line[5:].removeprefix(b" "))
+
+    def close(self) -> list[Any]:
+        found: list[Any] = []
+        self.take(b"".join(self.line), found)
+        self.line.clear()
+        if self.data:
+            self.take(b"", found)
+        return found
+
+
+class JsonValues:
+    """The objects of a JSON array, or a single object, as each becomes complete."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.depth = 0
+        self.base = 0
+        self.quoted = False
+        self.escaped = False
+        self.begun = False
+
+    def feed(self, piece: bytes) -> list[Any]:
+        found: list[Any] = []
+        start = 0
+        if not self.begun:
+            self.begun = True
+            if piece[:1] == b"[":
+                self.base = self.depth = 1
+                start = 1
+        at = start
+        while (mark := self.next_mark(piece, at)) is not None:
+            at = mark + 1
+            if self.quoted:
+                self.quoted = piece[mark : mark + 1] != b'"'
+            elif piece[mark : mark + 1] == b'"':
+                self.quoted = True
+            elif piece[mark : mark + 1] in b"{[":
+                self.depth += 1
+            elif piece[mark : mark + 1] in b"}]":
+                self.depth -= 1
+                if self.depth == self.base:
+                    self.pieces.append(piece[start : mark + 1])
+                    found.append(decoded(b"".join(self.pieces).strip(BLANK)))
+                    self.pieces.clear()
+                    start = mark + 1
+        if start < len(piece):
+            self.pieces.append(piece[start:])
+        return found
+
+    def next_mark(self, piece: bytes, at: int) -> int | None:
+        """The next byte that opens or closes something; skips what a backslash escapes."""
+        if self.escaped:
+            if at >= len(piece):
+                return None
+            self.escaped = False
+            at += 1
+        while (found := MARK.search(piece, at)) is not None:
+            byte = found[0]
+            if byte == b"\\":
+                if found.end() >= len(piece):
+                    self.escaped = True
+                    return None
+                at = found.end() + 1
+            elif self.quoted and byte != b'"':
+                at = found.end()
+            else:
+                return found.start()
+        return None
+
+    def close(self) -> list[Any]:
+        if self.depth > self.base:
+            raise ParseError("the stream ends in the middle of a value")
+        return []
+
+
+def decoded(data: bytes) -> Any:
+    """The JSON of one event, or the mark of the end."""
+    if data == DONE.encode():
+        return DONE
+    try:
+        return decode_json(data.decode())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ParseError(f"an event of the stream is not JSON: {shown(data)}") from error
+
+
+def encode_event(data: Any, name: str | None = None) -> bytes:
+    """One server-sent event: JSON on a single line, so that no content can end it early."""
+    body = data.encode() if isinstance(data, str) else encode_json(data)
+    head = f"event: {name}\n".encode() if name else b""
+    return head + b"data: " + body + b"\n\n"

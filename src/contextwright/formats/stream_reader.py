@@ -1,0 +1,229 @@
+"""The part of reading a stream that is the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from contextwright.errors import ParseError, in_one_line
+from contextwright.formats.events import (
+    ArgumentsDelta,
+    CallStart,
+    ErrorEvent,
+    Event,
+    Finish,
+    PartEnd,
+    ReplyError,
+    ReplyStart,
+    SignatureDelta,
+    TextDelta,
+    ThinkingDelta,
+)
+from contextwright.formats.reader import Reader
+from contextwright.formats.reply import ModelReply, deltas_of, gather
+from contextwright.formats.sse import Decoder
+from contextwright.messages.parts import Part
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["StreamReader", "StreamReaders", "as_object", "read", "read_async", "stream_parser"]
+
+
+class StreamReader:
+    """Reads one stream: decoded provider events in, our events out as soon as they are known.
+
+    A provider's reader implements `take` (one event), `end` (close the parts still open) and
+    `finish` (how the reply ended).
+    """
+
+    format: str
+
+    def __init__(self) -> None:
+        self.reader = Reader(self.format, strict=False)
+        self.out: list[Event] = []
+        self.started = False
+        self.finished = False
+        self.error: ReplyError | None = None
+        self.indices: dict[object, int] = {}
+        self.begun: set[int] = set()
+        self.ended: dict[int, Part] = {}
+
+    def feed(self, event: Any) -> list[Event]:
+        """Read one event of the provider: decoded JSON, or the SDK's own object.
+
+        Raises:
+            ParseError: a part cannot be read as what it should be.
+        """
+        if not self.finished:
+            self.take(event)
+        return self.handed_over()
+
+    def close(self, error: ReplyError | None = None) -> list[Event]:
+        """End the stream, after its last event or where it broke off."""
+        if error is not None and not self.finished:
+            self.fail(error)
+        self.complete()
+        return self.handed_over()
+
+    def handed_over(self) -> list[Event]:
+        """The events made since the last call; raises what could not be read."""
+        self.reader.finish()
+        events, self.out = self.out, []
+        return events
+
+    # --- for the providers' readers --------------------------------------------------------------
+
+    def take(self, event: Any) -> None:
+        """Read one event."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Close the parts that are still open."""
+        raise NotImplementedError
+
+    def finish(self) -> Finish:
+        """How the reply ended, as far as the events tell."""
+        raise NotImplementedError
+
+    def start(self, event: ReplyStart) -> None:
+        """Begin the reply, once."""
+        if not self.started:
+            self.started = True
+            self.out.append(event)
+
+    def fail(self, error: ReplyError) -> None:
+        """Report an error."""
+        self.error = error
+        self.out.append(ErrorEvent(error))
+
+    def complete(self) -> None:
+        """Finish the reply, once."""
+        if self.finished:
+            return
+        self.start(ReplyStart())
+        self.end()
+        self.finished = True
+        self.out.append(self.finish())
+
+    def index(self, slot: object) -> int:
+        """The index of a part, given out in the order in which parts begin."""
+        return self.indices.setdefault(slot, len(self.indices))
+
+    def text(self, slot: object, text: str, *, refusal: bool = False, place: str = "") -> None:
+        """A piece of text."""
+        if text:
+            index = self.index(slot)
+            self.begun.add(index)
+            self.out.append(TextDelta(index, text, refusal, place))
+
+    def thinking(self, slot: object, text: str, place: str = "") -> None:
+        """A piece of reasoning."""
+        if text:
+            index = self.index(slot)
+            self.begun.add(index)
+            self.out.append(ThinkingDelta(index, text, place))
+
+    def call(self, slot: object, start: Callable[[int], CallStart]) -> None:
+        """A call begins, once."""
+        index = self.index(slot)
+        if index not in self.begun:
+            self.begun.add(index)
+            self.out.append(start(index))
+
+    def arguments(self, slot: object, text: str) -> None:
+        """A piece of a call's arguments."""
+        if text:
+            self.out.append(ArgumentsDelta(self.index(slot), text))
+
+    def part(self, slot: object, part: Part, place: str = "") -> None:
+        """A part is complete; what no piece brought before it is brought now."""
+        index = self.index(slot)
+        if self.ended.get(index) == part:
+            return
+        for delta in deltas_of(index, part, place):
+            if index not in self.begun or type(delta) is SignatureDelta:
+                self.out.append(delta)
+        self.begun.add(index)
+        self.ended[index] = part
+        self.out.append(PartEnd(index, part))
+
+
+StreamReaders: TypeAlias = Callable[[], StreamReader]
+
+
+def read(source: Iterable[Any], reader: StreamReader) -> Iterator[Event]:
+    """The events of a stream: of its bytes in any pieces, or of its decoded events.
+
+    A source that raises, or that is not a stream of this kind, ends the reply as interrupted.
+    """
+    decoder = Decoder()
+    try:
+        for piece in source:
+            for event in decoded(piece, decoder):
+                yield from reader.feed(event)
+        for event in decoder.close():
+            yield from reader.feed(event)
+    except Exception as error:
+        yield from reader.close(broken(error))
+    else:
+        yield from reader.close()
+
+
+async def read_async(
+    source: AsyncIterable[Any], reader: StreamReader
+) -> AsyncGenerator[Event, None]:
+    """The same from an asynchronous source."""
+    decoder = Decoder()
+    try:
+        async for piece in source:
+            for event in decoded(piece, decoder):
+                for read_event in reader.feed(event):
+                    yield read_event
+        for event in decoder.close():
+            for read_event in reader.feed(event):
+                yield read_event
+    except Exception as error:
+        for read_event in reader.close(broken(error)):
+            yield read_event
+    else:
+        for read_event in reader.close():
+            yield read_event
+
+
+def decoded(piece: Any, decoder: Decoder) -> list[Any]:
+    """The provider's events that a piece of a stream completes."""
+    if isinstance(piece, bytes | bytearray):
+        return decoder.feed(bytes(piece))
+    return [piece]
+
+
+def broken(error: Exception) -> ReplyError:
+    """Why a stream could not be read to its end."""
+    if isinstance(error, ParseError):
+        return ReplyError("server", str(error))
+    return ReplyError("connection", in_one_line(error))
+
+
+def stream_parser(readers: StreamReaders) -> Callable[[Iterable[Any]], ModelReply]:
+    """A parser of whole streams from a reader of events: the reader run to its end."""
+
+    def parse_stream(events: Iterable[Any]) -> ModelReply:
+        reader = readers()
+        decoder = Decoder()
+        found: list[Event] = []
+        for piece in events:
+            for event in decoded(piece, decoder):
+                found.extend(reader.feed(event))
+        for event in decoder.close():
+            found.extend(reader.feed(event))
+        found.extend(reader.close())
+        return gather(found, reader.format)
+
+    return parse_stream
+
+
+def as_object(value: Any) -> Object:
+    """An event as an object: decoded JSON, or an SDK's own object; else empty."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        value = dump(mode="json", by_alias=True, exclude_unset=True)
+    return value if is_object(value) else {}

@@ -1,0 +1,125 @@
+"""The part of writing a stream that is the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+from contextwright.formats.events import (
+    ArgumentsDelta,
+    CallStart,
+    ErrorEvent,
+    Event,
+    Finish,
+    PartEnd,
+    ReplyStart,
+    SignatureDelta,
+    TextDelta,
+    ThinkingDelta,
+    UsageUpdate,
+)
+from contextwright.formats.reply_parts import carried_part
+from contextwright.formats.sse import encode_event
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import Opaque, Part, Text
+
+__all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters"]
+
+
+class Frame(NamedTuple):
+    """One server-sent event: decoded data, and the name of the event where it has one."""
+
+    data: Any
+    name: str | None = None
+
+    def encode(self) -> bytes:
+        """The bytes on the wire."""
+        return encode_event(self.data, self.name)
+
+
+class StreamWriter:
+    """Writes one stream: our events in, the provider's events out.
+
+    `changes` lists what the format could not carry. Time and ids are passed in: `id` is used
+    where the stream names none, `created` is in seconds.
+    """
+
+    format: str
+
+    def __init__(self, model: str = "", *, id: str | None = None, created: int = 0) -> None:
+        self.model = model
+        self.id = id
+        self.created = created
+        self.changes: list[Change] = []
+        self.started = False
+        self.out: list[Frame] = []
+
+    def write(self, event: Event) -> list[Frame]:
+        """The provider's events for one of ours."""
+        if type(event) is ReplyStart:
+            self.id = self.id or event.id
+            self.model = self.model or event.model or ""
+        if not self.started and type(event) is not ErrorEvent:
+            self.started = True
+            self.start(event if type(event) is ReplyStart else ReplyStart(self.id, self.model))
+        for ready in self.translated(event):
+            self.put(ready)
+        frames, self.out = self.out, []
+        return frames
+
+    def translated(self, event: Event) -> Iterator[Event]:
+        """The event; a block of another provider as its text, where it has any."""
+        if type(event) is PartEnd and isinstance(event.part, Opaque):
+            part = self.carried(event)
+            if isinstance(part, Text):
+                yield TextDelta(event.index, part.text)
+            if part is not None:
+                yield PartEnd(event.index, part)
+        elif type(event) is not ReplyStart:
+            yield event
+
+    def start(self, event: ReplyStart) -> None:
+        """The events that open a stream."""
+        raise NotImplementedError
+
+    def put(self, event: Event) -> None:
+        """Write any event but the first."""
+        raise NotImplementedError
+
+    def carried(self, event: PartEnd) -> Part | None:
+        """The part that ends, as this format can carry it; notes what is lost."""
+        return carried_part(event.part, event.index, self.format, self.id or "", self.changes)
+
+
+PartEvent: TypeAlias = (
+    TextDelta | ThinkingDelta | SignatureDelta | CallStart | ArgumentsDelta | PartEnd
+)
+StreamWriters: TypeAlias = Callable[..., StreamWriter]
+
+
+class InOrder:
+    """Hands events on so that one part ends before the next begins.
+
+    Some providers mix the pieces of parallel calls; others allow one open part at a time. The
+    pieces of a later part wait until the earlier one has ended.
+    """
+
+    def __init__(self) -> None:
+        self.open: int | None = None
+        self.waiting: dict[int, list[PartEvent]] = {}
+
+    def pass_on(self, event: Event) -> Iterator[Event]:
+        """The events that may be written now."""
+        if isinstance(event, Finish | UsageUpdate | ErrorEvent | ReplyStart):
+            yield event
+            return
+        if self.open is not None and event.index != self.open:
+            self.waiting.setdefault(event.index, []).append(event)
+            return
+        ready: list[PartEvent] = [event]
+        while ready:
+            for piece in ready:
+                self.open = None if type(piece) is PartEnd else piece.index
+                yield piece
+            nobody = self.open is None and self.waiting
+            ready = self.waiting.pop(next(iter(self.waiting))) if nobody else []

@@ -1,0 +1,131 @@
+"""Replies and streams by the name of their format: read, write, and pass from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from contextwright.errors import UsageError
+from contextwright.formats.events import Event, Finish
+from contextwright.formats.reply import ModelReply, events_of
+from contextwright.formats.stream_reader import StreamReader, read, read_async
+from contextwright.formats.stream_writer import StreamWriter
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall
+
+__all__ = [
+    "WrittenReply",
+    "as_reply",
+    "read_stream",
+    "read_stream_async",
+    "stream_reader",
+    "stream_writer",
+    "write_reply",
+    "write_stream",
+]
+
+CLASSES = {
+    "anthropic": ("anthropic", "Anthropic"),
+    "gemini": ("gemini", "Gemini"),
+    "openai-chat": ("openai_chat", "Chat"),
+    "openai-responses": ("openai_responses", "Responses"),
+}
+"""The folder of each provider, and how its classes begin."""
+DATED = ("openai-chat", "openai-responses")
+"""Formats whose replies say when they were made."""
+
+
+class WrittenReply(NamedTuple):
+    """A reply in a provider's format, and what that format could not carry."""
+
+    body: dict[str, Any]
+    changes: tuple[Change, ...]
+
+
+def provider_part(format: str, module: str) -> Any:
+    """A module of a provider's folder, loaded when first needed."""
+    if format not in CLASSES:
+        raise UsageError(f"{format} has no streams", hint=f"known: {', '.join(CLASSES)}")
+    return import_module(f"contextwright.formats.{CLASSES[format][0]}.{module}")
+
+
+def stream_reader(format: str) -> StreamReader:
+    """A reader of one stream: provider events in, our events out."""
+    return getattr(provider_part(format, "stream"), f"{CLASSES[format][1]}Reader")()
+
+
+def stream_writer(
+    format: str, model: str = "", *, id: str | None = None, created: int = 0
+) -> StreamWriter:
+    """A writer of one stream: our events in, provider events out."""
+    module = provider_part(format, "stream_writer")
+    return getattr(module, f"{CLASSES[format][1]}Writer")(model, id=id, created=created)
+
+
+def read_stream(source: Iterable[Any], format: str) -> Iterator[Event]:
+    """Read a streamed reply piece by piece.
+
+    `source` gives bytes cut anywhere, decoded events, or the SDK's own objects. A source that
+    raises, or ends too early, ends in a `Finish` of `interrupted` or `error`.
+    """
+    return read(source, stream_reader(format))
+
+
+def read_stream_async(source: AsyncIterable[Any], format: str) -> AsyncGenerator[Event, None]:
+    """Read a streamed reply piece by piece from an asynchronous source."""
+    return read_async(source, stream_reader(format))
+
+
+def write_stream(
+    events: Iterable[Event],
+    format: str,
+    *,
+    model: str = "",
+    id: str | None = None,
+    created: int = 0,
+) -> Iterator[bytes]:
+    """Write a streamed reply piece by piece, as the bytes of server-sent events."""
+    writer = stream_writer(format, model, id=id, created=created)
+    for event in events:
+        for frame in writer.write(event):
+            yield frame.encode()
+
+
+def write_reply(
+    reply: Conversation | Message,
+    format: str,
+    *,
+    model: str = "",
+    id: str | None = None,
+    created: int = 0,
+) -> WrittenReply:
+    """Write a whole reply as the provider would answer.
+
+    `id` and `created` (seconds) stand in the reply where it names none itself.
+    """
+    reply = as_reply(reply)
+    *_, finish = events_of(reply)
+    assert isinstance(finish, Finish)
+    held = reply.extra.get(reply.source or "", {})
+    id = id or held.get("id") or held.get("responseId")
+    module = provider_part(format, "reply")
+    dated = (created,) if format in DATED else ()
+    body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
+    return WrittenReply(body, tuple(changes))
+
+
+def as_reply(reply: Conversation | Message) -> ModelReply:
+    """A reply from a message of the assistant, or from a conversation that holds one."""
+    if isinstance(reply, ModelReply):
+        return reply
+    if isinstance(reply, Message):
+        reply = Conversation((reply,))
+    if len(reply.messages) != 1 or reply.messages[0].role != "assistant":
+        raise UsageError("a reply is one message of the assistant")
+    fields = {name: getattr(reply, name) for name in Conversation.__struct_fields__}
+    parts = reply.messages[0].parts
+    calls = any(isinstance(part, ToolCall) for part in parts)
+    return ModelReply(**fields, finish="tool_calls" if calls else "stop")

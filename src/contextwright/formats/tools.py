@@ -1,0 +1,131 @@
+"""Tools that have another shape elsewhere: hosted ones, and calls that come home.
+
+A hosted tool crosses where another provider hosts its equal. Custom and namespaced tools go to
+others as plain functions; `restore_calls` gives calls of them their own names and kinds back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque, Part, ToolCall
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["flat_name", "foreign_fields", "hosted_equal", "restore_calls"]
+
+AnyConversation = TypeVar("AnyConversation", bound=Conversation)
+
+HOSTED: dict[str, dict[str, Object]] = {
+    "web search": {
+        "anthropic": {"type": "web_search_20250305", "name": "web_search"},
+        "gemini": {"googleSearch": {}},
+        "openai-responses": {"type": "web_search"},
+    },
+    "code execution": {
+        "anthropic": {"type": "code_execution_20250825", "name": "code_execution"},
+        "gemini": {"codeExecution": {}},
+        "openai-responses": {"type": "code_interpreter", "container": {"type": "auto"}},
+    },
+    "web fetch": {
+        "anthropic": {"type": "web_fetch_20250910", "name": "web_fetch"},
+        "gemini": {"urlContext": {}},
+    },
+}
+"""What providers host under different names, in the plainest form of each."""
+KINDS = {
+    "web_search": "web search",
+    "web_search_preview": "web search",
+    "googleSearch": "web search",
+    "code_execution": "code execution",
+    "code_interpreter": "code execution",
+    "codeExecution": "code execution",
+    "web_fetch": "web fetch",
+    "urlContext": "web fetch",
+}
+"""How the types of hosted tools begin; editions add a date."""
+PLAIN = ("type", "name", "container")
+CUSTOM = {"openai-chat": "custom", "openai-responses": "custom_tool_call"}
+"""How a format that has custom tools marks a call of one."""
+
+
+def flat_name(namespace: str, name: str) -> str:
+    """The name of a namespaced tool where there are no namespaces."""
+    return f"{namespace}__{name}"
+
+
+def foreign_fields(tool: Tool, format: str) -> list[str]:
+    """What other formats said about a tool that has no place in this one."""
+    return [
+        field
+        for name, fields in tool.extra.items()
+        if name != format
+        for field, value in fields.items()
+        if value and field not in FLATTENED  # null, false and empty say nothing
+    ]
+
+
+FLATTENED = ("namespace", "additional_tools")
+"""Marks of where a tool came from, which its flat name and its place in the list say too."""
+
+
+def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) -> Object | None:
+    """What a format's provider hosts in place of another's tool; a loss is said."""
+    kind = hosted_kind(tool.data)
+    equal = HOSTED.get(kind, {}).get(format) if kind else None
+    if equal is None:
+        changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
+        return None
+    changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
+    lost = [key for key, value in tool.data.items() if key not in PLAIN and value not in ({}, None)]
+    if lost and not is_object(tool.data.get(lost[0])):
+        changes.append(Change("loss.extra", path, f"{format} has no {', '.join(lost)}"))
+    return dict(equal)
+
+
+def hosted_kind(data: Object) -> str | None:
+    """What a hosted tool does, in the words of `HOSTED`."""
+    word = data.get("type")
+    word = word if isinstance(word, str) else next(iter(data), "")
+    return next((KINDS[known] for known in KINDS if word.startswith(known)), None)
+
+
+def restore_calls(
+    reply: AnyConversation, request: Conversation, tool_names: Mapping[str, str] | None = None
+) -> AnyConversation:
+    """The reply with each call under the name and kind its tool has in the request.
+
+    `tool_names` are those of the `Rendered` request: the names it sent, with the tools' own.
+    """
+    names = tool_names or {}
+    tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+    source = request.source or ""
+    messages: list[Message] = []
+    for message in reply.messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                name = names.get(part.name, part.name)
+                part = at_home(part, name, tools.get(name), source)
+            parts.append(part)
+        messages.append(message.with_parts(parts))
+    return msgspec.structs.replace(reply, messages=tuple(messages))
+
+
+def at_home(call: ToolCall, name: str, tool: Tool | None, source: str) -> ToolCall:
+    """A call as the client of a format knows the tool: its name, its namespace, its kind."""
+    fields: dict[str, Any] = dict(tool.extra.get(source, {})) if tool is not None else {}
+    own = dict(call.extra.get(source, {}))
+    if fields.get("type") == "custom" and isinstance(call.arguments.get("input"), str):
+        own["type"] = CUSTOM.get(source, "custom")
+    namespace = fields.get("namespace")
+    if is_object(namespace) and isinstance(namespace.get("name"), str):
+        own["namespace"] = namespace["name"]
+        own["name"] = name.removeprefix(flat_name(namespace["name"], ""))
+    extra = {**call.extra, source: own} if own else call.extra
+    return msgspec.structs.replace(call, name=name, extra=extra)

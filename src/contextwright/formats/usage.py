@@ -1,0 +1,15 @@
+"""Token counts in replies."""
+
+from __future__ import annotations
+
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["count_of"]
+
+
+def count_of(usage: Object, *path: str) -> int:
+    """The number at a path of a usage object; 0 where there is none."""
+    value: object = usage
+    for step in path:
+        value = value.get(step) if is_object(value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -1,0 +1,110 @@
+"""A conversation: messages, tools, settings, and other data that came with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Extra, Opaque
+
+__all__ = ["Conversation", "Effort", "OutputFormat", "Settings", "ToolChoice"]
+
+
+class ToolChoice(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Whether the model may, must or must not call a tool, or which one it must call."""
+
+    mode: Literal["auto", "none", "required"]
+    name: str | None = None
+
+
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How hard a model should think."""
+
+
+class OutputFormat(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the answer has to be: JSON of a schema, or any JSON object where there is none."""
+
+    schema: dict[str, Any] | None = None
+    name: str | None = None
+    description: str | None = None
+    strict: bool | None = None
+
+
+class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The request settings that several providers have, each under some name of its own."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    tool_choice: ToolChoice | None = None
+    parallel_calls: bool | None = None
+    """Whether the model may call several tools at once."""
+    effort: Effort | None = None
+    thinking_budget: int | None = None
+    """The tokens of thinking, for models that count them; -1: as many as the model sees fit."""
+    show_thinking: bool | None = None
+    """Whether the reply tells what the model thought."""
+    output: OutputFormat | None = None
+    verbosity: str | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    stream: bool | None = None
+    service_tier: str | None = None
+    cache_key: str | None = None
+    store: bool | None = None
+    user: str | None = None
+    """Who the request is made for, as the provider shall know them."""
+    metadata: dict[str, str] = {}
+
+
+class Conversation(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A conversation as values: the result of `parse` and the input of `render`."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool | Opaque, ...] = ()
+    """Tools the model may call; an `Opaque` is a provider's own hosted tool."""
+    model: str | None = None
+    settings: Settings = Settings()
+    reply_tools: dict[str, str | None] = {}
+    """Tools whose calls are speech: name → the argument with the text; None if it has none."""
+    id: str | None = None
+    source: str | None = None
+    """The format it was parsed from; rendering to the same format changes nothing."""
+    extra: Extra = {}
+    """Fields of the body beyond these, under the format's name."""
+    changes: tuple[Change, ...] = ()
+    """What parsing had to repair."""
+
+
+def replaced(conversation: Conversation, **fields: Any) -> Conversation:
+    """Return the conversation with other fields."""
+    return msgspec.structs.replace(conversation, **fields)
+
+
+def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conversation:
+    """Return a conversation from a message, messages or a conversation."""
+    if isinstance(value, Conversation):
+        return value
+    messages = (value,) if isinstance(value, Message) else tuple(value)
+    for index, message in enumerate(messages):
+        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(
+                f"messages[{index}] is {shown(message)}, not a Message",
+                hint="parse() reads foreign data; user(), assistant() … make messages",
+            )
+    return Conversation(messages)
+
+
+def is_messages(value: Any) -> bool:
+    """Whether a value is a sequence of our messages rather than foreign data."""
+    items = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    return bool(items) and isinstance(items[0], Message)

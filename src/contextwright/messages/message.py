@@ -1,0 +1,98 @@
+"""A message, its author, and the tools it may call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.parts import Extra, Media, Part, Text, ToolCall, ToolResult
+from contextwright.messages.times import read_time
+
+__all__ = ["Author", "Message", "Reply", "Role", "Tool"]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+Kind: TypeAlias = Literal["message", "summary", "note", "event"]
+
+
+Visibility: TypeAlias = Literal["public", "hidden", "internal", "deleted"]
+
+
+class Author(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The sender of a message: any of an id, a display name and a username."""
+
+    id: str | None = None
+    name: str | None = None
+    username: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The best name there is for this person."""
+        return self.name or self.username or self.id or "unknown"
+
+
+class Reply(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The message that another one replies to: its id, author and an excerpt."""
+
+    message_id: str | None = None
+    author: Author | None = None
+    excerpt: str | None = None
+    media: tuple[Media, ...] = ()
+    """What it showed, where that is known; sent along only by recipes with `reply_media`."""
+
+
+class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One entry of a conversation."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+    author: Author | None = None
+    reply_to: Reply | None = None
+    sent_at: str | None = None
+    """The time in its original spelling; `time` parses it."""
+    kind: Kind = "message"
+    turn: int | None = None
+    pinned: bool = False
+    visibility: Visibility = "public"
+    meta: dict[str, Any] = {}
+    """Data of your own; never sent to a model."""
+    extra: Extra = {}
+
+    @property
+    def text(self) -> str:
+        """The text, without thinking, calls and results."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls among the parts."""
+        return tuple([part for part in self.parts if type(part) is ToolCall])
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results among the parts."""
+        return tuple([part for part in self.parts if type(part) is ToolResult])
+
+    @property
+    def time(self) -> datetime | None:
+        """`sent_at` as a datetime; None if it is missing or cannot be parsed."""
+        return read_time(self.sent_at) if self.sent_at else None
+
+    def with_parts(self, parts: Iterable[Part]) -> Message:
+        """Return the message with other parts."""
+        return msgspec.structs.replace(self, parts=tuple(parts))
+
+
+class Tool(Struct, frozen=True, tag="tool", omit_defaults=True, forbid_unknown_fields=True):
+    """A tool the model may call; `parameters` is plain JSON Schema."""
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+    extra: Extra = {}

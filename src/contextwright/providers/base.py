@@ -1,0 +1,48 @@
+"""What everything that answers requests has in common."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Self
+
+from contextwright.formats.events import Event
+from contextwright.formats.reply import ModelReply, gather
+
+__all__ = ["AnyProvider"]
+
+
+class AnyProvider:
+    """Answers requests: a provider, or a model that works offline. Use it in `async with`."""
+
+    format: str
+    """The format of the payloads it takes."""
+
+    def stream(self, payload: Mapping[str, Any], *, model: str) -> AsyncGenerator[Event, None]:
+        """Send a request and give the events of the answer as they arrive.
+
+        Closing the iterator, or cancelling its task, ends the request at the provider. An answer
+        that breaks off ends in `ErrorEvent` and `Finish`.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached; nothing arrived.
+        """
+        raise NotImplementedError
+
+    async def send(self, payload: Mapping[str, Any], *, model: str) -> ModelReply:
+        """Send a request and wait for the whole answer.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached.
+        """
+        async with aclosing(self.stream(payload, model=model)) as events:
+            return gather([event async for event in events], self.format)
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

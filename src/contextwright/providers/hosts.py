@@ -1,0 +1,139 @@
+"""Where each provider is, which API it speaks, and where its key comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ProviderError, UsageError
+from contextwright.models import as_model
+from contextwright.wire.values import is_object
+
+__all__ = ["HOSTS", "Host", "body_for", "headers_for", "host_for", "key_for", "url_for"]
+
+ANTHROPIC_VERSION = "2023-06-01"
+
+
+class Host(Struct, frozen=True):
+    """A provider's address: a base URL, the format of its API, the variable that holds its key."""
+
+    name: str
+    format: str
+    base_url: str
+    key_variable: str | None = None
+    """The environment variable with the key; None: the host asks for none."""
+
+
+HOSTS: dict[str, Host] = {
+    host.name: host
+    for host in (
+        Host("openai", "openai-chat", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        Host("openai-responses", "openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+        Host("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        Host(
+            "gemini",
+            "gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+        ),
+        Host("openrouter", "openai-chat", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        Host("deepseek", "openai-chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        Host("mistral", "openai-chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        Host("groq", "openai-chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        Host("ollama", "openai-chat", "http://127.0.0.1:11434/v1"),
+    )
+}
+"""Known hosts. Any other that speaks one of the four APIs: `Host(name, format, base_url, …)`."""
+BY_FORMAT = {
+    "openai-chat": "openai",
+    "openai-responses": "openai-responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+}
+
+
+def host_for(target: str | Host, base_url: str | None = None) -> Host:
+    """The host of a name, of a format, or of a model; `base_url` puts another address in place.
+
+    Raises:
+        UsageError: nothing is known by that name.
+    """
+    host = target if isinstance(target, Host) else HOSTS.get(target)
+    if host is None and isinstance(target, str):
+        name = BY_FORMAT.get(target)
+        if name is None:
+            facts = as_model(target)
+            known = facts.provider in ("openai", "anthropic", "google")
+            name = BY_FORMAT[facts.format] if known else facts.provider
+        host = HOSTS.get(name)
+        if host is None and base_url is not None:
+            host = Host(name, "openai-chat", base_url)
+    if host is None:
+        known = ", ".join(HOSTS)
+        raise UsageError(f"no host is known for {target!r}", hint=f"name one of: {known}")
+    return host if base_url is None else msgspec.structs.replace(host, base_url=base_url)
+
+
+def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | None:
+    """The key of a host from the environment; None if the host asks for none.
+
+    Raises:
+        ProviderError: the variable is not set.
+    """
+    if host.key_variable is None:
+        return None
+    key = (os.environ if environment is None else environment).get(host.key_variable, "").strip()
+    if not key:
+        raise ProviderError(
+            f"no key for {host.name}", kind="authentication", hint=f"set {host.key_variable}"
+        )
+    return key
+
+
+def headers_for(host: Host, key: str | None) -> dict[str, str]:
+    """The headers that a request needs; a key stands only here, never in an address."""
+    headers = {"content-type": "application/json", "accept": "text/event-stream"}
+    if host.format == "anthropic":
+        headers["anthropic-version"] = ANTHROPIC_VERSION
+    if key is not None:
+        name, value = {
+            "anthropic": ("x-api-key", key),
+            "gemini": ("x-goog-api-key", key),
+        }.get(host.format, ("authorization", f"Bearer {key}"))
+        headers[name] = value
+    return headers
+
+
+def url_for(host: Host, model: str) -> str:
+    """The address that streams an answer; Gemini names the model there."""
+    base = host.base_url.rstrip("/")
+    match host.format:
+        case "anthropic":
+            return f"{base.removesuffix('/v1')}/v1/messages"
+        case "gemini":
+            name = quote(model.removeprefix("models/"), safe="")
+            return f"{base}/models/{name}:streamGenerateContent?alt=sse"
+        case "openai-responses":
+            return f"{base}/responses"
+        case _:
+            return f"{base}/chat/completions"
+
+
+def body_for(host: Host, payload: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The payload as a request for a stream; chat also has to ask for its usage."""
+    body = dict(payload)
+    if host.format == "gemini":
+        body.pop("model", None)
+        return body
+    body["model"] = model
+    body["stream"] = True
+    if host.format == "openai-chat":
+        options = body.get("stream_options")
+        given = options if is_object(options) else {}
+        body["stream_options"] = {"include_usage": True, **given}
+    return body

@@ -1,0 +1,1 @@
+"""The span of time that a question speaks of."""

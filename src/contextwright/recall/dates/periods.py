@@ -1,0 +1,195 @@
+"""Which span of time a question speaks of: "last summer", "7 May 2023", "два тижні тому".
+
+What a word could mean beside a time ("may I", "march on", "room 2023") is no time unless its
+neighbours make it one. Only what is past is looked for: no message was sent tomorrow. Weeks begin
+on Monday, seasons are those of the north, and "two weeks ago" is the whole week before the last.
+
+A period is in the zone of `now`, as the person who asks sees the calendar; without one, in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+from itertools import islice, zip_longest
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.messages.times import read_time, with_zone
+from contextwright.recall.dates.readers import Sentence, read
+from contextwright.recall.dates.spans import DAY, INFERRED, Said, Span
+from contextwright.recall.dates.words import JOINTS
+
+__all__ = ["Period", "days_from", "overlaps", "periods"]
+
+MOST = 16
+"""Of a question that names more periods, the first so many count."""
+ANY_YEAR = 4
+"""Stands for every year; it has a 29 February."""
+YEAR_LENGTH = 365.25
+LEADING = ("the", "in", "last", "this")
+"""Small words that lead to a date and belong to it."""
+EDGES = ("since", "after", "before", "upto", "until")
+"""Words that make of a date all that is behind or before it."""
+
+
+class Period(Struct, frozen=True):
+    """A span of time that a question speaks of."""
+
+    start: datetime | None
+    """Its first moment; None: since ever."""
+    end: datetime | None
+    """The first moment after it; None: it goes on."""
+    certainty: float
+    """How sure it is that this is meant, from 0 to 1."""
+    said: str
+    """The words that say so."""
+    yearly: bool = False
+    """These days of every year: none is named, and there is no `now` to tell."""
+
+
+def overlaps(period: Period, sent_at: str | datetime | None) -> bool:
+    """Whether something was said in a period; what has no readable time was not.
+
+    A time without a zone counts as UTC, as everywhere. For a yearly period, month and day count
+    as the sender wrote them.
+    """
+    moment = read_time(sent_at) if isinstance(sent_at, str) else sent_at
+    if moment is None:
+        return False
+    start, end = period.start, period.end
+    if period.yearly and start and end:
+        first, last = (start.month, start.day), (end.month, end.day)
+        day = (moment.month, moment.day)
+        return first <= day < last if first < last else day >= first or day < last
+    moment = with_zone(moment)
+    return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def days_from(period: Period, sent_at: str | datetime | None) -> float | None:
+    """How many days after a period something was said, less than 0: before it, 0: in it.
+
+    People tell of a day when it is over, so what comes soon after is near. None without a readable
+    time.
+    """
+    moment = read_time(sent_at) if isinstance(sent_at, str) else sent_at
+    if moment is None:
+        return None
+    if overlaps(period, moment):
+        return 0.0
+    start, end = period.start, period.end
+    if period.yearly and start and end:
+        moment = moment.replace(year=ANY_YEAR, tzinfo=start.tzinfo)
+        after = (moment - end) / DAY % YEAR_LENGTH
+        before = (start - moment) / DAY % YEAR_LENGTH
+        return after if after <= before else -before
+    moment = with_zone(moment)
+    if start is not None and moment < start:
+        return (moment - start) / DAY
+    return (moment - end) / DAY if end is not None else 0.0
+
+
+def periods(question: str, now: datetime | None) -> tuple[Period, ...]:
+    """The periods a question speaks of, in its order; none where it speaks of no time.
+
+    Without `now`, "yesterday" and all that is told from the present says nothing, and "in May" is
+    that month of every year.
+    """
+    today = now and datetime(now.year, now.month, now.day)
+    sentence = read(question, today)
+    zone = now.tzinfo if now and now.tzinfo else UTC
+    return tuple(dict.fromkeys(islice(together(sentence, zone), MOST)))
+
+
+def together(sentence: Sentence, zone: tzinfo) -> Iterator[Period]:
+    """Dates with their neighbours: ranges, and what is before or after."""
+    found = zip_longest(sentence.found, sentence.found[1:])
+    for said, following in found:
+        if following and is_range(sentence, said, following):
+            span = between(sentence, said, following)
+            if span is not None:
+                yield period(sentence, span, (said.first, following.after), zone)
+                next(found)
+                continue
+        edge = edge_of(sentence, said)
+        for reading in (said, said.other):
+            span = span_of(sentence, reading) if reading else None
+            # "Since March", in whatever year, says nothing.
+            if span and not (span.yearly and edge):
+                yield bounded(period(sentence, span, (said.first, said.after), zone), edge)
+
+
+def edge_of(sentence: Sentence, said: Said) -> str:
+    """The word that makes of a date all that is before or behind it, if there is one."""
+    kind = sentence.kind(opening(sentence, said.first) - 1)
+    several = said.days is not None and said.days[0] != said.days[1]  # з 3 по 9 червня
+    return kind if kind in EDGES and not several else ""
+
+
+def bounded(span: Period, edge: str) -> Period:
+    """A period, or all that is before or after it where a word says so."""
+    match edge:
+        case "since":
+            return replace(span, end=None)
+        case "after":
+            return replace(span, start=span.end, end=None)
+        case "before" | "upto":
+            return replace(span, start=None, end=span.start)
+        case "until":
+            return replace(span, start=None)
+        case _:
+            return span
+
+
+def period(sentence: Sentence, span: Span, place: tuple[int, int], zone: tzinfo) -> Period:
+    """A span in the zone of whoever asks, with the words that say it."""
+    first = opening(sentence, place[0])
+    first -= sentence.kind(first - 1) in (*EDGES, "between", "from")
+    start, end = span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone)
+    return Period(start, end, span.certainty, sentence.quote(first, place[1]), span.yearly)
+
+
+def opening(sentence: Sentence, place: int) -> int:
+    """Where a date begins with the small words that lead to it, a few at most."""
+    first = place
+    while place - first < 3 and sentence.kind(first - 1) in LEADING:
+        first -= 1
+    return first
+
+
+def is_range(sentence: Sentence, first: Said, last: Said) -> bool:
+    """Whether two dates are the ends of one: "from May to July", "between May and July"."""
+    place = opening(sentence, last.first) - 1
+    joint = sentence.kind(place)
+    opened = sentence.kind(opening(sentence, first.first) - 1) == "between"
+    return place == first.after and joint in JOINTS and (joint != "and" or opened)
+
+
+def between(sentence: Sentence, first: Said, last: Said) -> Span | None:
+    """From one date to another; a year that only one of them names counts for both."""
+    nowhere = not (first.known or last.known or sentence.today)
+    year = ANY_YEAR if nowhere else first.year
+    if year is not None and not last.known:
+        start = first.in_year(year)
+        ends = (last.in_year(year), last.in_year(year + 1))
+        end = next((span for span in ends if span and start and start.end <= span.end), None)
+    else:
+        end = span_of(sentence, last)
+        start = span_of(sentence, first) if first.known else end and first.latest(end.start)
+    if not start or not end or start.start >= end.end:
+        return None
+    return Span(start.start, end.end, min(start.certainty, end.certainty), nowhere)
+
+
+def span_of(sentence: Sentence, said: Said) -> Span | None:
+    """When that is: in its year, in the latest one, or in every year."""
+    if said.span:
+        return said.span
+    if said.year is not None:
+        return said.in_year(said.year)
+    if sentence.today is None:
+        span = None if said.over else said.in_year(ANY_YEAR)
+        return span and replace(span, yearly=True)
+    span = said.latest(sentence.today)
+    return span and replace(span, certainty=min(span.certainty, INFERRED))

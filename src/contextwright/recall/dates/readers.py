@@ -1,0 +1,266 @@
+"""What single dates in a question say, each by itself: `dates.py` sees them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from contextwright.recall.dates.spans import DAY, INFERRED, SAID, VAGUE, Said, Span, unit_start
+from contextwright.recall.dates.words import JOINTS, Word, folded, next_date, row_of, words_of
+
+__all__ = ["Sentence", "read"]
+
+DAYS, YEARS = 0, 3
+"""Units, as the table of words numbers them; weeks and months between."""
+LATELY = 30
+"""Days that count as recent."""
+HOURS = ((5, 12), (12, 18), (17, 24), (20, 30))
+"""From when to when morning, afternoon, evening and night last."""
+FEW = ((1, 3), (2, 6))
+"""How many a couple and a few may be."""
+COMPANY = ("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last")
+"""Behind these a doubtful word is a time."""
+VERB = 2
+"""How doubtful a word is that is a verb as well, and not only a name."""
+NUMERIC = ("day", "count", "year")
+
+
+class Sentence:
+    """The words of a question, the day it is asked, and what was found in it so far."""
+
+    def __init__(self, question: str, today: datetime | None) -> None:
+        self.text = folded(question)
+        self.words, self.starts = words_of(self.text)
+        self.today = today
+        self.found: list[Said] = []
+
+    def kind(self, place: int) -> str:
+        """The kind of a word; beyond the ends, none."""
+        return self.words[place].kind if 0 <= place < len(self.words) else ""
+
+    def quote(self, first: int, after: int) -> str:
+        """The words from one place to another, as they were said."""
+        end = self.starts[after - 1] + len(self.words[after - 1].text)
+        return " ".join(self.text[self.starts[first] : end].split())
+
+    def company(self, place: int) -> bool:
+        """Whether the words before make this a time: "in may", "in june and may"."""
+        place -= self.kind(place - 1) == "the"
+        kind = self.kind(place - 1)
+        listed = bool(self.found) and self.found[-1].after == place - 1
+        return kind in COMPANY or (listed and kind in JOINTS)
+
+    def closed(self, place: int) -> bool:
+        """Whether no noun follows: "the 7th" may be a floor, "in 2000" a number of words."""
+        return self.kind(place) != "other word" or not self.words[place].text.isalpha()
+
+    def counted(self, unit: int, most: int, least: int, certainty: float = SAID) -> Said | None:
+        """From so many days, weeks, months or years back to so many; nothing without a today."""
+        if self.today is None:
+            return None
+        start, end = (unit_start(unit, self.today, back) for back in (most, least - 1))
+        return Said(span=Span(start, end, certainty))
+
+
+def read(question: str, today: datetime | None) -> Sentence:
+    """Find the dates in a question, from first to last."""
+    sentence = Sentence(question, today)
+    row, place = row_of(sentence.words), 0
+    while match := next_date(row, place):
+        reader, first, after = match
+        try:
+            said = READERS[reader](sentence, first, after)
+        except (ValueError, OverflowError):  # before the first year of the calendar, or behind it
+            said = None
+        if said is not None:
+            sentence.found.append(replace(said, first=first, after=after))
+        place = first + 1 if said is None else after
+    return sentence
+
+
+def figures(sentence: Sentence, first: int, after: int) -> Said | None:
+    """2023-05-07, 07.05.2023; 5/7/2023 may be either."""
+    one, mark, two, again, three = sentence.words[first:after]
+    goes_on = sentence.kind(after) == mark.kind and sentence.kind(after + 1) in NUMERIC
+    came_on = sentence.kind(first - 1) == mark.kind and sentence.kind(first - 2) in NUMERIC
+    if mark.kind != again.kind or goes_on or came_on:  # 10.12.11.10 is no day
+        return None
+    if one.kind == "year":
+        return Said(year=one.value, month=two.value, days=(three.value, three.value))
+    short = three.kind == "day"
+    if short and (len(three.text) < 2 or (mark.kind != "/" and len(one.text + two.text) < 4)):
+        return None
+    readings = [(one.value, two.value), (two.value, one.value)][: 1 + (mark.kind != ".")]
+    known = [reading for reading in dict.fromkeys(readings) if reading[1] <= 12]
+    certainty = VAGUE if short or len(known) > 1 else SAID
+    said: Said | None = None
+    for day, month in reversed(known):
+        year = three.value + 2000 * short
+        said = Said(year=year, month=month, days=(day, day), certainty=certainty, other=said)
+    return said
+
+
+def named(sentence: Sentence, first: int, after: int) -> Said | None:
+    """7 May 2023, May 7th, 3-9 June, 5月7日, summer of last year, in May."""
+    words = sentence.words[first:after]
+    kinds = [word.kind for word in words]
+    numbers = [word.value for word in words if word.kind in ("day", "ordinal", "number")]
+    title = next((at for at, kind in enumerate(kinds) if kind in ("month", "season")), None)
+    year = year_of(sentence, words)
+    if year == 0:
+        return None
+    if title is None:
+        month, *days = numbers
+        return Said(year=year, month=month, days=(days[0], days[0]) if days else None)
+    if words[title].doubtful and not trusted(sentence, first, after, title):
+        return None
+    over = sentence.kind(first - 1) == "last"
+    days = (numbers[0], numbers[-1]) if numbers else None
+    led = over or sentence.company(first) or sentence.kind(first - 1) == "this"
+    certainty = SAID if year or days or led else VAGUE
+    if kinds[title] == "month":
+        month = words[title].value + 1
+        return Said(year=year, month=month, days=days, over=over, certainty=certainty)
+    said = Said(year=year, month=words[title].value * 3 or 12, months=3, over=over)
+    if year and said.month == 12:  # "winter 2022" began in that year or ended in it
+        other = replace(said, year=year - 1, certainty=INFERRED)
+        return replace(said, certainty=INFERRED, other=other)
+    return replace(said, certainty=certainty)
+
+
+def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
+    """Whether a word like "may" is a month where it stands: its year, its day or a word says so."""
+    words = sentence.words[first:after]
+    kinds, verb = [word.kind for word in words], words[title].doubtful == VERB
+    if kinds[0] in ("year", "years", "this", "last"):  # "in 2022, may I"
+        return sentence.company(first + title)
+    if sentence.kind(first - 1) == "this":  # "this may be", but "this fall we"
+        return not verb or sentence.closed(after)
+    if sentence.company(first) or {"of", "year", "years", "unit"} & set(kinds):
+        return True
+    # "5 June", "May 7th" and "5 May?" are days, "may 5 people" and "the 5th may be" are not.
+    ended = not sentence.words[after : after + 1] or not sentence.words[after].text.isalnum()
+    return kinds[-1] == "suffix" or (len(words) > 1 and (ended or not verb))
+
+
+def year_of(sentence: Sentence, words: list[Word]) -> int | None:
+    """The year among the words, None where there is none, and 0 where it is not to be known."""
+    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+        if word.kind == "year":
+            return word.value
+        if word.kind in ("years", "last", "this"):
+            known = sentence.today and (word.kind == "years" or following.value == YEARS)
+            back = word.value if word.kind == "years" else int(word.kind == "last")
+            return max(sentence.today.year - back, 0) if sentence.today and known else 0
+    return None
+
+
+def ago(sentence: Sentence, first: int, after: int) -> Said | None:
+    """Two weeks ago, a few days ago, тиждень тому."""
+    *amount, unit, _ = sentence.words[first:after]
+    least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
+    return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
+
+
+def past(sentence: Sentence, first: int, after: int) -> Said | None:
+    """The last two weeks, the past few days: up to now."""
+    *amount, unit = sentence.words[first + 1 : after]
+    _, most = amount_of(amount) or FEW[1]
+    said = sentence.counted(unit_of(unit), most, 1)
+    if said is None or said.span is None or sentence.today is None:
+        return None
+    return Said(span=replace(said.span, end=sentence.today + DAY))
+
+
+def amount_of(words: list[Word]) -> tuple[int, int] | None:
+    """At least and at most how many."""
+    numbers = [word for word in words if word.kind in ("number", "few", "day", "count")]
+    if not numbers:
+        return None
+    last = numbers[-1]
+    return FEW[last.value] if last.kind == "few" else (last.value, last.value)
+
+
+def unit_of(word: Word) -> int:
+    """Days, weeks, months or years."""
+    return YEARS if word.kind == "annum" else word.value
+
+
+def calendar(sentence: Sentence, first: int, after: int) -> Said | None:
+    """Yesterday, last week, this month, the week before last."""
+    words = sentence.words[first:after]
+    if len(words) == 1:
+        return sentence.counted(DAYS, words[0].value, words[0].value)
+    if len(words) == 3:
+        return sentence.counted(words[0].value, 2, 2)
+    back = int(words[0].kind == "last")
+    # The last day of something is no yesterday.
+    return None if words[1].value == DAYS else sentence.counted(words[1].value, back, back)
+
+
+def part(sentence: Sentence, first: int, after: int) -> Said | None:
+    """This morning, last night, вчора ввечері."""
+    word, *_, hours = sentence.words[first:after]
+    back = word.value if word.kind == "relative" else int(word.kind == "last")
+    day = sentence.counted(DAYS, back, back)
+    if day is None or day.span is None:
+        return None
+    start, end = (day.span.start + timedelta(hours=hour) for hour in HOURS[hours.value])
+    return Said(span=Span(start, end))
+
+
+def weekday(sentence: Sentence, first: int, after: int) -> Said | None:
+    """On Monday, last Friday: the latest one."""
+    word, before = sentence.words[first], sentence.kind(first - 1)
+    led = sentence.company(first) or before == "this"
+    if sentence.today is None or (word.doubtful and not led):
+        return None
+    back = (sentence.today.weekday() - word.value) % 7
+    if back == 0 and before == "last":
+        back = 7
+    return sentence.counted(DAYS, back, back, INFERRED if led else VAGUE)
+
+
+def year(sentence: Sentence, first: int, after: int) -> Said | None:
+    """In 2022, 2022 року, торік."""
+    word, *units = sentence.words[first:after]
+    number = year_of(sentence, [word])
+    if not number:
+        return None
+    said = Said(year=number, month=1, months=12)
+    if word.kind == "years" or (units and unit_of(units[0]) == YEARS):
+        return said
+    if not sentence.company(first):
+        return None
+    return said if sentence.closed(after) else replace(said, certainty=VAGUE)
+
+
+def monthday(sentence: Sentence, first: int, after: int) -> Said | None:
+    """On the 7th: the latest one."""
+    today = sentence.today
+    if today is None or not sentence.closed(after):
+        return None
+    day = next(word.value for word in sentence.words[first:after] if word.kind == "day")
+    for back in range(today.month + 12):
+        years, month = divmod(today.month - 1 - back, 12)
+        span = Said(month=month + 1, days=(day, day)).in_year(today.year + years)
+        if span and span.start <= today:
+            return Said(span=replace(span, certainty=INFERRED))
+    return None
+
+
+def lately(sentence: Sentence, first: int, after: int) -> Said | None:
+    """Recently; the other day."""
+    if after - first == 1:
+        return sentence.counted(DAYS, LATELY, 0, VAGUE)
+    unit = sentence.words[after - 1].value
+    return sentence.counted(unit, 6 if unit == DAYS else 3, 1, VAGUE)
+
+
+READERS: dict[str, Callable[[Sentence, int, int], Said | None]] = {
+    reader.__name__: reader
+    for reader in (figures, named, ago, past, calendar, part, weekday, year, monthday, lately)
+}
+"""Who reads which rule of `timewords.RULES`; what they refuse is read as something shorter."""

@@ -1,0 +1,1 @@
+"""A long conversation as episodes."""

@@ -1,0 +1,338 @@
+"""Where one stretch of a talk ends and the next begins: by silence, by subject, by size.
+
+What is decided stays decided: whether a stretch ends before a message is a function of the messages
+since its beginning and of the few behind that message, whatever comes later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import cached_property
+from math import isfinite, log, sqrt
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError
+from contextwright.messages.message import Message
+from contextwright.messages.times import with_zone
+from contextwright.recall.episodes.phrases import turns_subject
+from contextwright.text.terms import terms_of
+
+__all__ = [
+    "Embed",
+    "Numbered",
+    "EpisodeRules",
+    "Signals",
+    "Stretch",
+    "divide",
+    "is_talk",
+    "stretch_of",
+]
+
+Numbered: TypeAlias = tuple[int, Message]
+"""A message with the number it has in its conversation."""
+
+Embed: TypeAlias = Callable[[str], Sequence[float]]
+"""A text to a vector."""
+
+GAPS = ((3_600.0, 1.0), (900.0, 0.7), (120.0, 0.4))
+"""How much a silence of so many seconds says."""
+WEIGHTS = (0.4, 0.35, 0.25)
+"""What subject, silence and a turn in words count."""
+TOGETHER = (1.0, 1.0, 1.2, 1.2 * 1.1)
+"""Signs of two or three kinds at one place say more than their sum."""
+
+BLOCK = 4
+"""So many messages before a place are compared with so many behind it."""
+ALIKE = 0.2
+"""The cosine, by words, from which on both sides are of one subject: people repeat few words."""
+CHANGED = 0.5
+"""Subjects less alike than this are a sign."""
+FEWEST_TERMS = 3
+LONGEST = 2_000
+"""Characters of a message that are looked at."""
+LOOK_BACK = 20
+BEFORE, BEHIND = 3, 3
+"""A silence is measured from so many messages that have times, and borne out by so many."""
+
+
+class EpisodeRules(Struct, frozen=True, kw_only=True):
+    """When a stretch of talk ends."""
+
+    score: float = 0.6
+    """Signs that add up to this end it, if it is long enough."""
+    silence: float = 1_800.0
+    """So many seconds without a word end it, however long it is."""
+    max_messages: int = 200
+    """Maximum number of messages in an episode."""
+    min_messages: int = 5
+    """Minimum number of messages in an episode."""
+
+    def __post_init__(self) -> None:
+        sound = isfinite(self.score) and self.score > 0 and self.silence > 0
+        if not sound or not 1 <= self.min_messages <= self.max_messages:
+            hint = "all values positive, min_messages not above max_messages"
+            raise UsageError("invalid episode rules", hint=hint)
+
+
+class Signals(Struct, frozen=True):
+    """What speaks for an end at one place, each from 0 to 1."""
+
+    topic: float = 0.0
+    """How much the subject changes; below one half it counts as none."""
+    gap: float = 0.0
+    """How long nobody spoke."""
+    marker: float = 0.0
+    """Whether somebody announces another subject."""
+
+    @property
+    def score(self) -> float:
+        """All together, from 0 to 1."""
+        signs = (self.topic, self.gap, self.marker)
+        total = sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))
+        return min(total * TOGETHER[sum(sign > 0 for sign in signs)], 1.0)
+
+
+class Stretch(Struct, frozen=True):
+    """Messages that belong together."""
+
+    messages: tuple[Numbered, ...]
+    closed: bool
+    """Nothing that is said later belongs to it."""
+    seconds: float
+    """How long it took."""
+
+    @property
+    def last(self) -> int:
+        """The number of its last message."""
+        return self.messages[-1][0]
+
+
+class Spoken:
+    """A message as it is compared."""
+
+    def __init__(self, number: int, message: Message) -> None:
+        self.number, self.message = number, message
+        self.time = message.time
+
+    @cached_property
+    def text(self) -> str:
+        """Its words, not too many."""
+        return self.message.text[:LONGEST]
+
+    @cached_property
+    def terms(self) -> set[str]:
+        """What it is compared by."""
+        return terms_of(self.text)
+
+
+def is_talk(message: Message) -> bool:
+    """Whether people or the model say something here that may be seen."""
+    return (
+        message.role in ("user", "assistant")
+        and message.kind == "message"
+        and message.visibility == "public"
+        and not (text := message.text).isspace()
+        and bool(text)
+    )
+
+
+def divide(
+    messages: Iterable[Numbered],
+    boundaries: EpisodeRules | None = None,
+    *,
+    now: datetime | None = None,
+    embed: Embed | None = None,
+) -> Iterator[Stretch]:
+    """The stretches of a talk in order, each as soon as it is decided; the last may be open.
+
+    What is no talk, or hidden, is passed over. With `now`, a silence up to now ends the last one.
+    Without times, only words and size end anything. `embed` compares subjects by vectors.
+    """
+    divider = Divider(boundaries or EpisodeRules(), embed)
+    for number, message in messages:
+        if is_talk(message):
+            yield from divider.add(Spoken(number, message))
+    yield from divider.end(now)
+
+
+def stretch_of(messages: Iterable[Numbered], now: datetime) -> Stretch:
+    """Messages that are known to belong together."""
+    divider = Divider(EpisodeRules(), None)
+    divider.talk = [Spoken(number, message) for number, message in messages]
+    divider.now = with_zone(now)
+    return divider.stretch(len(divider.talk), closed=True)
+
+
+class Divider:
+    """A stretch that grows, with the few messages behind a place that is still to be decided."""
+
+    def __init__(self, boundaries: EpisodeRules, embed: Embed | None) -> None:
+        self.boundaries, self.embed = boundaries, embed
+        self.shortest = min(boundaries.silence, GAPS[-1][0])
+        """A silence that is shorter says nothing."""
+        self.now: datetime | None = None
+        """What is still to be said comes later than this; None: nobody knows when."""
+        self.talk: list[Spoken] = []
+        self.place = 1
+        """Whether it ends before this one is decided next."""
+        self.counts: Counter[str] = Counter()
+        self.counted = 0
+
+    def add(self, spoken: Spoken) -> Iterator[Stretch]:
+        """The stretches that are decided by one more message."""
+        self.talk.append(spoken)
+        yield from self.settle()
+
+    def end(self, now: datetime | None) -> Iterator[Stretch]:
+        """What is left."""
+        if now is not None:
+            self.now = with_zone(now)
+        yield from self.settle()
+        if self.talk:
+            yield self.stretch(len(self.talk), closed=self.over)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will be said that belongs here."""
+        return self.now is not None and self.silence_until(self.now) >= self.boundaries.silence
+
+    def settle(self) -> Iterator[Stretch]:
+        """Decide as many places as can be."""
+        while self.place < len(self.talk):
+            ends = self.ends()
+            if ends is None:
+                return
+            if ends:
+                yield self.stretch(self.place, closed=True)
+                self.talk = self.talk[self.place :]
+                self.place, self.counted = 1, 0
+                self.counts.clear()
+            else:
+                self.place += 1
+
+    def ends(self) -> bool | None:
+        """Whether the stretch ends at the place; None: more has to be said first."""
+        boundaries, place = self.boundaries, self.place
+        if place >= boundaries.max_messages:
+            return True
+        silence = self.silence(place, self.shortest)
+        if silence is None:
+            return None
+        if silence >= boundaries.silence:
+            return True
+        if place < boundaries.min_messages:
+            return False
+        marker = float(turns_subject(self.talk[place].text))
+        gap = next((strength for seconds, strength in GAPS if silence >= seconds), 0.0)
+        if Signals(1.0, gap, marker).score < boundaries.score:
+            return False  # whatever the subjects are
+        after = self.after()
+        if after is None:
+            return None
+        return Signals(self.topic(after), gap, marker).score >= boundaries.score
+
+    def after(self) -> Sequence[Spoken] | None:
+        """What is said behind the place, up to the next long silence; None: more will be said."""
+        long = self.boundaries.silence
+        for stop in range(self.place + 1, self.place + BLOCK):
+            if stop == len(self.talk):
+                return self.talk[self.place :] if self.over else None
+            silence = self.silence(stop, long)
+            if silence is None:
+                return None
+            if silence >= long:
+                return self.talk[self.place : stop]
+        return self.talk[self.place : self.place + BLOCK]
+
+    def topic(self, after: Sequence[Spoken]) -> float:
+        """How much the subject changes at the place; 0 where too little is said to tell."""
+        before = self.talk[max(self.place - BLOCK, 0) : self.place]
+        if self.embed is not None:
+            alike = cosine(self.embed(joined(before)), self.embed(joined(after)))
+        else:
+            seen = self.talk[self.counted : self.place + len(after)]
+            self.counts.update(term for spoken in seen for term in spoken.terms)
+            self.counted += len(seen)
+            alike = self.likeness(before, after)
+        change = 1.0 - min(max(alike, 0.0), 1.0)
+        return change if change >= CHANGED else 0.0
+
+    def likeness(self, before: Sequence[Spoken], after: Sequence[Spoken]) -> float:
+        """How alike two blocks are by words, rare ones counting for more."""
+        ours, theirs = terms_in(before), terms_in(after)
+        if min(len(ours), len(theirs)) < FEWEST_TERMS:
+            return 1.0
+        # Sorted, so that the sums are the same on every machine.
+        terms = sorted({*ours, *theirs})
+        weights = [log((1 + self.counted) / self.counts[term]) for term in terms]
+        pairs = list(zip(terms, weights, strict=True))
+        first = [ours[term] * weight for term, weight in pairs]
+        second = [theirs[term] * weight for term, weight in pairs]
+        return cosine(first, second) / ALIKE
+
+    def silence(self, place: int, shortest: float) -> float | None:
+        """Seconds without a word before a message; 0 where that cannot be told.
+
+        Measured from the nearest before it. What is not shorter than `shortest` has to be borne out
+        by those that follow; None: they have to be said first.
+        """
+        time = self.talk[place].time
+        if time is None:
+            return 0.0
+        wait = min((wait for wait in self.waits(time, place) if wait >= 0), default=0.0)
+        return wait if wait < shortest else self.borne_out(wait, time, place)
+
+    def borne_out(self, wait: float, time: datetime, place: int) -> float | None:
+        """A wait for a message; 0 if its clock is wrong, None if that is not known yet.
+
+        It is if most of the next ones are nearer to what was said before it than to it.
+        """
+        behind = self.talk[place + 1 : place + 1 + BEHIND]
+        times = [one.time for one in behind if one.time]
+        if len(behind) < BEHIND:
+            if self.now is None:
+                return None
+            times += [self.now] * (BEHIND - len(behind))
+        nearer = sum((time - one).total_seconds() > wait / 2 for one in times)
+        return wait if 2 * nearer <= len(times) else 0.0
+
+    def silence_until(self, now: datetime) -> float:
+        """Seconds since the last word; 0 where that cannot be told.
+
+        Measured from what is nearest to now, before or behind it: clocks that are a little fast
+        tell of a talk that goes on.
+        """
+        return max(min(self.waits(now, len(self.talk)), key=abs, default=0.0), 0.0)
+
+    def waits(self, time: datetime, place: int) -> list[float]:
+        """Seconds up to a time, from each of the last three before a place that have times."""
+        before = [one.time for one in self.talk[max(place - LOOK_BACK, 0) : place] if one.time]
+        return [(time - one).total_seconds() for one in before[-BEFORE:]]
+
+    def stretch(self, stop: int, *, closed: bool) -> Stretch:
+        """The messages up to a place."""
+        messages = tuple((spoken.number, spoken.message) for spoken in self.talk[:stop])
+        seconds = sum(self.silence(place, self.shortest) or 0.0 for place in range(1, stop))
+        return Stretch(messages, closed, seconds)
+
+
+def joined(block: Sequence[Spoken]) -> str:
+    """What was said in several messages."""
+    return "\n".join(spoken.text for spoken in block)
+
+
+def terms_in(block: Sequence[Spoken]) -> Counter[str]:
+    """In how many messages of a block each term is."""
+    return Counter(term for spoken in block for term in spoken.terms)
+
+
+def cosine(first: Sequence[float], second: Sequence[float]) -> float:
+    """How much two vectors point the same way; 1 where one of them points nowhere."""
+    lengths = sqrt(sum(x * x for x in first)) * sqrt(sum(x * x for x in second))
+    if not lengths or not isfinite(lengths):
+        return 1.0
+    return sum(x * y for x, y in zip(first, second, strict=True)) / lengths

@@ -1,0 +1,240 @@
+"""Episodes: stretches of a talk that are worth remembering as one event.
+
+Made without a model: what they tell are words that were said, picked by a program, and they say
+so. Whoever has a model lets it find better words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from math import log
+from typing import Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.message import Author, Message
+from contextwright.recall.episodes.boundaries import Embed, EpisodeRules, Numbered, Stretch, divide
+from contextwright.recall.episodes.phrases import FILLER
+from contextwright.recall.memories import Memory
+from contextwright.text.excerpts import Line, digest
+from contextwright.text.graphemes import cut
+from contextwright.text.terms import RUN, WORD, terms_of
+
+__all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
+
+Valence: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
+
+DIGEST = "Excerpts: "
+"""How a summary begins that nobody wrote."""
+LONGEST_SUMMARY = 450
+LONGEST_TOPIC = 80
+LONGEST_NAME = 40
+LONGEST_TEXT = 2_000
+"""Characters of a message that are looked at."""
+MOST_TAGS, IN_TOPIC = 6, 3
+SHORTEST_WORD, LONG_ENOUGH = 4, 5
+MOST_NAMES = 50
+
+COUNTS = ((20, 0.4), (10, 0.3), (5, 0.2))
+PEOPLE = ((3, 0.3), (2, 0.2))
+MINUTES = ((30, 0.3), (10, 0.2), (5, 0.1))
+
+
+class Episode(Struct, frozen=True, kw_only=True):
+    """One event: which messages, who took part, what it was about."""
+
+    first: int
+    last: int
+    messages: tuple[int, ...]
+    """The numbers of the messages it was made of."""
+    participants: tuple[str, ...] = ()
+    """The ids of those who spoke; who has none is not here."""
+    names: tuple[str, ...] = ()
+    """What those are called who spoke."""
+    began: str | None = None
+    ended: str | None = None
+    tags: tuple[str, ...] = ()
+    valence: Valence | None = None
+    """How it felt, if somebody said so: no program can tell from words alone."""
+    digest: bool = True
+    """The summary was picked from what was said; False: somebody put it into words."""
+    topic: str = ""
+    summary: str = ""
+    importance: float = 0.0
+
+    def memory(self, scope: str) -> Memory:
+        """The episode as a record of a conversation."""
+        facts = {
+            name: list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+            for name, value in msgspec.structs.asdict(self).items()
+            if name not in ("topic", "summary", "importance") and value is not None
+        }
+        return Memory(
+            "episode",
+            self.summary,
+            key=self.topic,
+            at=self.ended,
+            scope=scope,
+            weight=self.importance,
+            meta=facts,
+        )
+
+    @classmethod
+    def of(cls, memory: Memory) -> Episode | None:
+        """The episode that a record tells of; None for events that were noted by hand."""
+        told = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
+        try:
+            return msgspec.convert({**memory.meta, **told}, cls)
+        except msgspec.ValidationError:
+            return None
+
+
+# --- making --------------------------------------------------------------------------------------
+
+
+def find_episodes(
+    messages: Iterable[Numbered],
+    boundaries: EpisodeRules | None = None,
+    *,
+    now: datetime | None = None,
+    embed: Embed | None = None,
+) -> tuple[Episode, ...]:
+    """The episodes of a talk that are over, in order.
+
+    More messages add episodes and change none. What is said between two long silences in fewer
+    messages than an episode needs is part of none: it would join things that have nothing to do
+    with each other.
+    """
+    boundaries = boundaries or EpisodeRules()
+    stretches = divide(messages, boundaries, now=now, embed=embed)
+    return tuple(
+        episode_of(stretch)
+        for stretch in stretches
+        if stretch.closed and len(stretch.messages) >= boundaries.min_messages
+    )
+
+
+def episode_of(stretch: Stretch) -> Episode:
+    """A stretch of talk as an event, in words that were said."""
+    numbers = tuple(number for number, _ in stretch.messages)
+    messages = [message for _, message in stretch.messages]
+    people = people_of(messages)
+    times = [message.sent_at for message in messages if message.time]
+    tags = tags_of(messages, people)
+    return Episode(
+        first=numbers[0],
+        last=numbers[-1],
+        messages=numbers,
+        participants=tuple(sorted({one.id for one in people if one.id})),
+        names=tuple(dict.fromkeys(name_of(one) for one in people))[:MOST_NAMES],
+        began=times[0] if times else None,
+        ended=times[-1] if times else None,
+        tags=tags,
+        topic=topic_of(tags, messages),
+        summary=summary_of(stretch.messages),
+        importance=importance_of(len(messages), len(people), stretch.seconds / 60),
+    )
+
+
+def importance_of(messages: int, people: int, minutes: float) -> float:
+    """How much an event weighs, from 0 to 1: how much was said, by how many, for how long."""
+    measured = ((COUNTS, messages), (PEOPLE, people), (MINUTES, minutes))
+    parts = [next((part for least, part in table if size >= least), 0) for table, size in measured]
+    return min(round(sum(parts), 2), 1.0)
+
+
+def people_of(messages: Iterable[Message]) -> list[Author]:
+    """Who spoke, each once; a model without a name is nobody, a person without one somebody."""
+    people: dict[str, Author] = {}
+    for message in messages:
+        author = message.author
+        if author is not None:
+            people.setdefault(author.id or f"\0{author.label}", author)
+        elif message.role == "user":
+            people.setdefault("", Author(name="user"))
+    return list(people.values())
+
+
+def name_of(author: Author) -> str:
+    """A name in one line, without the signs that a summary is made with."""
+    plain = author.label[: 4 * LONGEST_NAME].translate(NAME_SIGNS)
+    return cut(" ".join(plain.split()), LONGEST_NAME) or "unknown"
+
+
+QUOTES = str.maketrans({"“": '"', "”": '"'})
+NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
+
+
+def summary_of(messages: Sequence[Numbered]) -> str:
+    """The most telling sentences, each with who said it; no text can pass for another speaker's."""
+    lines = [
+        Line(number, speaker_of(message), message.text[:LONGEST_TEXT].translate(QUOTES))
+        for number, message in messages
+    ]
+    picked = digest(lines, LONGEST_SUMMARY)
+    said = " ".join(f"{line.speaker}: “{line.text}”" for line in picked)
+    # A talk of single huge words has no sentence that fits.
+    return DIGEST + (said or f"“{cut(' '.join(lines[0].text.split()), LONGEST_SUMMARY // 2)}…”")
+
+
+def speaker_of(message: Message) -> str:
+    """Who said it."""
+    return name_of(message.author) if message.author else message.role
+
+
+def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
+    """A few words on what it was about: the best tags, or how it began."""
+    topic = ", ".join(tags[:IN_TOPIC])
+    if not topic:
+        topic = " ".join(messages[0].text[: 4 * LONGEST_TOPIC].split())
+    return cut(topic, LONGEST_TOPIC)
+
+
+def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str, ...]:
+    """The words it was about as they were spelled, the best first; names of those present apart.
+
+    Best are words that come up in many messages, but not in all.
+    """
+    present = terms_of(" ".join(f"{one.label} {one.username or ''}"[:200] for one in people))
+    uses = Counter(word for message in messages for word in spelled(message.text[:LONGEST_TEXT]))
+    spellings: dict[str, list[str]] = {}
+    for word in uses:
+        for term in terms_of(word) - present:
+            spellings.setdefault(term, []).append(word)
+    rated = [
+        (-weight(sum(uses[word] for word in words), len(messages), term), term)
+        for term, words in spellings.items()
+    ]
+    # The spelling used most; of two alike the shorter one.
+    best = (
+        min(spellings[term], key=lambda word: (-uses[word], len(word), word))
+        for _, term in sorted(rated)
+    )
+    return tuple(dict.fromkeys(word for word in best if is_telling(word)))[:MOST_TAGS]
+
+
+def spelled(text: str) -> set[str]:
+    """The words of a text as they stand there; pairs of characters where there are no blanks."""
+    words = set(WORD.findall(text))
+    for run in RUN.findall(text):
+        words.update(run[place : place + 2] for place in range(len(run) - 1))
+    return words
+
+
+def is_telling(word: str) -> bool:
+    """Whether a word may be a tag: no number, nothing short or common."""
+    if RUN.match(word):
+        return True
+    plain = word.casefold()
+    if len(plain) < SHORTEST_WORD or plain in FILLER:
+        return False
+    return not any(letter.isdigit() or letter == "_" for letter in plain)
+
+
+def weight(number: int, messages: int, term: str) -> float:
+    """How well a term stands for so many messages: best if most of them have it, but not all."""
+    number = min(number, messages)
+    return number * log(2 * messages / number) * min(len(term), LONG_ENOUGH)

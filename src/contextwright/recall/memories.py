@@ -1,0 +1,250 @@
+"""What is known beyond the conversation: records about people, facts, events and past words.
+
+A memory reaches a model only through a section. Where memories live is somebody else's business:
+a section asks a `MemorySource`, which is one method. `MemoryList` is one that holds plain records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from math import isfinite, log
+from typing import Any, Literal, Protocol, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import UsageError
+from contextwright.messages.times import read_time, with_zone
+from contextwright.text.terms import keywords, terms_of
+
+__all__ = [
+    "Memory",
+    "MemoryKind",
+    "MemoryList",
+    "MemoryQuery",
+    "MemorySource",
+    "Ranking",
+    "current_facts",
+]
+
+MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
+"""A note on somebody, a summary of them, a labelled fact, an event, words once said."""
+
+
+class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One record: what is known, about whom, who said so and when."""
+
+    kind: MemoryKind
+    text: str
+    about: str | None = None
+    """The id of the person it is about. A name is no id: anybody can take one."""
+    key: str = ""
+    """What a fact is a fact of (`Location`), or the topic of an event."""
+    author: str | None = None
+    at: str | None = None
+    """When it was noted, in the spelling it came in."""
+    scope: str = ""
+    """The chat it belongs to and is told in; empty: told everywhere."""
+    weight: float = 1.0
+    """How sure or how important it is, from 0 to 1."""
+    score: float | None = None
+    """How well it fits what was asked for, from 0 to 1; only of what was searched for."""
+    meta: dict[str, Any] = {}
+    """Yours: never sent to a model."""
+
+
+class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What else counts, beside the question; by default, nothing does."""
+
+    recency: float = 0.0
+    """How much newer is better: the power to which what the half-life leaves is raised."""
+    half_life: float = 7.0
+    """Days after which a message counts half as recent."""
+    senders: float = 0.0
+    """How much those count for more who speak often: the power of 1 to 2, by their share."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.recency, self.half_life, self.senders)
+        is_number = all(type(one) in (int, float) and isfinite(one) for one in numbers)
+        if not is_number or self.half_life <= 0:
+            hint = "finite numbers, a half-life above 0"
+            raise UsageError("nothing can be ranked by these numbers", hint=hint)
+
+
+class MemoryQuery(Struct, frozen=True, kw_only=True):
+    """What a section would like to know."""
+
+    kind: MemoryKind
+    about: str | None = None
+    """Only what is about this person."""
+    query: str = ""
+    """Only what fits these words, best first; without them the newest, oldest first."""
+    limit: int = 10
+    """Maximum number of memories."""
+    now: datetime | None = None
+    asker: str | None = None
+    """The id of who asks: an event with participants is told to those alone."""
+    min_weight: float = 0.0
+    """Minimum weight, from 0 to 1."""
+    prefer: str = ""
+    """Of more than are wanted, rather those that fit these words."""
+    tokens: int | None = None
+    """At most so many tokens of passages, where somebody counts them."""
+    ranking: Ranking = Ranking()
+    """What else counts for passages."""
+
+
+class MemorySource(Protocol):
+    """Where memories come from."""
+
+    def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
+        """The memories that fit, at most so many."""
+        ...
+
+
+class MemoryList:
+    """Memories held as plain records, searched by the words they share with a question.
+
+    With a `scope`, only the memories of that chat are seen, and those told everywhere.
+    """
+
+    def __init__(
+        self,
+        memories: Iterable[Memory] = (),
+        *,
+        scope: str | None = None,
+        half_life: float = 7.0,
+    ) -> None:
+        self.memories = tuple(memories)
+        self.scope = scope
+        self.half_life = half_life
+        """After so many days a passage counts half as recent."""
+
+    def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
+        """The memories of that kind: the best for a query, or the newest."""
+        found = [memory for memory in self.memories if self.fits(memory, wanted)]
+        if not wanted.query:
+            return chosen(found, wanted.prefer, max(wanted.limit, 0))
+        asked = terms_of(wanted.query)
+        if wanted.kind == "episode":
+            scores = event_scores(found, asked)
+        else:
+            scores = [self.score(memory, asked, wanted.now) for memory in found]
+        scored = [
+            msgspec.structs.replace(memory, score=score)
+            for memory, score in zip(found, scores, strict=True)
+            if score
+        ]
+        best = sorted(scored, key=lambda memory: -(memory.score or 0))
+        return best[: max(wanted.limit, 0)]
+
+    def fits(self, memory: Memory, wanted: MemoryQuery) -> bool:
+        """Whether a memory is of the kind, the person and the chat that are asked for."""
+        seen = self.scope is None or memory.scope in ("", self.scope)
+        about = wanted.about is None or memory.about == wanted.about
+        fits = seen and about and memory.kind == wanted.kind and memory.weight >= wanted.min_weight
+        return fits and (memory.kind != "episode" or had_part(memory, wanted.asker))
+
+    def score(self, memory: Memory, asked: set[str], now: datetime | None) -> float:
+        """The share of the question's words it holds; of two alike, the newer one is better."""
+        shared = len(asked & terms_of(f"{memory.key} {memory.text}")) / max(len(asked), 1)
+        return shared * (0.8 + 0.2 * self.recency(memory, now)) * memory.weight
+
+    def recency(self, memory: Memory, now: datetime | None) -> float:
+        """1 for now, and half as much for every half-life that has passed."""
+        at = read_time(memory.at) if memory.at else None
+        if now is None or at is None:
+            return 1.0
+        days = max(0.0, (with_zone(now) - at).total_seconds() / 86_400)
+        return 0.5 ** (days / self.half_life)
+
+
+# --- facts ---------------------------------------------------------------------------------------
+
+
+def current_facts(facts: Iterable[Memory]) -> list[Memory]:
+    """Keep the newest fact of each subject and label, and of equal ones the surest.
+
+    A fact without a label says something of its own. Of facts without a time, the later in order
+    is the newer. The others are history: they stay where they are stored, with their dates.
+    """
+    newest: dict[tuple[str | None, str], tuple[tuple[datetime | None, int], Memory]] = {}
+    for place, fact in enumerate(facts):
+        label = " ".join(fact.key.replace("_", " ").casefold().split())
+        subject = (fact.about, label or f"\0{' '.join(fact.text.casefold().split())}")
+        age = (read_time(fact.at) if fact.at else None, place)
+        known = newest.get(subject)
+        if known is None or is_newer(age, known[0]):
+            newest[subject] = age, surest(fact, known[1] if known else None)
+        else:
+            newest[subject] = known[0], surest(known[1], fact)
+    return [fact for _, fact in newest.values()]
+
+
+def is_newer(age: tuple[datetime | None, int], other: tuple[datetime | None, int]) -> bool:
+    """Whether one fact is newer than another: by its time, or by its place in their order."""
+    if age[0] is not None and other[0] is not None and age[0] != other[0]:
+        return age[0] > other[0]
+    return age[1] > other[1]
+
+
+def surest(fact: Memory, other: Memory | None) -> Memory:
+    """The fact, as sure as the surer of the two where both say the same."""
+    same = other is not None and other.text.split() == fact.text.split()
+    if other is None or not same or other.weight <= fact.weight:
+        return fact
+    return msgspec.structs.replace(fact, weight=other.weight)
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+def had_part(memory: Memory, asker: str | None) -> bool:
+    """Whether an event may be told to somebody: those who had part in it are named by their ids.
+
+    One that names nobody is told to everybody in its chat.
+    """
+    participants: object = memory.meta.get("participants", ())
+    if not isinstance(participants, list | tuple):
+        return False  # who knows whom it means
+    return not participants or asker in cast("Sequence[object]", participants)
+
+
+def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
+    """How well each event fits a question: its words, its tags, its weight, as 6 to 3 to 1.
+
+    Its words are the share of the question's that it holds, where those that fewer events have
+    count for more; its tags, the share of the fewer of the two that both have. An event that has
+    no word of the question does not fit, however much it weighs.
+    """
+    held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
+    counts = Counter(term for terms in held for term in terms)
+    weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
+    whole = sum(sorted(weights.values()))
+    scores: list[float] = []
+    for event, terms in zip(events, held, strict=True):
+        tags = terms_of(" ".join(tags_of(event)))
+        overlap = len(tags & asked) / max(min(len(tags), len(asked)), 1)
+        share = sum(sorted(weights[term] for term in terms)) / whole if terms else 0.0
+        weight = min(max(event.weight, 0.0), 1.0)
+        scores.append(0.6 * share + 0.3 * overlap + 0.1 * weight if share or overlap else 0.0)
+    return scores
+
+
+def tags_of(event: Memory) -> list[str]:
+    """The words an event is filed under."""
+    tags: object = event.meta.get("tags", ())
+    listed = cast("Sequence[object]", tags) if isinstance(tags, list | tuple) else ()
+    return [tag for tag in listed if isinstance(tag, str)]
+
+
+def chosen(memories: list[Memory], words: str, most: int) -> list[Memory]:
+    """So many memories in their order: those that share words with a question, then the newest."""
+    if len(memories) <= most:
+        return memories
+    asked = keywords(words)
+    shared = [len(asked & terms_of(f"{memory.key} {memory.text}")) for memory in memories]
+    best = sorted(range(len(memories)), key=lambda place: (-shared[place], -place))[:most]
+    return [memories[place] for place in sorted(best)]

@@ -1,0 +1,1 @@
+"""Embedders and the vectors they make."""

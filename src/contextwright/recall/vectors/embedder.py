@@ -1,0 +1,120 @@
+"""Texts to vectors: what an embedder is, and how its answers are held to it.
+
+An `Embedder` is any function from texts to vectors, with a name. The name stands for the vectors: a
+store keeps them under it, so whoever changes the model changes the name. What the function
+answers is checked, and brought to length 1, before anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from contextwright.errors import (
+    ContextwrightError,
+    EmbedderError,
+    MissingExtra,
+    UsageError,
+    in_one_line,
+    shown,
+)
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[numpy.float32]
+
+__all__ = ["Embedder", "Embedding"]
+
+Embedding: TypeAlias = Callable[[Sequence[str]], Any]
+"""Texts to vectors, one each: arrays, lists, whatever numpy makes rows of numbers of."""
+
+LONGEST_NAME = 256
+
+
+class Embedder:
+    """A function from texts to vectors, under the name that its vectors are kept by.
+
+    Args:
+        name: what identifies the vectors, such as `wordllama-256`; another model, another name.
+        function: is called with a list of texts, and gives as many vectors, all of one length.
+        batch: at most so many texts in one call of it.
+    """
+
+    def __init__(self, name: str, function: Embedding, *, batch: int = 64) -> None:
+        is_name = type(name) is str and name.isprintable()
+        if not is_name or not 1 <= len(name.encode()) <= LONGEST_NAME:
+            hint = f"one printable line of 1 to {LONGEST_NAME} bytes"
+            raise UsageError(f"no embedder can be called {shown(name)}", hint=hint)
+        if not callable(function):
+            raise UsageError(f"{shown(function)} embeds nothing", hint="a function from texts")
+        if type(batch) is not int or batch < 1:
+            raise UsageError(f"an embedder takes at least one text at once, not {shown(batch)}")
+        self.name, self.function, self.batch = name, function, batch
+        self._width: int | None = None
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of texts, each of length 1 (a text that says nothing may have length 0).
+
+        Raises:
+            EmbedderError: the function failed.
+            UsageError: it answered something else than a vector for each text.
+        """
+        numpy = load_numpy()
+        rows = [
+            self._checked([sound(text) for text in texts[start : start + self.batch]])
+            for start in range(0, len(texts), self.batch)
+        ]
+        return numpy.concatenate(rows) if rows else numpy.zeros((0, self._width or 0), "float32")
+
+    def _checked(self, texts: list[str]) -> Vectors:
+        """The vectors of one call."""
+        numpy = load_numpy()
+        try:
+            answer = self.function(texts)
+        except ContextwrightError:
+            raise
+        except Exception as error:  # whatever a stranger's function raises
+            hint = "words alone are found without it: Store(…, embedder=None)"
+            told = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
+            raise EmbedderError(told, hint=hint) from error
+        try:
+            with numpy.errstate(over="ignore"):  # what is too large is infinite, and found below
+                vectors = numpy.array(answer, dtype=numpy.float32)
+        except (TypeError, ValueError, OverflowError):
+            raise self._wrong("something that is no rows of numbers") from None
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+            raise self._wrong(f"an array of shape {vectors.shape} for {len(texts)} texts")
+        width = self._width or vectors.shape[1]
+        if vectors.shape[1] != width:
+            raise self._wrong(f"vectors of {vectors.shape[1]} numbers, after {width} before")
+        if not numpy.isfinite(vectors).all():
+            raise self._wrong("numbers that are not finite")
+        self._width = width  # an answer that is refused says nothing about the next
+        lengths = numpy.sqrt(numpy.einsum("ij,ij->i", vectors, vectors, dtype=numpy.float64))
+        lengths[lengths == 0] = 1
+        return (vectors / lengths[:, None]).astype(numpy.float32)
+
+    def _wrong(self, answer: str) -> UsageError:
+        """The error about an answer."""
+        hint = "a list of vectors, one for each text, all of one length"
+        return UsageError(f"the embedder {shown(self.name)} gave {answer}", hint=hint)
+
+
+def load_numpy() -> Any:
+    """numpy, which only vectors need.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        import numpy
+    except ImportError as error:
+        raise MissingExtra("an embedder", "vectors") from error
+    return numpy
+
+
+def sound(text: str) -> str:
+    """A text that can be UTF-8: half a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

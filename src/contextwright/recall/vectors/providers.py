@@ -1,0 +1,42 @@
+"""Embedders of providers: a client of theirs that you made, and the name of a model.
+
+Their packages are not imported here; whoever has a client has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from contextwright.recall.vectors.embedder import Embedder
+
+__all__ = ["gemini_embedder", "openai_embedder"]
+
+
+def openai_embedder(client: Any, model: str, *, dimensions: int | None = None) -> Embedder:
+    """The embedder behind an `OpenAI` client, or behind one that speaks like it."""
+    options = {} if dimensions is None else {"dimensions": dimensions}
+
+    def embed(texts: Sequence[str]) -> list[Any]:
+        answer = client.embeddings.create(model=model, input=[*texts], **options)
+        return [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+
+    return Embedder(named(model, dimensions), embed, batch=128)
+
+
+def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -> Embedder:
+    """The embedder behind a `google.genai.Client`."""
+    config = None if dimensions is None else {"output_dimensionality": dimensions}
+
+    def embed(texts: Sequence[str]) -> list[Any]:
+        # Plain strings would be parts of one content to some models, and get one vector together.
+        contents = [{"parts": [{"text": text}]} for text in texts]
+        answer = client.models.embed_content(model=model, contents=contents, config=config)
+        return [one.values for one in answer.embeddings or ()]
+
+    return Embedder(named(model, dimensions), embed, batch=100)
+
+
+def named(model: str, dimensions: int | None) -> str:
+    """What the vectors are kept by."""
+    return model if dimensions is None else f"{model}-{dimensions}"

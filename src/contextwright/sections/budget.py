@@ -1,0 +1,165 @@
+"""What the sections of a recipe say, each within its share of the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, in_one_line, shown
+from contextwright.messages.changes import Change
+from contextwright.sections import Instructions, Section, SectionInput, Share, Volatility
+
+__all__ = ["REQUIRED", "SectionText", "FittedSection", "costs", "write", "fit"]
+
+Price: TypeAlias = Callable[[str], int]
+"""What a text costs."""
+Shorten: TypeAlias = Callable[[str, int], str]
+"""What a section says in fewer characters."""
+Placement: TypeAlias = Literal["volatility", "system"]
+
+REQUIRED = 100
+"""Sections of this priority and above are never left out."""
+STEADINESS: dict[Volatility, int] = {"static": 0, "rare": 1, "turn": 2}
+
+
+class SectionText(Struct, frozen=True):
+    """What a section has to say, whatever room there is."""
+
+    name: str
+    heading: str
+    """The line above the words, with its line break; empty: none."""
+    words: str
+    volatility: Volatility
+    priority: int
+    share: Share
+    shorten: Shorten
+
+    @property
+    def text(self) -> str:
+        """Heading and words; nothing without words."""
+        return self.heading + self.words if self.words else ""
+
+
+class FittedSection(Struct, frozen=True):
+    """What a section says in one request."""
+
+    name: str
+    text: str
+    priority: int
+    static: bool
+    beside: bool
+    """It stands beside the newest question, not in the system text."""
+
+
+def write(
+    sections: Iterable[Section | str], moment: SectionInput
+) -> tuple[list[SectionText], list[Change]]:
+    """What each section has to say, in the recipe's order, and which of them failed.
+
+    One without words keeps its share. One that fails has none, unless it is required.
+    """
+    said: list[SectionText] = []
+    changes: list[Change] = []
+    for index, section in enumerate(sections):
+        section = Instructions(section) if isinstance(section, str) else section
+        name = f"{type(section).__name__}[{index}]"
+        heading = words = ""
+        try:
+            words = text_of(section.write(moment))
+            heading = text_of(section.title(moment)) if words else ""
+        except Exception as error:  # whatever a database or a service of others may raise
+            if section.priority >= REQUIRED:
+                raise
+            words = ""
+            changes.append(Change("loss.section", name, f"it failed: {in_one_line(error)}"))
+        above = f"{heading}\n" if heading else ""
+        priority, share = section.priority, section.budget
+        said.append(
+            SectionText(name, above, words, section.volatility, priority, share, section.shorten)
+        )
+    return said, changes
+
+
+def text_of(written: object) -> str:
+    """What a section wrote; nothing for None.
+
+    Raises:
+        UsageError: it is neither text nor None.
+    """
+    if written is None or isinstance(written, str):
+        return written or ""
+    raise UsageError(f"a section must write text, not {shown(written)}", hint="return str or None")
+
+
+def fit(
+    said: Sequence[SectionText], budget: int, placement: Placement, price: Price
+) -> tuple[list[FittedSection], list[Change]]:
+    """The sections in the order they are read in, each within its share, and what was cut.
+
+    What a section leaves of its share flows on to the next one that has a share, from what never
+    changes to what changes every turn, so that no text moves because of a more volatile one. What
+    is left in the end is room for messages.
+    """
+    texts: dict[str, str] = {}
+    changes: list[Change] = []
+    left = 0
+    for section in sorted(said, key=steadiness):
+        text = section.text
+        if section.share is not None:
+            room = left + tokens_of(section.share, budget)
+            text = fitted(section, room, price)
+            left = room - price(text)
+            if text != section.text:
+                reason = (
+                    f"cut to its share of {room:,} tokens" if text else "its share is too small"
+                )
+                changes.append(Change("loss.section", section.name, reason))
+        texts[section.name] = text
+    beside = placement == "volatility"
+    order = sorted(said, key=steadiness) if beside else said
+    written = [
+        FittedSection(
+            section.name,
+            texts[section.name],
+            section.priority,
+            section.volatility == "static",
+            beside and section.volatility == "turn",
+        )
+        for section in order
+        if texts[section.name]
+    ]
+    return written, changes
+
+
+def steadiness(section: SectionText) -> int:
+    """What changes least comes first."""
+    return STEADINESS[section.volatility]
+
+
+def tokens_of(share: int | float, budget: int) -> int:
+    """A share in tokens."""
+    return int(share * budget) if isinstance(share, float) else share
+
+
+def fitted(section: SectionText, room: int, price: Price) -> str:
+    """A section's text without as much of its words as there is no room for; nothing if none is."""
+    words, text = section.words, section.text
+    tokens = price(text)
+    while tokens > room:
+        shorter = section.shorten(words, int(len(words) * min(0.9, room / tokens)))
+        if not shorter or len(shorter) >= len(words):
+            return ""
+        words, text = shorter, section.heading + shorter
+        tokens = price(text)
+    return text
+
+
+def costs(sections: Iterable[FittedSection], room: int, price: Price) -> dict[str, int]:
+    """What each section costs by itself, all of them no more than there is."""
+    found: dict[str, int] = {}
+    for section in sections:
+        found[section.name] = min(price(section.text), room)
+        room -= found[section.name]
+    return found

@@ -1,0 +1,51 @@
+"""What happened in a conversation besides its messages: joins, topics, titles."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.sections.base import Section, SectionInput, Share, Volatility, last_entries
+from contextwright.text.quoting import quoted
+
+__all__ = ["Events"]
+
+FURTHER = 10
+"""How many messages are looked at for each event that is wanted."""
+
+
+class Events(
+    Section, Struct, frozen=True, tag="events", forbid_unknown_fields=True, omit_defaults=True
+):
+    """The newest service events of the conversation, quoted: a member chose their words."""
+
+    most: int = 10
+    volatility: Volatility = "turn"
+    priority: int = 20
+    budget: Share = None
+    heading: str = "## Recent Events"
+
+    def __post_init__(self) -> None:
+        if type(self.most) is not int or self.most < 0:
+            raise UsageError(f"most cannot be {shown(self.most)}", hint="a whole number, 0 or more")
+
+    def write(self, moment: SectionInput) -> str | None:
+        """A line for each event, oldest first, with its day."""
+        messages = moment.messages[-self.reach() :] if self.most else ()
+        events = [message for message in messages if message.kind == "event"]
+        return "\n".join(f"- {line_of(event)}" for event in events[-self.most :]) or None
+
+    def reach(self) -> int:
+        """Messages stand between events."""
+        return FURTHER * self.most
+
+    def shorten(self, text: str, longest: int) -> str:
+        """The newest events that fit."""
+        return last_entries(text, longest)
+
+
+def line_of(event: Message) -> str:
+    """An event on one line."""
+    day = event.time.date().isoformat() if event.time else "undated"
+    return f"{day}: {quoted(event.text)}"

@@ -1,0 +1,344 @@
+"""What is known beyond the conversation, as far as it helps with the newest question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.messages.times import read_time
+from contextwright.recall.lines import below_headings, heading_of, line_of
+from contextwright.recall.memories import (
+    Memory,
+    MemoryKind,
+    MemoryQuery,
+    Ranking,
+    current_facts,
+    had_part,
+)
+from contextwright.sections.base import Section, SectionInput, Share, Volatility, last_entries
+from contextwright.text.quoting import filled, one_line, quoted, quoted_lines
+
+__all__ = ["Episodes", "KeyFacts", "Memories", "PastMessages", "PastExcerpts", "UserProfile"]
+
+NAMED, UNNAMED = "# Memories about {name} (ID: {id})", "# Memories"
+LONGEST_MEMORY = 500
+LONGEST_PROFILE = 2_000
+RECENT = 30
+"""Words of so many of the newest messages are taken to be in the history, and not recalled."""
+OLDER = 4
+"""How many facts are looked at for each that is wanted, because older ones are left out."""
+ALIKE = 0.85
+"""The share of common words from which on two passages say the same."""
+
+
+class Memories(
+    Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
+):
+    """What was noted about the person who asks."""
+
+    most: int = 15
+    volatility: Volatility = "turn"
+    priority: int = 45
+    budget: Share = None
+    heading: str = NAMED
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """A line for each memory, none said twice."""
+        found = about_user(moment, "memory", self.most)
+        kept = different(found)
+        return "\n".join(f"- {quoted(one.text, LONGEST_MEMORY)}" for one in kept) or None
+
+    def title(self, moment: SectionInput) -> str:
+        """The heading with the person's name."""
+        author = moment.question.author if moment.question else None
+        if author is None or not author.id:
+            return UNNAMED if self.heading == NAMED else self.heading
+        return filled(self.heading, name=author.label, id=author.id)
+
+    def shorten(self, text: str, longest: int) -> str:
+        """The newest memories that fit."""
+        return last_entries(text, longest)
+
+
+class UserProfile(
+    Section, Struct, frozen=True, tag="user-profile", forbid_unknown_fields=True, omit_defaults=True
+):
+    """A summary of the person who asks."""
+
+    volatility: Volatility = "turn"
+    priority: int = 35
+    budget: Share = None
+    heading: str = "## User Profile"
+
+    def write(self, moment: SectionInput) -> str | None:
+        """The newest summary."""
+        found = about_user(moment, "profile", 1)
+        return "\n".join(quoted_lines(one.text, LONGEST_PROFILE) for one in found) or None
+
+
+class KeyFacts(
+    Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Labelled facts about the person who asks."""
+
+    most: int = 10
+    least: float = 0.0
+    """Only facts at least so sure."""
+    volatility: Volatility = "turn"
+    priority: int = 35
+    budget: Share = None
+    heading: str = "## Key Facts"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
+        require_share(least=self.least)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """The surest facts first; of a label, the newest fact alone."""
+        known = current_facts(about_user(moment, "fact", self.most * OLDER))
+        found = [fact for fact in known if fact.weight >= self.least]
+        found.sort(key=lambda fact: -fact.weight)
+        return "\n".join(f"- {fact_line(fact)}" for fact in found[: self.most]) or None
+
+
+class PastExcerpts(
+    Section,
+    Struct,
+    frozen=True,
+    tag="past-excerpts",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Past words that fit the newest question."""
+
+    most: int = 5
+    least: float = 0.02
+    """Only what is at least so likely to be needed."""
+    longest: int = 200
+    """Characters of one passage."""
+    ranking: Ranking = Ranking()
+    """What counts beside the question."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = None
+    heading: str = "## Relevant Past Context"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most, longest=self.longest)
+        require_share(least=self.least)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """The best first, each with how well it fits."""
+        found = [
+            passage
+            for passage in asked_for(moment, "passage", self.most * 2, ranking=self.ranking)
+            if (passage.score or 0) >= self.least
+        ]
+        found.sort(key=lambda passage: -(passage.score or 0))
+        kept = different(not_recent(found, moment.messages))[: self.most]
+        lines = [
+            f"- [Relevance: {passage.score or 0:.2f}] {attributed(passage, self.longest)}"
+            for passage in kept
+        ]
+        return "\n".join(lines) or None
+
+    def reach(self) -> int:
+        """Those that are not recalled."""
+        return RECENT
+
+
+class PastMessages(
+    Section,
+    Struct,
+    frozen=True,
+    tag="past-messages",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Past words that the newest question needs, whole and in the order in which they were said."""
+
+    tokens: int = 1_000
+    """At most so many, by a count that holds for most models."""
+    most: int = 100
+    least: float = 0.01
+    """Only what is at least so likely to be needed."""
+    ranking: Ranking = Ranking()
+    """What counts beside the question."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = None
+    heading: str = "## Recalled From Earlier"
+
+    def __post_init__(self) -> None:
+        require_counts(tokens=self.tokens, most=self.most)
+        require_share(least=self.least)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """A line for each, with its number and its speaker, below the day it was said on."""
+        asked = asked_for(moment, "passage", self.most, tokens=self.tokens, ranking=self.ranking)
+        found = [passage for passage in asked if (passage.score or 0) >= self.least]
+        kept = sorted(different(not_recent(found, moment.messages)), key=place_of)
+        entries = (
+            (heading_of(passage.at, passage.scope), line_of(*origin_of(passage), passage.text))
+            for passage in kept
+        )
+        return below_headings(entries) or None
+
+    def reach(self) -> int:
+        """Those that are not recalled."""
+        return RECENT
+
+
+class Episodes(
+    Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Events that fit the newest question, told to who had part in them."""
+
+    most: int = 3
+    least: float = 0.6
+    """Only events that weigh at least so much."""
+    volatility: Volatility = "turn"
+    priority: int = 25
+    budget: Share = None
+    heading: str = "## Memorable Events"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most)
+        require_share(least=self.least)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """Topic and summary of each."""
+        asker = asker_of(moment)
+        entries = [
+            f"- **Topic**: {one_line(episode.key or 'Unnamed')}\n"
+            f"- **Summary**: {one_line(episode.text, LONGEST_MEMORY)}"
+            for episode in asked_for(moment, "episode", self.most, least=self.least)
+            if had_part(episode, asker)  # wherever it comes from
+        ]
+        return "\n\n".join(entries) or None
+
+
+def require_counts(**numbers: int) -> None:
+    """Refuse what cannot be counted to."""
+    for name, number in numbers.items():
+        if type(number) is not int or number < 0:
+            raise UsageError(f"{name} cannot be {shown(number)}", hint="a whole number, 0 or more")
+
+
+def require_share(least: float) -> None:
+    """Refuse what nothing can reach."""
+    if type(least) not in (int, float) or not 0 <= least <= 1:
+        raise UsageError(f"least cannot be {shown(least)}", hint="from 0 to 1")
+
+
+# --- asking ----------------------------------------------------------------------------------
+
+
+def about_user(moment: SectionInput, kind: MemoryKind, most: int) -> list[Memory]:
+    """Memories about the author of the question; without one, those that are about nobody."""
+    asker = asker_of(moment)
+    if moment.memories is None:
+        return []
+    prefer = moment.question.text if moment.question else ""
+    wanted = MemoryQuery(kind=kind, about=asker, limit=most, now=moment.now, prefer=prefer)
+    found = moment.memories.recall(wanted)
+    return [memory for memory in found if asker or memory.about is None][:most]
+
+
+def asked_for(
+    moment: SectionInput,
+    kind: MemoryKind,
+    most: int,
+    *,
+    least: float = 0.0,
+    tokens: int | None = None,
+    ranking: Ranking | None = None,
+) -> list[Memory]:
+    """Memories that fit the words of the question."""
+    query = moment.question.text if moment.question else ""
+    if moment.memories is None or not query.strip():
+        return []
+    wanted = MemoryQuery(
+        kind=kind,
+        query=query,
+        limit=most,
+        now=moment.now,
+        asker=asker_of(moment),
+        min_weight=least,
+        tokens=tokens,
+        ranking=ranking or Ranking(),
+    )
+    return list(moment.memories.recall(wanted))[:most]
+
+
+def asker_of(moment: SectionInput) -> str | None:
+    """The id of who asks."""
+    author = moment.question.author if moment.question else None
+    return author.id or None if author else None
+
+
+def place_of(passage: Memory) -> tuple[str, int]:
+    """Where a passage stands among others: by its number, and those without one as they came."""
+    number = passage.meta.get("seq")
+    return (passage.scope, number) if isinstance(number, int) else ("", 0)
+
+
+def origin_of(passage: Memory) -> tuple[int | None, str]:
+    """The number of a passage and who said it."""
+    number = passage.meta.get("seq")
+    return (number if isinstance(number, int) else None), passage.author or "unknown"
+
+
+# --- saying it once --------------------------------------------------------------------------
+
+
+def attributed(memory: Memory, longest: int) -> str:
+    """What was said on one line: the day, the speaker, the words; the words alone if nobody's."""
+    if not memory.author:
+        return quoted(memory.text, longest)
+    time = read_time(memory.at) if memory.at else None
+    day = f"{time.date().isoformat()}, " if time else ""
+    name = one_line(memory.author).replace(":", ";")  # what follows the first colon was said
+    return f"{quoted(day + name)}: {one_line(memory.text, longest)}"
+
+
+def fact_line(fact: Memory) -> str:
+    """A fact with its label, which begins with a capital letter however it is stored."""
+    if not fact.key:
+        return quoted(fact.text, LONGEST_MEMORY)
+    label = one_line(fact.key.replace("_", " "))
+    return f"{quoted(label[:1].upper() + label[1:])}: {one_line(fact.text, LONGEST_MEMORY)}"
+
+
+def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
+    """Passages that the newest messages do not say themselves.
+
+    Those with a number come from a store, which knows what the window has.
+    """
+    said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
+    return [
+        passage
+        for passage in passages
+        if "seq" in passage.meta or " ".join(passage.text.split()) not in said
+    ]
+
+
+def different(passages: Iterable[Memory]) -> list[Memory]:
+    """Passages without those that say what a better one has said already."""
+    kept: list[tuple[Memory, set[str]]] = []
+    for passage in passages:
+        words = set(passage.text.casefold().split())
+        if not any(likeness(words, other) >= ALIKE for _, other in kept):
+            kept.append((passage, words))
+    return [passage for passage, _ in kept]
+
+
+def likeness(first: set[str], second: set[str]) -> float:
+    """The share of all their words that both have."""
+    return len(first & second) / max(len(first | second), 1)

@@ -1,0 +1,390 @@
+"""`AsyncStore` and `AsyncChat`: the same words for programs with an event loop.
+
+Every call runs in a thread, so that neither a disk nor another process ever holds up the loop.
+Tasks that write at the same moment share a transaction, as threads do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Unpack
+
+from msgspec import UNSET, UnsetType
+
+from contextwright.errors import UsageError
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import Opaque
+from contextwright.models import Model
+from contextwright.recall.memories import Memory, MemoryKind, MemorySource
+from contextwright.recall.packing import RecallResult
+from contextwright.recall.vectors.choose import EmbedderChoice
+from contextwright.store.chat import Chat, Said
+from contextwright.store.engines.base import Outcomes, Sync
+from contextwright.store.recall.indexing import Indexed, Progress
+from contextwright.store.records import (
+    ConversationInfo,
+    StoredMemory,
+    StoredMessage,
+    StoredSummary,
+    Turn,
+)
+from contextwright.store.rows.messages import PAGE
+from contextwright.store.rows.validation import require_name
+from contextwright.store.store import Hits, Numbers, Store
+from contextwright.summaries.policy import Summariser
+from contextwright.summaries.summary import Summary
+
+if TYPE_CHECKING:
+    from contextwright.context.context import Context
+    from contextwright.context.recipe import Recipe
+    from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
+    from contextwright.recall.episodes.refine import EpisodeWriter
+    from contextwright.store.recall.episodes import Made
+    from contextwright.store.recall.options import RecallOptions
+
+__all__ = ["AsyncChat", "AsyncStore"]
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+Opening: TypeAlias = Callable[[], Awaitable[Store]]
+
+THREADS = 32
+"""At most so many calls are under way at once; writers among them share a sync."""
+
+
+def page_of(items: Iterator[Item]) -> list[Item]:
+    """The next few items."""
+    return list(islice(items, PAGE))
+
+
+class AsyncStore:
+    """A `Store` for an event loop; it opens at the first call, or with `async with`."""
+
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        tenant: str = "",
+        sync: Sync = "full",
+        embedder: EmbedderChoice = "auto",
+    ) -> None:
+        self._open: Opening = lambda: self.run(
+            Store, place, tenant=tenant, sync=sync, embedder=embedder
+        )
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="contextwright")
+        self._opening = asyncio.Lock()
+        self._store: Store | None = None
+
+    async def store(self) -> Store:
+        """The store itself, for what needs a thread of its own."""
+        async with self._opening:
+            if self._store is None:
+                self._store = await self._open()
+            return self._store
+
+    def for_tenant(self, tenant: str) -> AsyncStore:
+        """The same store for another tenant; it shares the connections, and the end of them."""
+        require_name(tenant, "tenant", empty=True)
+
+        async def opened() -> Store:
+            return (await self.store()).for_tenant(tenant)
+
+        other = object.__new__(AsyncStore)
+        other._open, other._threads = opened, self._threads
+        other._opening, other._store = asyncio.Lock(), None
+        return other
+
+    def conversation(self, id: str) -> AsyncChat:
+        """A conversation by its name; it comes into being when something is written to it."""
+        return AsyncChat(self, require_name(id, "conversation's id"))
+
+    async def list(self) -> AsyncIterator[ConversationInfo]:
+        """All conversations, in the order in which they were made."""
+        async for details in self.each((await self.store()).list()):
+            yield details
+
+    async def forget(self, id: str) -> None:
+        """Remove a conversation and everything in it for good."""
+        await self.run((await self.store()).forget, id)
+
+    async def rename(self, id: str, new_id: str) -> None:
+        """Give a conversation another id; see `Store.rename`."""
+        await self.run((await self.store()).rename, id, new_id)
+
+    async def remember(
+        self,
+        memory: Memory | str,
+        *,
+        about: str | None = None,
+        kind: MemoryKind = "memory",
+        key: str = "",
+        scope: str = "",
+        author: str | None = None,
+        at: datetime | str | None = None,
+    ) -> str:
+        """Store a memory, or words with what they are about, and give its id."""
+        return await self.run(
+            (await self.store()).remember,
+            memory,
+            about=about,
+            kind=kind,
+            key=key,
+            scope=scope,
+            author=author,
+            at=at,
+        )
+
+    async def forget_memory(self, id: str) -> None:
+        """Remove a memory for good; `forget` removes a conversation."""
+        await self.run((await self.store()).forget_memory, id)
+
+    async def memories(
+        self,
+        *,
+        about: str | None = None,
+        kind: MemoryKind | None = None,
+        scope: str | None = None,
+    ) -> AsyncIterator[StoredMemory]:
+        """All memories, or those that fit, in the order in which they were stored."""
+        found = (await self.store()).memories(about=about, kind=kind, scope=scope)
+        async for stored in self.each(found):
+            yield stored
+
+    async def search(self, query: str, conversation: str | None = None, limit: int = 20) -> Hits:
+        """The messages that hold most of a query's words, the best first."""
+        return await self.run((await self.store()).search, query, conversation, limit)
+
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
+        """The messages of all conversations that a question needs, within a budget of tokens."""
+        return await self.run((await self.store()).recall, query, **options)
+
+    async def index(
+        self,
+        conversation: str | None = None,
+        *,
+        few: int | None = None,
+        again: bool = False,
+        words_only: bool = False,
+        progress: Progress | None = None,
+    ) -> Indexed:
+        """Bring the index up to date, words and vectors; `progress` is called in a thread."""
+        return await self.run(
+            (await self.store()).index,
+            conversation,
+            few=few,
+            again=again,
+            words_only=words_only,
+            progress=progress,
+        )
+
+    async def drop_unused_vectors(self) -> int:
+        """Remove the vectors of all embedders but the store's own."""
+        return await self.run((await self.store()).drop_unused_vectors)
+
+    async def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
+        """Store turns with one sync; each is whole or not at all, and fails on its own."""
+        return await self.run((await self.store()).add_each, turns)
+
+    async def add_all(self, turns: Iterable[Turn]) -> int:
+        """Store any number of turns, all of them or none; gives the number of messages."""
+        return await self.run((await self.store()).add_all, turns)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._store is not None:
+            await self.run(self._store.close)
+        self._threads.shutdown(wait=False)
+
+    async def run(
+        self,
+        function: Callable[Arguments, Result],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
+    ) -> Result:
+        """Call a function in one of the store's threads."""
+        loop = asyncio.get_running_loop()
+        try:
+            called = loop.run_in_executor(self._threads, lambda: function(*arguments, **named))
+        except RuntimeError:  # the threads take nothing more
+            raise UsageError("the store is closed") from None
+        return await called
+
+    async def each(self, items: Iterator[Item]) -> AsyncIterator[Item]:
+        """Items that are fetched in a thread, some at a time."""
+        while page := await self.run(page_of, items):
+            for item in page:
+                yield item
+
+    async def __aenter__(self) -> AsyncStore:
+        await self.store()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+class AsyncChat:
+    """One conversation of an `AsyncStore`."""
+
+    def __init__(self, store: AsyncStore, id: str) -> None:
+        self.store, self.id = store, id
+
+    async def add(self, turn: Said, key: str | None = None) -> list[int]:
+        """Store a message, or several as one turn, and give their numbers once they are durable."""
+        return await self.store.run((await self._chat()).add, turn, key)
+
+    async def hide(self, seq: int) -> None:
+        """Keep a message out of every context; `show` brings it back."""
+        await self.store.run((await self._chat()).hide, seq)
+
+    async def show(self, seq: int) -> None:
+        """Let a message into contexts again, whether it was hidden or deleted."""
+        await self.store.run((await self._chat()).show, seq)
+
+    async def delete(self, seq: int) -> None:
+        """Keep a message out of every context, for readers to see as deleted; it is not lost."""
+        await self.store.run((await self._chat()).delete, seq)
+
+    async def pin(self, seq: int) -> None:
+        """Let no window drop a message."""
+        await self.store.run((await self._chat()).pin, seq)
+
+    async def unpin(self, seq: int) -> None:
+        """Let windows drop a message again."""
+        await self.store.run((await self._chat()).unpin, seq)
+
+    async def update(
+        self,
+        *,
+        title: str | None | UnsetType = UNSET,
+        agent: str | None | UnsetType = UNSET,
+        settings: dict[str, Any] | UnsetType = UNSET,
+    ) -> None:
+        """Set what is said about the conversation; what is left out stays."""
+        chat = await self._chat()
+        await self.store.run(chat.update, title=title, agent=agent, settings=settings)
+
+    async def fork(self, new_id: str, at: int | None = None) -> AsyncChat:
+        """A new conversation that goes on after one of the messages; nothing is copied."""
+        await self.store.run((await self._chat()).fork, new_id, at)
+        return self.store.conversation(new_id)
+
+    async def read(self, start: int = 0, stop: int | None = None) -> AsyncIterator[StoredMessage]:
+        """Messages from one number up to, and without, another, in order, as they are asked for."""
+        async for stored in self.store.each((await self._chat()).read(start, stop)):
+            yield stored
+
+    async def tail(self, count: int) -> list[StoredMessage]:
+        """The last messages, in order."""
+        return await self.store.run((await self._chat()).tail, count)
+
+    async def length(self) -> int:
+        """How many messages there are, hidden and deleted ones included."""
+        return await self.store.run((await self._chat()).length)
+
+    async def details(self) -> ConversationInfo:
+        """What is known about the conversation besides its messages."""
+        return await self.store.run((await self._chat()).details)
+
+    async def context(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: MemorySource | None = None,
+        at: int | None = None,
+    ) -> Context:
+        """The best valid request within the budget, with its receipt."""
+        return await self.store.run(
+            (await self._chat()).context,
+            recipe,
+            model=model,
+            format=format,
+            tools=tools,
+            now=now,
+            budget=budget,
+            memories=memories,
+            at=at,
+        )
+
+    async def search(self, query: str, limit: int = 20) -> Hits:
+        """The messages that hold most of a query's words, best first, then newest."""
+        return await self.store.run((await self._chat()).search, query, limit)
+
+    async def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
+        """The messages that a question needs, within a budget of tokens, in their order."""
+        return await self.store.run((await self._chat()).recall, query, **options)
+
+    async def episodes(
+        self, *, participant: str | None = None, min_weight: float = 0.0
+    ) -> list[StoredMemory]:
+        """The events remembered of this conversation, in the order in which they were stored."""
+        return await self.store.run(
+            (await self._chat()).episodes, participant=participant, min_weight=min_weight
+        )
+
+    async def make_episodes(
+        self,
+        writer: EpisodeWriter | None = None,
+        *,
+        boundaries: EpisodeRules | None = None,
+        now: datetime | None = None,
+        embed: Embed | None = None,
+    ) -> Made:
+        """Make memories of what was talked about since the last time; `writer` runs in a thread."""
+        chat = await self._chat()
+        return await self.store.run(
+            chat.make_episodes, writer, boundaries=boundaries, now=now, embed=embed
+        )
+
+    async def summarise(
+        self,
+        recipe: Recipe,
+        *,
+        model: str | Model,
+        summariser: Summariser | None = None,
+        format: str | None = None,
+        tools: Sequence[Tool | Opaque] | None = None,
+        now: datetime | None = None,
+        budget: int | None = None,
+        memories: MemorySource | None = None,
+    ) -> Summary | None:
+        """Write the summary that the next context of this recipe would lack, and store it."""
+        return await self.store.run(
+            (await self._chat()).summarise,
+            recipe,
+            model=model,
+            summariser=summariser,
+            format=format,
+            tools=tools,
+            now=now,
+            budget=budget,
+            memories=memories,
+        )
+
+    async def summaries(self) -> list[StoredSummary]:
+        """The summaries that are stored, those made one way together, in order."""
+        return await self.store.run((await self._chat()).summaries)
+
+    async def undo_summary(self, recipe: Recipe) -> Summary | None:
+        """Remove the newest summary that this recipe tells; the one before it stands again."""
+        return await self.store.run((await self._chat()).undo_summary, recipe)
+
+    async def _chat(self) -> Chat:
+        return (await self.store.store()).conversation(self.id)

@@ -1,0 +1,1 @@
+"""Checking, repairing and copying a store."""

@@ -1,0 +1,273 @@
+"""A whole store into another: every tenant, conversation by conversation, each whole or not at all.
+
+Rows go over as they are, so that messages stay the same byte for byte. What is there already is
+compared and not written again: an interrupted copy goes on where it was, and a later one brings
+what is new. Memories go over too; the index of words and vectors is made anew by the first search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.errors import Conflict, StoreError
+from contextwright.store.care.entries import (
+    CALLS,
+    MARKS,
+    MESSAGES,
+    TURNS,
+    Entry,
+    content_of,
+    entries_of,
+    entry_of,
+    named,
+    pages,
+    whole_of,
+)
+from contextwright.store.engines.base import Connection, Engine, Row, Work
+from contextwright.store.recall import episodes
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows import summaries
+from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
+
+__all__ = ["Copied", "copy"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+GROUP = 2_000
+"""Messages of small conversations that are written in one transaction."""
+
+CREATE = """
+INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
+INTO = "INSERT INTO {table} ({columns}) VALUES ({places})"
+
+
+class Copied(Struct):
+    """What a copy did."""
+
+    conversations: int = 0
+    messages: int = 0
+    known: int = 0
+    """Messages that were there already."""
+    memories: int = 0
+    damaged: list[str] = []
+    """Messages of the source that cannot be read; the target has stand-ins for them."""
+    digest: str = ""
+    """Of all that the source holds; that of the target was the same."""
+
+
+def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Copied:
+    """Copy everything, and compare both sides at the end.
+
+    The target may be empty, or hold the beginning of what comes. Messages and memories have to
+    agree; titles, settings, marks and episodes become those of the source. Its other conversations
+    are left alone.
+
+    Raises:
+        Conflict: a conversation or a memory of the target is another; nothing was written.
+        StoreError: the two differ at the end.
+    """
+    entries = source.read(entries_of)
+    there = {(entry.tenant, entry.id): entry for entry in target.read(entries_of)}
+    done = Copied(len(entries))
+    for entry in entries:
+        known = there.get((entry.tenant, entry.id))
+        if known is not None:
+            require_beginning(source, target, entry, known)
+            done.known += known.own
+    notes.require_agreement(source, target)
+    total, moved = 2 * sum(entry.own for entry in entries), 0
+    brought: list[Entry] = []
+    for group in groups_of(entries):
+        works = [bringing(source, entry, there.get((entry.tenant, entry.id))) for entry in group]
+        written = target.write_alone(together(works))
+        brought += [entry for entry in written if entry is not None]
+        moved += sum(entry.own for entry in group)
+        if progress is not None:
+            progress(moved, total)
+    done.messages = sum(entry.own for entry in brought) - done.known
+    whole = blake2b(digest_size=16)
+    for entry in brought:
+        whole.update(require_same(source, target, entry))
+        done.damaged += damaged_in(target, entry)
+        moved += entry.own
+        if progress is not None:
+            progress(min(moved, total), total)
+    done.memories = notes.copy(source, target)
+    episodes.copy(source, target)
+    done.digest = whole.hexdigest()
+    return done
+
+
+def bringing(source: Engine, entry: Entry, seen: Entry | None) -> Work[Entry | None]:
+    """The work of copying one conversation."""
+    return lambda connection: bring(connection, source, entry, seen)
+
+
+def together(works: Sequence[Work[Entry | None]]) -> Work[list[Entry | None]]:
+    """Several works as one."""
+    return lambda connection: [work(connection) for work in works]
+
+
+def groups_of(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Conversations that are written together."""
+    group: list[Entry] = []
+    size = 0
+    for entry in entries:
+        group.append(entry)
+        size += entry.own + 1
+        if size >= GROUP:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None) -> Entry | None:
+    """Write what the target lacks of a conversation; gives it as it was copied.
+
+    `seen` is what the target held when it was compared. None: it was forgotten meanwhile.
+    """
+    entry, marks, calls = source.read(lambda one: state_of(one, old))
+    if entry is None:
+        return None
+    known = locked(connection, entry)
+    if (known and (known.number, known.last)) != (seen and (seen.number, seen.last)):
+        hint = "nobody else may write there during a copy"
+        raise Conflict(f"{named(entry)} of the target was changed meanwhile", hint=hint)
+    if known is None:
+        number, after = created(connection, entry), entry.before
+    elif is_same_state(connection, entry, marks, known):
+        bring_summaries(connection, source, entry, known.number)
+        return entry
+    else:
+        number, after = known.number, known.last
+        make_room(connection, entry, number)
+    for rows in pages(source, MESSAGES, entry.number, after, entry.last):
+        insert(connection, "messages", "seq, joins, kind, body, length", number, rows)
+    for rows in pages(source, TURNS, entry.number, after, entry.last):
+        insert(connection, "turns", "first, count, key", number, rows)
+    insert(connection, "marks", "seq, visibility, pinned", number, marks)
+    insert(connection, "open_calls", "seq, part, id, name", number, calls)
+    bring_summaries(connection, source, entry, number)
+    return entry
+
+
+def locked(connection: Connection, entry: Entry) -> Entry | None:
+    """A conversation of the target, which nobody else changes until the end."""
+    known = entry_of(connection, entry.tenant, entry.id)
+    if known is None:
+        return None
+    lock = f"SELECT last FROM heads WHERE conversation = ?{connection.for_update}"
+    connection.rows(lock, known.number)
+    return entry_of(connection, entry.tenant, entry.id)
+
+
+def is_same_state(connection: Connection, entry: Entry, marks: Sequence[Row], known: Entry) -> bool:
+    """Whether the target has it all already."""
+    about = (known.last, known.title, known.agent, known.settings)
+    if about != (entry.last, entry.title, entry.agent, entry.settings):
+        return False
+    return connection.rows(MARKS, known.number) == marks
+
+
+def state_of(connection: Connection, old: Entry) -> tuple[Entry | None, list[Row], list[Row]]:
+    """A conversation with its marks and the calls that wait, all of one moment."""
+    entry = entry_of(connection, old.tenant, old.id)
+    if entry is None or entry.number != old.number:
+        return None, [], []
+    marks, calls = connection.rows(MARKS, old.number), connection.rows(CALLS, old.number)
+    return entry, marks, calls
+
+
+def created(connection: Connection, entry: Entry) -> int:
+    """Make a conversation; gives the number it has here."""
+    parent = None
+    if entry.parent is not None:
+        above = entry_of(connection, entry.tenant, entry.parent)
+        parent = None if above is None else above.number
+    about = (entry.title, entry.agent, entry.settings, parent, entry.fork_at, entry.created)
+    ((number,),) = connection.rows(CREATE, entry.tenant, entry.id, *about)
+    head = "INSERT INTO heads (conversation, last, marked, length) VALUES (?, ?, ?, ?)"
+    connection.run(head, number, entry.last, entry.marked, entry.length)
+    return number
+
+
+def make_room(connection: Connection, entry: Entry, number: int) -> None:
+    """Take away what changes over time, for the source's to come."""
+    connection.run(
+        "UPDATE conversations SET title = ?, agent = ?, settings = ? WHERE number = ?",
+        *(entry.title, entry.agent, entry.settings, number),
+    )
+    head = "UPDATE heads SET last = ?, length = ?, marked = marked + 1 WHERE conversation = ?"
+    connection.run(head, entry.last, entry.length, number)
+    for table in ("marks", "open_calls", "summaries"):
+        connection.run(f"DELETE FROM {table} WHERE conversation = ?", number)
+
+
+def bring_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
+    """Summaries too, of what is copied: those that a model wrote cannot be made again."""
+    rows = source.read(lambda one: one.rows(summaries.ROWS, entry.number))
+    fitting = [(number, *row) for row in rows if row[1] <= entry.last]
+    connection.run_many(summaries.INSERT, fitting)
+
+
+def insert(
+    connection: Connection, table: str, columns: str, number: int, rows: Iterable[Row]
+) -> None:
+    """Add rows to a conversation; the names are ours."""
+    places = ", ".join("?" * (columns.count(",") + 2))
+    sql = INTO.format(table=table, columns=f"conversation, {columns}", places=places)
+    connection.run_many(sql, [(number, *row) for row in rows])
+
+
+# --- comparing -----------------------------------------------------------------------------------
+
+
+def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry) -> None:
+    """Refuse a target that holds another conversation of this name."""
+    fork = (entry.parent, entry.fork_at)
+    if fork != (known.parent, known.fork_at):
+        raise conflict(entry, "was forked elsewhere, or not at all")
+    if known.last > entry.last:
+        raise conflict(entry, f"has {known.last:,} messages, the source {entry.last:,}")
+    if content_of(source, entry, known.last) != content_of(target, known, known.last):
+        raise conflict(entry, "holds other messages")
+
+
+def damaged_in(target: Engine, entry: Entry) -> list[str]:
+    """Name the messages of a copied conversation that are stand-ins for damaged ones."""
+    there = target.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
+    if there is None:
+        return []
+    return [
+        f"{named(entry)}: {damage}"
+        for rows in pages(target, MESSAGES, there.number, there.before, entry.last)
+        for seq, _, _, body, _ in rows
+        if STAND_IN in body and (damage := damage_of(read_message(body), seq))
+    ]
+
+
+def conflict(entry: Entry, reason: str) -> Conflict:
+    """The error about a target that cannot be gone on with."""
+    hint = "copy into another store, or forget it there; nothing was written"
+    return Conflict(f"{named(entry)} of the target {reason}", hint=hint)
+
+
+def require_same(source: Engine, target: Engine, entry: Entry) -> bytes:
+    """The digest of a conversation on both sides."""
+    there = target.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
+    here = source.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
+    if here is not None and there is not None:
+        digest = whole_of(source, here, entry.last)
+        if digest == whole_of(target, there, entry.last):
+            return digest
+    hint = "it was changed while it was copied? run cw copy again"
+    raise StoreError(f"{named(entry)} differs between the two stores", hint=hint)

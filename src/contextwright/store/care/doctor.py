@@ -1,0 +1,110 @@
+"""Is a store in order, and what can be put right: `examine` looks, `mend` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.errors import StoreError
+from contextwright.store.care.examination import Examination, patient_of
+from contextwright.store.care.health import Facts, health_of
+from contextwright.store.care.lengths import length_findings
+from contextwright.store.engines.base import Connection, Engine
+from contextwright.store.records import Finding
+
+__all__ = ["Report", "examine", "mend"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+ROUNDS = 3
+"""How often a conversation is looked at while it is repaired: one repair may call for another."""
+
+COUNT = "SELECT count(*) FROM conversations"
+NUMBERS = "SELECT number FROM conversations WHERE number > ? ORDER BY number LIMIT 500"
+
+
+class Report(Struct):
+    """What was looked at, and what was found."""
+
+    facts: Facts
+    findings: list[Finding]
+    conversations: int = 0
+    messages: int = 0
+
+
+def examine(engine: Engine, *, progress: Progress | None = None) -> Report:
+    """Look at the database and at every conversation of every tenant.
+
+    Each conversation is seen at one moment; others may write meanwhile.
+    """
+    report = Report(*health_of(engine))
+    if any(finding.code == "database" for finding in report.findings):
+        return report
+    is_damaged = any(finding.code == "integrity" for finding in report.findings)
+    try:
+        examine_each(engine, report, progress)
+    except StoreError as error:
+        if not is_damaged:
+            raise
+        report.findings.append(Finding("database", f"{error.args[0]}; bring back a backup"))
+    return report
+
+
+def examine_each(engine: Engine, report: Report, progress: Progress | None) -> None:
+    """Look at every conversation, as far as a damaged file can be read."""
+    ((total,),) = engine.read(lambda connection: connection.rows(COUNT))
+    for number in numbers_of(engine):
+        found, messages = engine.read(lambda connection, one=number: look(connection, one))
+        report.findings.extend(found)
+        report.conversations += 1
+        report.messages += messages
+        if progress is not None:
+            progress(report.conversations, max(total, report.conversations))
+
+
+def mend(engine: Engine, report: Report) -> list[Finding]:
+    """Put right what can be told from the rest, and give what was found and mended.
+
+    Every conversation is looked at again in the transaction that mends it.
+    """
+    ill = {finding.conversation for finding in report.findings if finding.cure is not None}
+    mended: list[Finding] = []
+    for number in sorted(one for one in ill if one is not None):
+        mended += engine.write_alone(lambda connection, one=number: cured(connection, one))
+    return mended
+
+
+def cured(connection: Connection, number: int) -> list[Finding]:
+    """What could be put right in one conversation, and was."""
+    connection.rows(f"SELECT last FROM heads WHERE conversation = ?{connection.for_update}", number)
+    mended: list[Finding] = []
+    for _ in range(ROUNDS):
+        found, _ = look(connection, number)
+        curable = [finding for finding in found if finding.cure is not None]
+        if not curable:
+            break
+        for finding in curable:
+            if finding.cure is not None:
+                connection.run_many(finding.cure.sql, finding.cure.rows)
+        mended += curable
+    return mended
+
+
+def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
+    """What is wrong with one conversation, and how many messages were read."""
+    patient = patient_of(connection, number)
+    if patient is None:
+        return [], 0
+    examined = Examination(connection, patient)
+    found = [*examined.findings(), *length_findings(examined)]
+    return found, examined.messages
+
+
+def numbers_of(engine: Engine) -> Iterator[int]:
+    """The numbers of all conversations."""
+    after = 0
+    while page := engine.read(lambda connection, after=after: connection.rows(NUMBERS, after)):
+        yield from (number for (number,) in page)
+        after = page[-1][0]

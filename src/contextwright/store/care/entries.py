@@ -1,0 +1,127 @@
+"""Conversations as rows, for whoever takes them whole: read in pages, known by their digests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import shown
+from contextwright.store.engines.base import Connection, Engine, Row
+from contextwright.store.rows.damage import is_damaged, stand_in_body
+
+__all__ = [
+    "CALLS",
+    "Entry",
+    "MARKS",
+    "MESSAGES",
+    "TURNS",
+    "content_of",
+    "entries_of",
+    "entry_of",
+    "named",
+    "pages",
+    "whole_of",
+]
+
+ENTRIES = """
+SELECT c.number, c.tenant, c.id, c.title, c.agent, c.settings, p.id, c.fork_at, c.created,
+    h.last, h.marked, h.length
+FROM conversations c JOIN heads h ON h.conversation = c.number
+LEFT JOIN conversations p ON p.number = c.parent"""
+ALL = f"{ENTRIES} ORDER BY c.number"
+NAMED = f"{ENTRIES} WHERE c.tenant = ? AND c.id = ?"
+MESSAGES = """
+SELECT seq, joins, kind, body, length FROM messages
+WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 500"""
+TURNS = """
+SELECT first, count, key FROM turns
+WHERE conversation = ? AND first > ? AND first <= ? ORDER BY first LIMIT 500"""
+MARKS = "SELECT seq, visibility, pinned FROM marks WHERE conversation = ? ORDER BY seq"
+CALLS = """
+SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"""
+
+
+class Entry(Struct, frozen=True):
+    """A conversation as its rows in `conversations` and `heads` tell."""
+
+    number: int
+    tenant: str
+    id: str
+    title: str | None
+    agent: str | None
+    settings: str
+    parent: str | None
+    fork_at: int | None
+    created: str
+    last: int
+    marked: int
+    length: int
+
+    @property
+    def before(self) -> int:
+        """The last message that is a parent's."""
+        return self.fork_at or 0
+
+    @property
+    def own(self) -> int:
+        """How many messages are its own."""
+        return self.last - self.before
+
+
+def entries_of(connection: Connection) -> list[Entry]:
+    """All conversations of all tenants, at one moment: no fork is without its parent."""
+    return [Entry(*row) for row in connection.rows(ALL)]
+
+
+def entry_of(connection: Connection, tenant: str, id: str) -> Entry | None:
+    """A conversation by its name."""
+    for row in connection.rows(NAMED, tenant, id):
+        return Entry(*row)
+    return None
+
+
+def pages(
+    engine: Engine, sql: str, number: int, after: int, last: int, *more: int
+) -> Iterator[list[Row]]:
+    """Rows of a conversation behind one number and up to another, some at a time."""
+    while rows := engine.read(
+        lambda connection, after=after: connection.rows(sql, number, after, last, *more)
+    ):
+        yield [with_stand_in(row) for row in rows] if sql is MESSAGES else rows
+        after = rows[-1][0]
+
+
+def with_stand_in(row: Row) -> Row:
+    """Return the row of a message, with a stand-in for a body that is damaged."""
+    seq, joins, kind, body, length = row
+    if is_damaged(body):
+        return seq, None, None, stand_in_body(body), length
+    return seq, joins, kind, body if isinstance(body, str) else bytes(body).decode(), length
+
+
+def whole_of(engine: Engine, entry: Entry, last: int) -> bytes:
+    """The digest of all that is kept of a conversation, up to a message."""
+    marks = engine.read(lambda connection: connection.rows(MARKS, entry.number))
+    about = [entry.tenant, entry.id, entry.title, entry.agent, entry.settings]
+    about += [entry.parent, entry.fork_at]
+    digest = blake2b(msgspec.json.encode([about, marks]), digest_size=16)
+    digest.update(content_of(engine, entry, last))
+    return digest.digest()
+
+
+def content_of(engine: Engine, entry: Entry, last: int) -> bytes:
+    """The digest of a conversation's own messages and turns, up to a message."""
+    digest = blake2b(digest_size=16)
+    for sql in (MESSAGES, TURNS):
+        for rows in pages(engine, sql, entry.number, entry.before, last):
+            digest.update(b"".join(msgspec.json.encode(row) for row in rows))
+    return digest.digest()
+
+
+def named(entry: Entry) -> str:
+    """A conversation in words."""
+    tenant = f" of {shown(entry.tenant)}" if entry.tenant else ""
+    return f"conversation {shown(entry.id)}{tenant}"

@@ -1,0 +1,313 @@
+"""One conversation, looked at row by row: numbers, turns, joins, marks, open calls, vectors.
+
+Everything is seen in one transaction. What can be told from the rest comes with a cure; messages
+and turns are never among that: a message that is lost is reported and stays lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import shown
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall
+from contextwright.store.engines.base import Connection
+from contextwright.store.recall import vectors
+from contextwright.store.records import Cure, Finding
+from contextwright.store.rows import conversations
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows import open_calls as calls
+from contextwright.store.rows.damage import damage_of, stand_in_body
+from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.turns import marks_of
+from contextwright.store.rows.validation import decode_message
+
+__all__ = ["Examination", "Patient", "patient_of"]
+
+PATIENT = """
+SELECT c.number, c.tenant, c.id, c.settings, c.parent, c.fork_at, h.last, h.marked, p.tenant, q.last
+FROM conversations c
+LEFT JOIN heads h ON h.conversation = c.number
+LEFT JOIN conversations p ON p.number = c.parent
+LEFT JOIN heads q ON q.conversation = c.parent
+WHERE c.number = ?"""
+HOLES = """
+SELECT seq, next FROM (
+    SELECT seq, lead(seq) OVER (ORDER BY seq) AS next
+    FROM messages WHERE conversation = ?) AS places
+WHERE next <> seq + 1 LIMIT 20"""
+GAPS = """
+SELECT first, count, next FROM (
+    SELECT first, count, lead(first) OVER (ORDER BY first) AS next
+    FROM turns WHERE conversation = ?) AS tiles
+WHERE count < 1 OR next <> first + count LIMIT 20"""
+HALVES = """
+SELECT first, count, there FROM (
+    SELECT t.first, t.count, (
+        SELECT count(*) FROM messages m WHERE m.conversation = t.conversation
+        AND m.seq >= t.first AND m.seq < t.first + t.count) AS there
+    FROM turns t WHERE t.conversation = ?) AS filled
+WHERE there <> count LIMIT 20"""
+BAD_JOINS = """
+SELECT m.seq, m.joins FROM messages m
+WHERE m.conversation = ? AND m.joins IS NOT NULL AND (
+    m.joins < 1 OR m.joins >= m.seq OR (m.joins > ? AND NOT EXISTS (
+        SELECT 1 FROM messages o WHERE o.conversation = m.conversation AND o.seq = m.joins)))
+LIMIT 20"""
+OWN = """
+SELECT seq, kind, body FROM messages
+WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500"""
+WAITING = "SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"
+SET_ASIDE = """
+UPDATE messages SET body = ?, kind = NULL, joins = NULL WHERE conversation = ? AND seq = ?"""
+KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
+DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
+
+
+class Patient(Struct, frozen=True):
+    """A conversation as its own row and its head tell."""
+
+    number: int
+    tenant: str
+    id: str
+    settings: str
+    parent: int | None
+    fork_at: int | None
+    last: int | None
+    marked: int | None
+    parent_tenant: str | None
+    parent_last: int | None
+
+    @property
+    def before(self) -> int:
+        """The last message that is a parent's."""
+        return self.fork_at or 0
+
+    @property
+    def where(self) -> str:
+        """The conversation in words."""
+        tenant = f" of {shown(self.tenant)}" if self.tenant else ""
+        return f"conversation {shown(self.id)}{tenant}"
+
+
+def patient_of(connection: Connection, number: int) -> Patient | None:
+    """A conversation by its number; None if it was forgotten meanwhile."""
+    for row in connection.rows(PATIENT, number):
+        return Patient(*row)
+    return None
+
+
+class Examination:
+    """All there is to find about one conversation, within one transaction."""
+
+    def __init__(self, connection: Connection, patient: Patient) -> None:
+        self.connection, self.patient = connection, patient
+        self.messages = 0
+        self._is_readable = True
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong, in the order of what depends on what."""
+        yield from self._name()
+        yield from self._numbers()
+        yield from self._joins()
+        yield from self._marks()
+        yield from self._summaries()
+        yield from self._bodies()
+        yield from self._open_calls()
+        yield from self._vectors()
+
+    def found(self, code: str, problem: str, cure: Cure | None = None) -> Finding:
+        """A finding about this conversation."""
+        return Finding(code, problem, self.patient.number, self.patient.where, cure)
+
+    @cached_property
+    def numbers(self) -> tuple[int, int | None, int | None]:
+        """How many messages of its own there are, the first and the last number."""
+        sql = "SELECT count(*), min(seq), max(seq) FROM messages WHERE conversation = ?"
+        ((count, first, last),) = self.connection.rows(sql, self.patient.number)
+        return count, first, last
+
+    @cached_property
+    def head(self) -> conversations.Head:
+        """The conversation with those it was forked from."""
+        return conversations.require(self.connection, self.patient.tenant, self.patient.id)
+
+    @property
+    def end(self) -> int:
+        """The number of the last message that is there."""
+        return self.numbers[2] or self.patient.before
+
+    # --- names and numbers -------------------------------------------------------------------
+
+    def _name(self) -> Iterator[Finding]:
+        patient = self.patient
+        try:
+            msgspec.json.decode(patient.settings, type=dict)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            yield self.found("settings", "its settings cannot be read")
+        if patient.parent is None:
+            return
+        if patient.parent_tenant != patient.tenant:
+            yield self.found("fork", "the conversation it was forked from is not there")
+        elif patient.before > (patient.parent_last or 0):
+            problem = f"it was forked at {patient.before}, behind the end of its parent"
+            yield self.found("fork", problem)
+
+    def _numbers(self) -> Iterator[Finding]:
+        """Messages without holes, turns that cover them, and a head that knows the last."""
+        number, before = self.patient.number, self.patient.before
+        count, first, _ = self.numbers
+        begins = first is None or first == before + 1
+        is_whole = begins and count == self.end - before
+        if not begins:
+            yield self.found("hole", f"messages {before + 1} to {(first or 0) - 1} are missing")
+        if not is_whole:
+            for seq, after in self.connection.rows(HOLES, number):
+                yield self.found("hole", f"messages {seq + 1} to {after - 1} are missing")
+        ends = "SELECT min(first), max(first + count) - 1 FROM turns WHERE conversation = ?"
+        ((opening, closing),) = self.connection.rows(ends, number)
+        gaps = self.connection.rows(GAPS, number)
+        for turn, size, _ in gaps:
+            yield self.found("turns", f"nothing joins the turn at {turn}, of {size}, to the next")
+        covers = (opening, closing) == ((before + 1, self.end) if count else (None, None))
+        if not covers or not is_whole:
+            for turn, size, there in self.connection.rows(HALVES, number):
+                yield self.found("half", f"of the turn at {turn} {there} of {size} are there")
+        if not covers and is_whole and (closing or before) < self.end:
+            problem = f"messages {(closing or before) + 1} to {self.end} are of no turn"
+            yield self.found("turns", problem)
+        yield from self._head(is_whole and covers and not gaps)
+
+    def _head(self, is_sound: bool) -> Iterator[Finding]:
+        """The last number; where messages and turns agree, it is theirs."""
+        patient, end = self.patient, self.end
+        if patient.last is None:
+            yield self.found("head", "it has no row in heads")
+        elif patient.last != end:
+            sql = "UPDATE heads SET last = ? WHERE conversation = ?"
+            cure = Cure(sql, ((end, patient.number),), f"the last number is {end} again")
+            problem = f"its head says {patient.last}, the last message is {end}"
+            yield self.found("head", problem, cure if is_sound else None)
+
+    # --- what refers to messages ---------------------------------------------------------------
+
+    def _joins(self) -> Iterator[Finding]:
+        for seq, joins in self.connection.rows(BAD_JOINS, self.patient.number, self.patient.before):
+            yield self.found("joins", f"message {seq} answers {joins}, which is not there")
+
+    def _marks(self) -> Iterator[Finding]:
+        number = self.patient.number
+        sql = "SELECT seq FROM marks WHERE conversation = ? AND (seq < 1 OR seq > ?)"
+        astray = [seq for (seq,) in self.connection.rows(sql, number, self.end)]
+        if astray:
+            drop = "DELETE FROM marks WHERE conversation = ? AND seq = ?"
+            rows = tuple((number, seq) for seq in astray)
+            cure = Cure(drop, rows, "they are gone")
+            yield self.found("marks", f"{len(astray):,} marks are of no message", cure)
+
+    def _summaries(self) -> Iterator[Finding]:
+        """Summaries of messages that are there, for who could tell what others say."""
+        number = self.patient.number
+        sql = "SELECT name, last FROM summaries WHERE conversation = ? AND (last < 1 OR last > ?)"
+        rows = tuple((number, *row) for row in self.connection.rows(sql, number, self.end))
+        if rows:
+            drop = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+            cure = Cure(drop, rows, "they are gone")
+            yield self.found("summaries", f"{len(rows):,} are of messages not there", cure)
+
+    @cached_property
+    def marked(self) -> set[int]:
+        """The messages that have a mark."""
+        sql = "SELECT seq FROM marks WHERE conversation = ?"
+        return {seq for (seq,) in self.connection.rows(sql, self.patient.number)}
+
+    def _bodies(self) -> Iterator[Finding]:
+        """Every message is read, and held against what was noted beside it."""
+        number, after = self.patient.number, self.patient.before
+        unmarked: list[tuple[str | int | None, ...]] = []
+        while page := self.connection.rows(OWN, number, after):
+            after = page[-1][0]
+            self.messages += len(page)
+            for seq, kind, body in page:
+                message = decoded(body)
+                if message is None:
+                    self._is_readable = False
+                    rows = ((stand_in_body(body), number, seq),)
+                    cure = Cure(SET_ASIDE, rows, "it is set aside as a deleted message")
+                    yield self.found("body", f"message {seq} cannot be read", cure)
+                    continue
+                if kind != kind_of(message):
+                    yield self.found("kind", f"message {seq} is noted as of another kind")
+                said = marks_of(message)
+                if said and seq not in self.marked and not damage_of(message, seq):
+                    unmarked.append((number, seq, *said))
+        if unmarked:
+            sql = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
+            cure = Cure(sql, tuple(unmarked), "they are marked as they say")
+            problem = f"{len(unmarked):,} hidden or pinned messages have no mark"
+            yield self.found("marks", problem, cure)
+
+    # --- open calls ----------------------------------------------------------------------------
+
+    def _open_calls(self) -> Iterator[Finding]:
+        """Calls that wait are calls; all of them wait, where nothing was ever hidden."""
+        number = self.patient.number
+        waiting = [tuple(row) for row in self.connection.rows(WAITING, number)]
+        astray = [row for row in waiting if not self._is_call(row[0], row[1])]
+        if astray:
+            rows = tuple((number, seq, part) for seq, part, _, _ in astray)
+            cure = Cure(DROP_CALL, rows, "they are gone")
+            yield self.found("calls", f"{len(astray):,} waiting calls are of no message", cure)
+        if self.patient.marked or self.patient.parent is not None or not self._is_readable:
+            return  # what waits depends on what was hidden when
+        wanted = calls.unanswered(self._own_calls())
+        extra = set(waiting) - set(wanted) - set(astray)
+        if extra:
+            rows = tuple((number, seq, part) for seq, part, _, _ in extra)
+            cure = Cure(DROP_CALL, rows, "they are gone")
+            yield self.found("calls", f"{len(extra):,} waiting calls were answered", cure)
+        lost = set(wanted) - set(waiting)
+        if lost:
+            cure = Cure(KEEP_CALL, tuple((number, *call) for call in lost), "they wait again")
+            yield self.found("calls", f"{len(lost):,} calls without a result do not wait", cure)
+
+    def _is_call(self, seq: int, part: int) -> bool:
+        """Whether there is a call at this place."""
+        for row in reading.rows_between(self.connection, self.head, reading.BODIES, seq, seq):
+            message = decoded(row[1])
+            if message is None:
+                return True  # who can tell
+            return 0 <= part < len(message.parts) and type(message.parts[part]) is ToolCall
+        return False
+
+    def _own_calls(self) -> Iterator[tuple[int, Message]]:
+        """Its messages that call or answer."""
+        after = self.patient.before
+        while page := self.connection.rows(OWN, self.patient.number, after):
+            after = page[-1][0]
+            for seq, _, body in page:
+                message = decode_message(body)
+                if message.calls or message.results:
+                    yield seq, message
+
+    # --- vectors -------------------------------------------------------------------------------
+
+    def _vectors(self) -> Iterator[Finding]:
+        """Pages that can be read, and follow each other from the first message on."""
+        number = self.patient.number
+        for fault in vectors.faults(self.connection, number, self.patient.before, self.end):
+            rows = ((number, fault.embedder, fault.first),)
+            cure = Cure(vectors.REMOVE, rows, "they are gone, and made anew when they are needed")
+            yield self.found("vectors", fault.problem, cure)
+
+
+def decoded(body: str) -> Message | None:
+    """A message; None if nobody can read it."""
+    try:
+        return decode_message(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

@@ -1,0 +1,46 @@
+"""The length of a conversation up to each of its messages, held against the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contextwright.store.care.examination import Examination
+from contextwright.store.engines.lengths import length_until
+from contextwright.store.records import Cure, Finding
+from contextwright.store.rows.damage import STAND_IN, read_message
+from contextwright.windows.ruler import length_of
+
+__all__ = ["length_findings"]
+
+PAGE = 500
+ROWS = """
+SELECT seq, body, length FROM messages WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+HEAD = "SELECT length FROM heads WHERE conversation = ?"
+SET = "UPDATE messages SET length = ? WHERE conversation = ? AND seq = ?"
+SET_HEAD = "UPDATE heads SET length = ? WHERE conversation = ?"
+
+
+def length_findings(examined: Examination) -> Iterator[Finding]:
+    """Lengths that are not those of the messages: stepped windows would cut elsewhere.
+
+    Behind a message that is missing, and at one that is damaged, the length that is there is taken
+    as it is.
+    """
+    connection, patient = examined.connection, examined.patient
+    number, seq = patient.number, patient.before
+    length = length_until(connection, patient.parent, seq) if patient.parent else 0
+    wrong: list[tuple[int, int, int]] = []
+    while rows := connection.rows(ROWS, number, seq, PAGE):
+        for following, body, stored in rows:
+            message = read_message(body)
+            is_known = following == seq + 1 and STAND_IN not in message.meta
+            length = length + length_of(message) if is_known else stored
+            seq = following
+            if stored != length:
+                wrong.append((length, number, seq))
+    if wrong:
+        problem = f"the lengths of {len(wrong):,} messages are not those of their texts"
+        yield examined.found("lengths", problem, Cure(SET, tuple(wrong), "worked out again"))
+    if connection.rows(HEAD, number) not in ([], [(length,)]):
+        cure = Cure(SET_HEAD, ((length, number),), "worked out again")
+        yield examined.found("lengths", "its length is not that of its messages", cure)

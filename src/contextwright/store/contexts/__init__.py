@@ -1,0 +1,1 @@
+"""Contexts built from a store."""

@@ -1,0 +1,166 @@
+"""Contexts from a store: load what a build needs, and more when a window asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from contextwright.context.build import build as build_context
+from contextwright.context.context import Context
+from contextwright.context.priced_history import PricedHistory
+from contextwright.context.recipe_data import RecipeData
+from contextwright.errors import NotFound, shown
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import Opaque
+from contextwright.models import Model, as_model
+from contextwright.recall.memories import MemorySource
+from contextwright.sections.memory import RECENT
+from contextwright.store.contexts.builds import Loaded
+from contextwright.store.contexts.loader import EVERYTHING, Needs, grow, load
+from contextwright.store.contexts.summaries import StoreSummarySource
+from contextwright.store.engines.base import Connection
+from contextwright.store.recall.source import StoreMemorySource
+from contextwright.store.rows import conversations
+from contextwright.store.state import State
+from contextwright.summaries.summary import SummarySource
+from contextwright.windows.log import Unloaded
+from contextwright.windows.ruler import BYTES_PER_TOKEN
+
+__all__ = ["build"]
+
+replace = msgspec.structs.replace
+
+SPARE = 2
+"""How many times the length of a full request is loaded: what is short of that is loaded twice."""
+LONGEST = 8
+"""A log that has grown to so many times what is needed is loaded again."""
+
+
+def build(
+    state: State,
+    id: str,
+    recipe: RecipeData,
+    *,
+    model: str | Model,
+    format: str | None = None,
+    tools: Sequence[Tool | Opaque] | None = None,
+    now: datetime | None = None,
+    budget: int | None = None,
+    memories: MemorySource | None = None,
+    at: int | None = None,
+    summaries: SummarySource | None = None,
+) -> Context:
+    """The context of a conversation, or with `at` that of an earlier moment.
+
+    It is built again when a window asks for older messages, when messages were recalled that turn
+    out to be in the window, and when a summary was written. What is loaded and what is left out of
+    recall only grows, and a summary is written once: so it ends.
+    """
+    facts = as_model(model)
+    needs = needs_of(recipe, facts, budget)
+    loaded = take(state, id, recipe, facts, format or facts.format, needs, at)
+    own = StoreMemorySource(state, id, last=max(len(loaded.log) - RECENT, 0))
+    stored: StoreSummarySource | None = None
+    if recipe.summary is not None and summaries is None:
+        summaries = stored = StoreSummarySource(state, id, recipe.summary)
+    while True:
+        try:
+            context = build_context(
+                loaded.history,
+                recipe,
+                model=facts,
+                format=format,
+                tools=tools,
+                now=now,
+                budget=budget,
+                memories=own if memories is None else memories,
+                summaries=summaries,
+            )
+        except Unloaded:
+            loaded = further(state, loaded)
+            continue
+        decisions = context.decisions
+        if own.has_looked and own.show(decisions.cut, {index + 1 for index in decisions.kept()}):
+            continue
+        if stored is not None and stored.ask():
+            continue
+        if at is None:
+            state.builds.keep((state.tenant, id), loaded)
+            state.builds.note_included((state.tenant, id), own.told)
+        return with_trouble(context, own.trouble)
+
+
+def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:
+    """What a build will look at first."""
+    window = recipe.window
+    tokens = recipe.tokens(model, budget)
+    length = EVERYTHING if window.is_unlimited else tokens * BYTES_PER_TOKEN * SPARE
+    return Needs(length, recipe.reach, window.first_messages)
+
+
+def take(
+    state: State,
+    id: str,
+    recipe: RecipeData,
+    model: Model,
+    format: str,
+    needs: Needs,
+    at: int | None,
+) -> Loaded:
+    """The conversation as the last build left it, brought up to date; else loaded now."""
+    key = (state.tenant, id)
+    # Whoever builds takes it away, so that no two threads ever share it.
+    known = state.builds.take(key) if at is None else None
+    if known is not None:
+        found, earlier = known, needs
+        if found.history.fits(format, model, recipe) and found.needs.holds(earlier):
+            if state.engine.read(lambda connection: is_brought_up(connection, found)):
+                return found
+    meter = state.builds.meter(format, model)
+
+    def work(connection: Connection) -> Loaded:
+        head = conversations.require(connection, state.tenant, id)
+        stands = conversations.state_of(connection, head.number)
+        if stands is None:
+            raise conversations.unknown(id)
+        count, marked = stands
+        if at is not None:
+            if not 1 <= at <= count:
+                raise NotFound(f"there is no message {at} in {shown(id)}")
+            count = at
+        history = PricedHistory(load(connection, head, count, needs), meter, recipe)
+        history.frame = replace(history.frame, id=id)
+        return Loaded(history, head, needs, marked)
+
+    return state.engine.read(work)
+
+
+def is_brought_up(connection: Connection, loaded: Loaded) -> bool:
+    """Whether what came since could be added; not if more changed than the end."""
+    stands = conversations.state_of(connection, loaded.head.number)
+    log, needs = loaded.log, loaded.needs
+    if stands is None or stands[1] != loaded.marked or stands[0] < len(log):
+        return False
+    length = log.begin(len(log)) - log.begin(log.start)
+    if log.start and length > LONGEST * max(needs.length, 1):
+        return False
+    return grow(connection, loaded.head, log, stands[0])
+
+
+def further(state: State, loaded: Loaded) -> Loaded:
+    """The same conversation with twice as much loaded; what was counted is not counted again."""
+    needs, count = loaded.needs.more(), len(loaded.log)
+    log = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
+    loaded.history.history.log = log
+    return replace(loaded, needs=needs)
+
+
+def with_trouble(context: Context, trouble: str) -> Context:
+    """A context that says why less was recalled than could be."""
+    if not trouble:
+        return context
+    change = Change("loss.meaning", "memories", f"recalled by words alone: {trouble}")
+    return replace(context, changes=(*context.changes, change))

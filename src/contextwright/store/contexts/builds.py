@@ -1,0 +1,82 @@
+"""What contexts leave behind for the next turn of their conversation, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.context.meter import TokenMeter
+from contextwright.context.priced_history import PricedHistory
+from contextwright.models import Model
+from contextwright.store.contexts.loader import Needs
+from contextwright.store.rows.conversations import Head
+from contextwright.windows.log import Log
+
+__all__ = ["Builds", "Loaded"]
+
+Key: TypeAlias = tuple[str, str]
+"""A tenant and the id of a conversation."""
+
+MAX_LOADED = 64
+"""Conversations that stay loaded."""
+MAX_INCLUDED = 10_000
+"""Conversations whose included episodes are remembered."""
+
+
+class Loaded(Struct, frozen=True):
+    """A conversation as a build loaded it; the next one loads only what came since."""
+
+    history: PricedHistory
+    head: Head
+    needs: Needs
+    marked: int
+    """How often messages of it had been hidden or pinned."""
+
+    @property
+    def log(self) -> Log:
+        """The messages as windows read them."""
+        return self.history.log
+
+
+class Builds:
+    """Meters, loaded histories and included episodes of the conversations that were built."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[Key, Loaded] = {}
+        self._included: dict[Key, list[str]] = {}
+        """The episodes in the last context of a conversation: its next turn counts them."""
+        self._meters: dict[tuple[str, str], TokenMeter] = {}
+
+    def meter(self, format: str, model: Model) -> TokenMeter:
+        """Return the meter for a format and a model; it remembers every text it ever counted."""
+        meter = self._meters.get((format, model.id))
+        if meter is None or meter.model != model:
+            meter = self._meters[format, model.id] = TokenMeter(format, model)
+        return meter
+
+    def take(self, key: Key) -> Loaded | None:
+        """Return a conversation as the last build left it, once; None if it is not loaded."""
+        return self._loaded.pop(key, None)
+
+    def keep(self, key: Key, loaded: Loaded) -> None:
+        """Keep a conversation for its next build; those of others long ago make room."""
+        self._loaded[key] = loaded
+        while len(self._loaded) > MAX_LOADED:
+            self._loaded.pop(next(iter(self._loaded)), None)
+
+    def note_included(self, key: Key, episodes: Collection[str]) -> None:
+        """Remember which episodes a context included, until a turn shows that it was sent.
+
+        So no context waits for the count, and one that is only looked at counts nothing.
+        """
+        self._included.pop(key, None)
+        if len(self._included) >= MAX_INCLUDED:
+            self._included.clear()
+        if episodes:
+            self._included[key] = sorted(episodes)
+
+    def take_included(self, key: Key) -> Sequence[str]:
+        """Return the episodes of the last context, once."""
+        return self._included.pop(key, ())

@@ -1,0 +1,235 @@
+"""Loading as much of a conversation as a build needs: its end, and what no window may drop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.kinds import ASKED, QUESTION, SYSTEM
+from contextwright.windows.log import Log
+
+__all__ = ["Needs", "grow", "load"]
+
+CHUNK = 64
+"""Messages read at once."""
+EVERYTHING = 1 << 60
+
+ROWS = """
+SELECT seq, joins, length, body FROM messages
+WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
+LENGTH = "SELECT seq, length FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ?"
+OF_KIND = """
+SELECT seq FROM messages WHERE conversation = ? AND kind = ? AND seq BETWEEN ? AND ?"""
+PUBLIC = """NOT EXISTS (
+    SELECT 1 FROM marks k
+    WHERE k.conversation = ? AND k.seq = m.{0} AND k.visibility <> 'public')"""
+QUESTIONS = f"""
+SELECT m.seq FROM messages m
+WHERE m.conversation = ? AND m.kind = ? AND m.seq BETWEEN ? AND ? AND {PUBLIC.format("seq")}"""
+NEWEST = f"{QUESTIONS} ORDER BY m.seq DESC LIMIT 1"
+FIRST = f"{QUESTIONS} ORDER BY m.seq LIMIT 2"
+ANSWERED = f"""
+SELECT 1 FROM messages m
+WHERE m.conversation = ? AND m.joins > ? AND m.joins < ? AND m.seq BETWEEN ? AND ?
+AND {PUBLIC.format("seq")} AND {PUBLIC.format("joins")} LIMIT 1"""
+ANSWERS = "SELECT seq FROM messages WHERE conversation = ? AND joins = ? AND seq <= ?"
+PINNED = "SELECT seq FROM marks WHERE conversation = ? AND pinned = 1 AND seq < ?"
+HIDDEN = """
+SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
+
+Row: TypeAlias = tuple[int | None, int, Message]
+"""The number of the first message that it answers, where it ends on the ruler, the message."""
+
+
+class Needs(Struct, frozen=True):
+    """How much of a conversation to load; what is needed only ever grows."""
+
+    length: int
+    """Of the end, on the ruler."""
+    newest: int = 0
+    """Messages of the end, however long they are."""
+    first: int = 0
+    """Messages of the beginning."""
+
+    def more(self) -> Needs:
+        """Twice as much."""
+        return Needs(self.length * 2, max(self.newest * 2, CHUNK), max(self.first * 2, 8))
+
+    def holds(self, other: Needs) -> bool:
+        """Whether nothing more is needed than this."""
+        return (
+            self.length >= other.length
+            and self.newest >= other.newest
+            and self.first >= other.first
+        )
+
+
+def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
+    """A conversation of so many messages, with the end and all that no window may drop loaded."""
+    rows = Rows(connection, head, count)
+    start = rows.read_end(needs)
+    log = Log()
+    log.hidden = [seq - 1 for (seq,) in connection.rows(HIDDEN, head.number, count)]
+    for seq in sorted(rows.apart(start, needs.first)):
+        joins, _, message = rows[seq]
+        log.add_apart(seq - 1, message, since=as_index(joins), begin=rows.length(seq - 1))
+    log.begin_at(start - 1, rows.length(start - 1))
+    append(log, (rows[seq] for seq in range(start, count + 1)))
+    log.task = rows.task()
+    return log
+
+
+def grow(connection: Connection, head: Head, log: Log, count: int) -> bool:
+    """Add what came since to a log; False if that answers a call that is not loaded."""
+    rows = Rows(connection, head, count)
+    first = len(log) + 1
+    rows.read(first, count)
+    new = range(first, count + 1)
+    joined = {joins - 1 for seq in new if (joins := rows[seq][0]) is not None}
+    if any(index < len(log) and index not in log for index in joined):
+        return False
+    append(log, map(rows.__getitem__, new))
+    if log.task is None and joined:
+        log.task = rows.task()
+    return True
+
+
+def append(log: Log, rows: Iterable[Row]) -> None:
+    """Add messages to the end of a log."""
+    for joins, length, message in rows:
+        log.append(message, since=as_index(joins), end=length)
+
+
+def as_index(joins: int | None) -> int | None:
+    """The number of a message as its index."""
+    return None if joins is None else joins - 1
+
+
+class Rows:
+    """Messages of one conversation by number, each read once."""
+
+    def __init__(self, connection: Connection, head: Head, count: int) -> None:
+        self._connection, self._head, self._count = connection, head, count
+        self._rows: dict[int, Row] = {}
+
+    def __getitem__(self, seq: int) -> Row:
+        if seq not in self._rows:
+            self.read(seq, seq)
+        return self._rows[seq]
+
+    def read(self, first: int, last: int) -> None:
+        """Read messages, both ends included."""
+        connection, head = self._connection, self._head
+        marks = reading.marks_between(connection, head, first, last)
+        for seq, joins, length, body in reading.rows_between(connection, head, ROWS, first, last):
+            message = read_message(body)
+            if seq in marks:
+                message = reading.marked(message, *marks[seq])
+            self._rows[seq] = joins, length, message
+
+    def length(self, seq: int) -> int:
+        """Where a message ends on the ruler."""
+        if seq in self._rows:
+            return self._rows[seq][1]
+        found = reading.rows_between(self._connection, self._head, LENGTH, seq, seq)
+        return found[0][1] if found else 0
+
+    def read_end(self, needs: Needs) -> int:
+        """Read the end, the newest messages first; gives the number of the first that was read."""
+        start, chunk = self._count + 1, CHUNK
+        while start > 1:
+            first = max(start - chunk, 1)
+            self.read(first, start - 1)
+            start = first
+            count, length = self._count - start + 1, self.length(self._count) - self.length(start)
+            if length >= needs.length and count >= needs.newest:
+                break
+            # As many as the rest takes if it is like what was read, and at most twice as many.
+            likely = max(needs.length * count // max(length, 1), needs.newest) - count
+            chunk = min(max(likely, CHUNK // 4, 1), chunk * 2)
+        return start
+
+    def apart(self, start: int, first: int) -> set[int]:
+        """The messages before the end that are needed in any case, with their exchanges."""
+        if start <= 1:
+            return set()
+        found = {*range(1, min(first, start - 1) + 1), *self._required(start)}
+        found.update(self._joined(range(start, self._count + 1), start))
+        whole = set(found)
+        while found:
+            related: set[int] = set()
+            for seq in found:
+                joins, _, message = self[seq]
+                related.update([joins] if joins is not None else [])
+                related.update(self._answers(seq) if message.calls else [])
+            found = {seq for seq in related if seq < start} - whole
+            whole |= found
+        return whole
+
+    def task(self) -> int | None:
+        """The index of the first question, if a tool call after it was answered before the next."""
+        own, asked = self._head.number, list[int]()
+        for number, first, last in self._parts(1, self._count):
+            if len(asked) < 2:
+                asked += [
+                    seq for (seq,) in self._connection.rows(FIRST, number, ASKED, first, last, own)
+                ]
+        if not asked:
+            return None
+        after = asked[0]
+        before = asked[1] if len(asked) > 1 else self._count + 1
+        for number, first, last in self._parts(after + 1, before - 1):
+            values = (number, after, before, first, last, own, own)
+            if self._connection.rows(ANSWERED, *values):
+                return after - 1
+        return None
+
+    def _required(self, start: int) -> Iterator[int]:
+        """System and pinned messages before the end, and the newest questions."""
+        connection, own = self._connection, self._head.number
+        for (seq,) in connection.rows(PINNED, own, start):
+            yield seq
+        parts = list(self._parts(1, start - 1))
+        for number, first, last in parts:
+            for (seq,) in connection.rows(OF_KIND, number, SYSTEM, first, last):
+                yield seq
+        for kind in (ASKED, QUESTION):
+            for number, first, last in reversed(parts):
+                found = connection.rows(NEWEST, number, kind, first, last, own)
+                if found:
+                    yield found[0][0]
+                    break
+        task = self.task()
+        if task is not None and task + 1 < start:
+            yield task + 1
+
+    def _joined(self, seqs: Collection[int], start: int) -> set[int]:
+        """The messages before the end whose calls are answered in it."""
+        joins = (self._rows[seq][0] for seq in seqs)
+        return {seq for seq in joins if seq is not None and seq < start}
+
+    def _answers(self, seq: int) -> Iterator[int]:
+        """The messages that answer calls of one."""
+        for number, _ in self._head.line:
+            for (one,) in self._connection.rows(ANSWERS, number, seq, self._count):
+                if self._head.owner(one) == number:
+                    yield one
+
+    def _parts(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        """The conversations that a range of messages was written in, the oldest first."""
+        stop = last
+        parts: list[tuple[int, int, int]] = []
+        for number, own in self._head.line:
+            if stop >= own:
+                parts.append((number, max(first, own), stop))
+                stop = own - 1
+            if stop < first:
+                break
+        yield from reversed([part for part in parts if part[1] <= part[2]])

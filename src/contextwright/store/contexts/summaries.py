@@ -1,0 +1,208 @@
+"""Stored summaries: each written once, found by the last message it covers, gone when one hides.
+
+A digest is a pure function of the messages, and is kept so that none of them is read twice. What
+a model wrote is kept because it cannot be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+from itertools import chain
+
+from msgspec import Struct
+
+from contextwright.errors import SummaryError
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows import conversations
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows import summaries as rows
+from contextwright.store.state import State
+from contextwright.summaries.digest import Digest
+from contextwright.summaries.policy import SummaryPolicy
+from contextwright.summaries.summary import Summary, SummaryResult
+from contextwright.summaries.writer import NOBODY, write_summary
+
+__all__ = ["Looking", "StoreSummarySource"]
+
+TRIES = 3
+"""So often a summary is made anew because messages were hidden meanwhile."""
+HIDDEN = "messages were hidden while it was made"
+COVERS_KEPT = "the stored summary covers messages that are in the request"
+
+
+class Known(Struct, frozen=True):
+    """What is there of summaries, and the state of the conversation they belong to."""
+
+    head: conversations.Head
+    marked: int
+    """How often messages of it had been hidden or pinned."""
+    newest: Summary | None
+    settled: Summary | None
+    """The newest that a digest can go on from."""
+    covers_kept: bool = False
+    """Whether one that reaches further was passed over: its text covers messages that are kept."""
+
+
+class Looking:
+    """Makes no summary: it only sees how far one would reach."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.kept: Collection[int] = ()
+
+    def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
+        """Note the last message that is left out, and those before it that are not."""
+        self.last, self.kept = last, kept
+        return SummaryResult()
+
+
+class StoreSummarySource:
+    """The summaries of one chat, made one way, and kept.
+
+    Whoever writes them is asked by `ask`, when the cut is final: until then a build is told what is
+    there. A program's excerpts are made at once.
+    """
+
+    def __init__(self, state: State, id: str, summarise: SummaryPolicy) -> None:
+        self.state, self.id, self.summarise = state, id, summarise
+        self._missing = 0
+        """The last message of the summary that the last build lacked; 0 where it lacked none."""
+        self._is_asked = False
+        self._failure = ""
+        """Why it lacked it, as far as that is known."""
+        self._kept: Collection[int] = ()
+        """Numbers of messages that the request holds: no words of a model may cover them."""
+        if summarise.summariser is None:
+            self._failure = NOBODY
+        elif summarise.background:
+            self._failure = state.background.failure(self._key) or "it is being written"
+
+    def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
+        """The summary of all messages up to one, or the longest there is of fewer."""
+        if self.summarise.is_digest:
+            return self._digested(last)
+        self._kept = kept
+        known = self._known(last)
+        newest = known.newest
+        if newest is not None and newest.last == last:
+            self._missing = 0
+            return SummaryResult(newest)
+        self._missing = 0 if known.covers_kept else last
+        return SummaryResult(newest, COVERS_KEPT if known.covers_kept else self._failure)
+
+    def ask(self) -> bool:
+        """Have written what the last build lacked, once; whether there is more to tell now."""
+        if not self._missing or self._is_asked or self.summarise.summariser is None:
+            return False
+        self._is_asked, last = True, self._missing
+        if self.summarise.background:
+            own, kept = StoreSummarySource(self.state, self.id, self.summarise), self._kept
+            self.state.background.start(self._key, lambda: own.further(last, kept).failure)
+            return False
+        self._failure = self._written(self._known(last), last).failure
+        return True
+
+    def further(self, last: int, kept: Collection[int]) -> SummaryResult:
+        """Make all that is missing, step by step, until it is there or one fails."""
+        self._kept = kept
+        while True:
+            if self.summarise.is_digest:
+                return self._digested(last)
+            known = self._known(last)
+            if known.newest is not None and known.newest.last == last:
+                return SummaryResult(known.newest)
+            if known.covers_kept:
+                return SummaryResult(known.newest, COVERS_KEPT)
+            told = self._written(known, last)
+            if told.failure:
+                return told
+
+    def whole(self, last: int, kept: Collection[int]) -> Summary | None:
+        """The summary of all messages up to one, made if it is not there.
+
+        Raises:
+            SummaryError: it cannot be made.
+        """
+        told = self.further(last, kept)
+        if told.failure:
+            raise SummaryError(f"no summary of messages 1 to {last}: {told.failure}")
+        return told.summary
+
+    @property
+    def _key(self) -> tuple[str, str, str]:
+        """What it is known by in the background: one of a kind is written at a time."""
+        return self.state.tenant, self.id, self.summarise.name
+
+    def _digested(self, last: int) -> SummaryResult:
+        """The digest of all messages up to one: read where the last one that can grow ended."""
+        for _ in range(TRIES):
+            known = self._known(last)
+            if known.newest is not None and known.newest.last == last:
+                return SummaryResult(known.newest)
+            digest = Digest(self.summarise.longest, known.settled)
+            settled: Summary | None = None
+            for _, message in self._messages(known, digest.last + 1, last):
+                digest.add(message)
+                if digest.is_settled:
+                    settled = digest.summary
+            found = [digest.summary] if settled is None else [settled, digest.summary]
+            if self._keep(known, found):
+                return SummaryResult(digest.summary)
+        return SummaryResult(failure=HIDDEN)
+
+    def _written(self, known: Known, last: int) -> SummaryResult:
+        """A summary that goes on from the newest there is, as far as one request reaches."""
+        newest = known.newest
+        first = newest.last + 1 if newest else 1
+        untold = newest.untold if newest else ()
+        earlier = (one for seq in untold for one in self._messages(known, seq, seq))
+        messages = chain(earlier, self._messages(known, first, last))
+        told = write_summary(self.summarise, newest, messages, self._kept)
+        if told.summary is None or told.summary is newest:
+            return told
+        kept = self._keep(known, [told.summary])
+        return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
+
+    def _known(self, last: int) -> Known:
+        """What is there, all of one moment."""
+        tenant, id, name = self.state.tenant, self.id, self.summarise.name
+
+        def work(connection: Connection) -> Known:
+            head = conversations.require(connection, tenant, id)
+            state = conversations.state_of(connection, head.number)
+            if state is None:
+                raise conversations.unknown(id)
+            settled = rows.first_of(connection.rows(rows.SETTLED, head.number, name, last))
+            newest = rows.first_of(connection.rows(rows.NEWEST, head.number, name, last))
+            covers_kept = newest is not None and newest.tells_any(self._kept)
+            while newest is not None and newest.tells_any(self._kept):
+                earlier = connection.rows(rows.NEWEST, head.number, name, newest.last - 1)
+                newest = rows.first_of(earlier)
+            return Known(head, state[1], newest, settled, covers_kept)
+
+        return self.state.engine.read(work)
+
+    def _messages(self, known: Known, first: int, last: int) -> Iterator[tuple[int, Message]]:
+        """Messages with their numbers, both ends included, read page by page."""
+        for start in range(first, last + 1, reading.PAGE):
+            stop = min(start + reading.PAGE - 1, last)
+            page = self.state.engine.read(
+                lambda connection, start=start, stop=stop: reading.between(
+                    connection, known.head, start, stop
+                )
+            )
+            yield from ((stored.seq, stored.message) for stored in page)
+
+    def _keep(self, known: Known, found: list[Summary]) -> Summary | None:
+        """Store summaries, and give the last as it is stored; None if they tell too much by now."""
+        if self.state.engine.is_read_only:
+            return found[-1]
+        name, at = self.summarise.name, datetime.now(UTC).isoformat(timespec="seconds")
+        return self.state.engine.write(
+            lambda connection: rows.keep(
+                connection, known.head.number, known.marked, name, at, found
+            ),
+            self.id,
+        )

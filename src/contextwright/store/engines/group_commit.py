@@ -1,0 +1,104 @@
+"""Group commit: who writes at the same moment shares one transaction, and so one sync."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from contextwright.errors import ContextwrightError, StoreBusy, StoreError, StoreLost
+from contextwright.store.engines.base import Connection, Work
+
+__all__ = ["Entry", "Writer"]
+
+LARGEST = 256
+"""Works in one transaction: more would only make the first wait for the last."""
+
+
+class Entry:
+    """Work on its way, and what became of it."""
+
+    def __init__(self, order: str, work: Work[Any]) -> None:
+        self.order, self.work = order, work
+        self.is_done = False
+        self.result: Any = None
+        self.error: ContextwrightError | None = None
+
+    def do(self, connection: Connection) -> None:
+        """Do the work; what it refuses is its own matter, and has written nothing."""
+        self.result, self.error = None, None
+        try:
+            self.result = self.work(connection)
+        except ContextwrightError as error:
+            self.error = error
+
+    def outcome(self) -> Any:
+        """What the work gave, or its error."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Writer:
+    """One transaction at a time; whoever comes meanwhile goes together into the next.
+
+    There is no thread of its own: the first to arrive writes for all that wait, and those find
+    their work done when it is their turn.
+    """
+
+    def __init__(self, transact: Callable[[Sequence[Entry]], None]) -> None:
+        self._transact = transact
+        self._waiting: deque[Entry] = deque()
+        self._lock = threading.Lock()
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """See that these entries are done, by this thread or by another."""
+        self._waiting.extend(entries)
+        with self._lock:
+            while not all(entry.is_done for entry in entries):
+                self._write_next()
+
+    def _write_next(self) -> None:
+        """Do what waits, as one transaction."""
+        batch: list[Entry] = []
+        while self._waiting and len(batch) < LARGEST:
+            batch.append(self._waiting.popleft())
+        # A stable order for all processes, so that no two wait for each other; the turns of one
+        # conversation stay in the order in which they came.
+        batch.sort(key=order_of)
+        try:
+            self._together(batch)
+        except BaseException:
+            interrupted = StoreError(
+                "the write was interrupted before it was known to be stored",
+                hint="send it again with the same key",
+            )
+            for entry in batch:
+                entry.error = entry.error or interrupted
+            raise
+        finally:
+            for entry in batch:
+                entry.is_done = True
+
+    def _together(self, batch: Sequence[Entry]) -> None:
+        """One transaction for all; if the database refuses it, one for each.
+
+        One that was too large for the disk does not take the others with it.
+        """
+        try:
+            self._transact(batch)
+        except (StoreBusy, StoreLost) as error:  # it would be so for each
+            for entry in batch:
+                entry.error = error
+        except ContextwrightError as error:
+            if len(batch) == 1:
+                batch[0].error = error
+                return
+            for entry in batch:
+                self._together([entry])
+
+
+def order_of(entry: Entry) -> str:
+    """What entries are sorted by."""
+    return entry.order

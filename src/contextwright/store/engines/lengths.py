@@ -1,0 +1,55 @@
+"""The length of a conversation up to each of its messages, for stores that did not keep it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection
+from contextwright.windows.ruler import length_of
+
+__all__ = ["fill_lengths", "length_until"]
+
+PAGE = 1_000
+CONVERSATIONS = "SELECT number, parent, fork_at FROM conversations ORDER BY number"
+BODIES = """
+SELECT seq, body FROM messages WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+LENGTH = "SELECT length FROM messages WHERE conversation = ? AND seq = ?"
+PARENT = "SELECT parent FROM conversations WHERE number = ?"
+
+decode = msgspec.json.Decoder(Message).decode
+
+
+def fill_lengths(connection: Connection) -> None:
+    """Write the lengths of all conversations; a fork goes on from where its parent was."""
+    for number, parent, fork_at in connection.rows(CONVERSATIONS):
+        length = 0 if parent is None else length_until(connection, parent, fork_at)
+        seq = -1
+        while rows := connection.rows(BODIES, number, seq, PAGE):
+            found: list[tuple[int, int, int]] = []
+            for seq, body in rows:
+                length += length_of_body(body)
+                found.append((length, number, seq))
+            sql = "UPDATE messages SET length = ? WHERE conversation = ? AND seq = ?"
+            connection.run_many(sql, found)
+        connection.run("UPDATE heads SET length = ? WHERE conversation = ?", length, number)
+
+
+def length_until(connection: Connection, number: int, seq: int) -> int:
+    """The length of a conversation up to one of its messages, which may be a parent's."""
+    while seq:
+        for (length,) in connection.rows(LENGTH, number, seq):
+            return length
+        ((parent,),) = connection.rows(PARENT, number)
+        if parent is None:
+            return 0
+        number = parent
+    return 0
+
+
+def length_of_body(body: str) -> int:
+    """The length of a stored message; of one that cannot be read, that of its body."""
+    try:
+        return length_of(decode(body))
+    except (msgspec.DecodeError, UnicodeError):
+        return len(body)

@@ -1,0 +1,296 @@
+"""Postgres by psycopg 3: reconnects when the server restarts, and never stores a turn twice."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+from contextwright.errors import (
+    MissingExtra,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreLost,
+    UnknownSchema,
+    UsageError,
+)
+from contextwright.store.engines.base import Outcomes, Row, Sync, TextIndex, Value, Work
+from contextwright.store.engines.group_commit import Entry, Writer
+from contextwright.store.engines.pool import Pool
+from contextwright.store.engines.schema import STEPS, Step, steps_after
+
+try:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+except ImportError as error:
+    raise MissingExtra("a Postgres store", "postgres") from error
+
+__all__ = ["PostgresEngine"]
+
+Result = TypeVar("Result")
+
+LOCK = 0x63774358
+"""The advisory lock that whoever changes the tables holds."""
+
+CONNECTIONS = 16
+"""At most so many at once, for reading and for writing each."""
+
+PATIENCE, OPENING = 60.0, 3.0
+"""Seconds to wait for a server that was there, and for one that never answered yet."""
+
+DEFAULTS = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "tcp_user_timeout": 30_000,
+    "application_name": "contextwright",
+    "client_encoding": "utf8",
+}
+"""A server that is gone without a word is noticed in half a minute; the URL may say otherwise."""
+
+SET_UP = """
+SET search_path = contextwright;
+SET lock_timeout = '60s';
+SET synchronous_commit = {commit}
+"""
+
+
+TEXTS = TextIndex(
+    # The index knows terms alone: one of them says which conversation it is, and no text has it.
+    # `seq + 0`, and no word about the conversation: the primary key looks as good to the planner,
+    # and would read the terms of all messages (100 ms a term in a chat of 100,000, not 0.4).
+    insert="""
+INSERT INTO words (conversation, seq, terms)
+SELECT place, seq, string_to_array(terms, ' ') || ('#' || place)
+FROM (VALUES (?::bigint, ?::bigint, ?)) AS new (place, seq, terms)""",
+    find="""
+SELECT coalesce(json_agg(seq), '[]')::text FROM (
+    SELECT w.seq FROM words w,
+    (VALUES (?::bigint, ?::bigint, ?::bigint, ?)) AS wanted (place, first, last, term)
+    WHERE w.terms @> ARRAY['#' || wanted.place, wanted.term]
+    AND w.seq + 0 BETWEEN wanted.first AND wanted.last
+    ORDER BY w.seq DESC LIMIT ?) AS newest""",
+    find_all="""
+SELECT conversation, seq FROM words WHERE terms @> ARRAY[?::text, ?::text]
+ORDER BY conversation DESC, seq DESC LIMIT ?""",
+    remove="DELETE FROM words WHERE conversation = ?",
+)
+
+
+@cache
+def in_dialect(sql: str) -> Any:
+    """A statement with the placeholders of psycopg; ours hold neither % nor a quoted ?."""
+    return sql.replace("?", "%s")
+
+
+class PostgresConnection:
+    """One connection to a server."""
+
+    for_update = " FOR UPDATE"
+    texts = TEXTS
+
+    def __init__(self, session: psycopg.Connection[Row]) -> None:
+        self.session = session
+
+    def rows(self, sql: str, *values: Value) -> list[Row]:
+        """Run a statement and give all its rows."""
+        return self.session.execute(in_dialect(sql), values or None).fetchall()
+
+    def run(self, sql: str, *values: Value) -> None:
+        """Run a statement that gives no rows."""
+        self.session.execute(in_dialect(sql), values or None)
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run a statement once for each row of values."""
+        with self.session.cursor() as cursor:
+            cursor.executemany(in_dialect(sql), rows)
+
+    def close(self) -> None:
+        """Close, whatever happened before."""
+        with suppress(psycopg.Error):
+            self.session.close()
+
+
+class PostgresEngine:
+    """Our tables in the schema `contextwright` of a database."""
+
+    kind: Literal["postgres"] = "postgres"
+    names_turns = True  # a commit whose answer is cut off is sent again
+
+    def __init__(self, url: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:
+        given = settings_of(url)
+        self._address = make_conninfo("", **{**DEFAULTS, **given})
+        self.where = f"database {given.get('dbname', 'postgres')!r}"  # never the password
+        self.is_read_only = False
+        self._set_up = SET_UP.format(commit="on" if sync == "full" else "off")
+        self._readers = Pool(self._reader, PostgresConnection.close, CONNECTIONS)
+        self._writers = Pool(self._connect, PostgresConnection.close, CONNECTIONS)
+        self._writer = Writer(self._transact)
+        try:
+            self._insist(lambda: self._prepare(steps), OPENING)
+        except BaseException:
+            self.close()
+            raise
+
+    # --- transactions ------------------------------------------------------------------------
+
+    def read(self, work: Work[Result]) -> Result:
+        """Do work that only looks, on one unchanging view of the store."""
+
+        def attempt() -> Result:
+            with self._readers.borrowed() as connection:
+                try:
+                    return work(connection)
+                finally:
+                    with suppress(psycopg.Error):  # the error of the work is the one that counts
+                        connection.session.rollback()
+
+        return self._insist(attempt, PATIENCE)
+
+    def write(self, work: Work[Result], order: str = "") -> Result:
+        """Do work in a transaction that it may share, and come back when it is durable."""
+        entry = Entry(order, work)
+        self._writer.write([entry])
+        return entry.outcome()
+
+    def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
+        """Do several works in one transaction; what fails, fails alone."""
+        entries = [Entry(order, work) for order, work in works]
+        self._writer.write(entries)
+        return [entry.result if entry.error is None else entry.error for entry in entries]
+
+    def write_alone(self, work: Work[Result]) -> Result:
+        """Do work that cannot be done twice, in a transaction of its own."""
+        try:
+            with self._writers.borrowed() as connection:
+                with connection.session.transaction():
+                    return work(connection)
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._readers.close()
+        self._writers.close()
+
+    def _transact(self, entries: Sequence[Entry]) -> None:
+        """All entries in one transaction; sent again until it is known to be there."""
+
+        def attempt() -> None:
+            with self._writers.borrowed() as connection:
+                for entry in entries:
+                    entry.do(connection)
+                connection.session.commit()
+
+        self._insist(attempt, PATIENCE)
+
+    def _insist(self, attempt: Callable[[], Result], patience: float) -> Result:
+        """Try until the server is there again; everything here may be done twice."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                return attempt()
+            except psycopg.Error as error:
+                if not is_passing(error) or time.monotonic() > deadline:
+                    raise self._explained(error) from error
+            # Whatever else is open was open to the server that is gone.
+            self._readers.drop()
+            self._writers.drop()
+            time.sleep(random.uniform(0.02, 0.1))
+
+    # --- opening -----------------------------------------------------------------------------
+
+    def _connect(self) -> PostgresConnection:
+        """A connection that writes."""
+        session = psycopg.connect(self._address)
+        try:
+            session.execute(in_dialect(self._set_up))
+            session.commit()
+            # Whoever waits for a conversation's row has to see what was added meanwhile.
+            session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+            encoding = session.info.parameter_status("server_encoding")
+            if encoding != "UTF8":
+                raise StoreError(f"{self.where} is encoded in {encoding}", hint="it has to be UTF8")
+        except BaseException:
+            session.close()
+            raise
+        return PostgresConnection(session)
+
+    def _reader(self) -> PostgresConnection:
+        """A connection that cannot write, and sees each time one moment only."""
+        connection = self._connect()
+        connection.session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.session.read_only = True
+        return connection
+
+    def _prepare(self, steps: Sequence[Step]) -> None:
+        """See that the tables are as this release wants them; one process changes them."""
+        with self._writers.borrowed() as connection, connection.session.transaction():
+            self.is_read_only = connection.rows("SHOW transaction_read_only") == [("on",)]
+            if not self._lacking(connection, steps):
+                return
+            connection.run("SELECT pg_advisory_xact_lock(?)", LOCK)
+            lacking = self._lacking(connection, steps)  # again: another may have been faster
+            connection.run("CREATE SCHEMA IF NOT EXISTS contextwright")
+            connection.run("CREATE TABLE IF NOT EXISTS version (number bigint NOT NULL)")
+            for step in lacking:
+                connection.run(step.postgres)
+                if step.fill is not None:
+                    step.fill(connection)
+            connection.run("DELETE FROM version")
+            connection.run("INSERT INTO version VALUES (?)", len(steps))
+
+    def _lacking(self, connection: PostgresConnection, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps these tables still need, if they are ours."""
+        tables = connection.rows(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright'"
+        )
+        if not tables:
+            return steps
+        if ("version",) not in tables:
+            raise UnknownSchema(f"the schema contextwright of {self.where} is no store of ours")
+        return steps_after(connection.rows("SELECT number FROM version")[0][0], steps, self.where)
+
+    def _explained(self, error: psycopg.Error) -> StoreError:
+        """What Postgres says, in our words; its details may quote data, and are left out."""
+        errors = psycopg.errors
+        said = (error.diag.message_primary or str(error).split("\n", 1)[0])[:200]
+        match error:
+            case errors.LockNotAvailable():
+                hint = "another process holds a transaction open"
+                return StoreBusy(f"{self.where} is busy since a minute", hint=hint)
+            case errors.DiskFull():
+                return StoreFull(f"no room in {self.where}", hint="free some space and try again")
+            case _ if is_passing(error):
+                hint = "is the server running, and the URL right?"
+                return StoreLost(f"no connection to {self.where}: {said}", hint=hint)
+            case _:
+                return StoreError(f"{self.where}: {said}")
+
+
+def settings_of(url: str) -> dict[str, Any]:
+    """Return the settings of a URL.
+
+    Raises:
+        UsageError: it cannot be read. The error quotes nothing of it: a part of a password that
+            is not percent-encoded looks like a host or a port.
+    """
+    hint = "postgresql://user:password@host/database, with a percent-encoded password"
+    try:
+        given: dict[str, Any] = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise UsageError("this is not a valid Postgres URL", hint=hint) from None
+    hosts, ports = str(given.get("host", "")), str(given.get("port", ""))
+    if "@" in hosts or (ports and not ports.replace(",", "").isdecimal()):
+        raise UsageError("this is not a valid Postgres URL", hint=hint)
+    return given
+
+
+def is_passing(error: psycopg.Error) -> bool:
+    """Whether it may be otherwise in a moment: a lost connection, a restart, a deadlock."""
+    if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DiskFull):
+        return False
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

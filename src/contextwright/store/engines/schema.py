@@ -1,0 +1,341 @@
+"""The tables, as numbered steps; a store is brought up to date by the steps it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from contextwright.errors import UnknownSchema
+from contextwright.store.engines.base import Connection
+from contextwright.store.engines.lengths import fill_lengths
+
+__all__ = ["STEPS", "Step", "steps_after"]
+
+
+class Step(Struct, frozen=True):
+    """One change of the tables, for each engine; its place in the list is its number."""
+
+    sqlite: str
+    postgres: str
+    fill: Callable[[Connection], None] | None = None
+    """Work out what the new columns hold for the rows that are there."""
+
+
+def steps_after(version: int, steps: Sequence[Step], where: str) -> Sequence[Step]:
+    """The steps a store of some version lacks.
+
+    Raises:
+        UnknownSchema: the store is newer than this release.
+    """
+    if not 0 <= version <= len(steps):
+        raise UnknownSchema(
+            f"{where} has tables of version {version}, this release knows {len(steps)}",
+            hint="upgrade contextwright",
+        )
+    return steps[version:]
+
+
+# What belongs to a conversation hangs on `heads`, whose row every writer holds anyway, and has the
+# conversation first in its key, so that a table can be cut by conversation. Names stand apart.
+SQLITE_1 = """
+CREATE TABLE conversations (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT,
+    agent TEXT,
+    settings TEXT NOT NULL,
+    parent INTEGER REFERENCES conversations,
+    fork_at INTEGER,
+    created TEXT NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+CREATE INDEX conversations_tenant ON conversations (tenant, number);
+CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
+CREATE TABLE heads (
+    conversation INTEGER PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
+    last INTEGER NOT NULL,
+    marked INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE turns (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    key TEXT,
+    PRIMARY KEY (conversation, first)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX turns_key ON turns (conversation, key) WHERE key IS NOT NULL;
+CREATE TABLE messages (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    joins INTEGER,
+    kind INTEGER,
+    body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX messages_place ON messages (conversation, seq);
+CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
+CREATE INDEX messages_kind ON messages (conversation, kind, seq) WHERE kind IS NOT NULL;
+CREATE TABLE marks (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    visibility TEXT,
+    pinned INTEGER,
+    PRIMARY KEY (conversation, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX marks_pinned ON marks (conversation, seq) WHERE pinned = 1;
+CREATE INDEX marks_hidden ON marks (conversation, seq) WHERE visibility <> 'public';
+CREATE TABLE open_calls (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    id TEXT,
+    name TEXT NOT NULL,
+    PRIMARY KEY (conversation, seq, part)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_calls_id ON open_calls (conversation, id) WHERE id IS NOT NULL;
+CREATE INDEX open_calls_name ON open_calls (conversation, name, seq, part);
+CREATE TABLE meters (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE totals (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    meter INTEGER NOT NULL REFERENCES meters,
+    seq INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    results INTEGER NOT NULL,
+    media INTEGER NOT NULL,
+    together INTEGER NOT NULL,
+    PRIMARY KEY (conversation, meter, seq)
+) STRICT, WITHOUT ROWID;
+"""
+
+POSTGRES_1 = """
+CREATE TABLE conversations (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    title text,
+    agent text,
+    settings text NOT NULL,
+    parent bigint REFERENCES conversations,
+    fork_at bigint,
+    created text NOT NULL,
+    UNIQUE (tenant, id)
+);
+CREATE INDEX conversations_tenant ON conversations (tenant, number);
+CREATE INDEX conversations_parent ON conversations (parent) WHERE parent IS NOT NULL;
+CREATE TABLE heads (
+    conversation bigint PRIMARY KEY REFERENCES conversations ON DELETE CASCADE,
+    last bigint NOT NULL,
+    marked bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE turns (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first bigint NOT NULL,
+    count bigint NOT NULL,
+    key text COLLATE "C",
+    PRIMARY KEY (conversation, first)
+);
+CREATE UNIQUE INDEX turns_key ON turns (conversation, key) WHERE key IS NOT NULL;
+CREATE TABLE messages (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    joins bigint,
+    kind integer,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX messages_joins ON messages (conversation, joins) WHERE joins IS NOT NULL;
+CREATE INDEX messages_kind ON messages (conversation, kind, seq) WHERE kind IS NOT NULL;
+CREATE TABLE marks (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    visibility text,
+    pinned integer,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX marks_pinned ON marks (conversation, seq) WHERE pinned = 1;
+CREATE INDEX marks_hidden ON marks (conversation, seq) WHERE visibility <> 'public';
+CREATE TABLE open_calls (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    part bigint NOT NULL,
+    id text COLLATE "C",
+    name text COLLATE "C" NOT NULL,
+    PRIMARY KEY (conversation, seq, part)
+);
+CREATE INDEX open_calls_id ON open_calls (conversation, id) WHERE id IS NOT NULL;
+CREATE INDEX open_calls_name ON open_calls (conversation, name, seq, part);
+CREATE TABLE meters (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE
+);
+CREATE TABLE totals (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    meter bigint NOT NULL REFERENCES meters,
+    seq bigint NOT NULL,
+    cost bigint NOT NULL,
+    results bigint NOT NULL,
+    media bigint NOT NULL,
+    together bigint NOT NULL,
+    PRIMARY KEY (conversation, meter, seq)
+);
+"""
+
+# Terms are kept without their text, which stands in `messages`; `indexed` says how far they go.
+SQLITE_2 = """
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    about TEXT,
+    scope TEXT NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+CREATE INDEX memories_tenant ON memories (tenant, number);
+CREATE INDEX memories_about ON memories (tenant, kind, about, number);
+CREATE INDEX memories_scope ON memories (tenant, scope, kind, number);
+CREATE VIRTUAL TABLE words USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
+);
+CREATE TABLE indexed (
+    conversation INTEGER PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last INTEGER NOT NULL
+) STRICT;
+"""
+
+POSTGRES_2 = """
+CREATE TABLE memories (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    about text COLLATE "C",
+    scope text COLLATE "C" NOT NULL,
+    body text NOT NULL,
+    UNIQUE (tenant, id)
+);
+CREATE INDEX memories_tenant ON memories (tenant, number);
+CREATE INDEX memories_about ON memories (tenant, kind, about, number);
+CREATE INDEX memories_scope ON memories (tenant, scope, kind, number);
+CREATE TABLE words (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    terms text[] COLLATE "C" NOT NULL,
+    PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX words_terms ON words USING gin (terms) WITH (gin_pending_list_limit = 256);
+CREATE TABLE indexed (
+    conversation bigint PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last bigint NOT NULL
+);
+"""
+
+# `divided` says how far a conversation was made into episodes, and how often messages had been
+# marked by then: what was hidden since may be told in one of them.
+# Words are other words now: what was indexed is indexed anew. `outlines` go along with them.
+# A body of vectors holds nothing that could be pressed together: Postgres need not try.
+SQLITE_3 = """
+ALTER TABLE memories ADD COLUMN accesses INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed TEXT;
+INSERT INTO words (words) VALUES ('delete-all');
+DELETE FROM indexed;
+CREATE TABLE outlines (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, first)
+) STRICT;
+CREATE TABLE embedders (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    width INTEGER NOT NULL
+) STRICT;
+CREATE TABLE vectors (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    embedder INTEGER NOT NULL REFERENCES embedders,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (conversation, embedder, first)
+) STRICT;
+CREATE TABLE divided (
+    conversation INTEGER PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last INTEGER NOT NULL,
+    marked INTEGER NOT NULL
+) STRICT;
+CREATE TABLE summaries (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    made TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+) STRICT, WITHOUT ROWID;
+"""
+
+POSTGRES_3 = """
+ALTER TABLE memories ADD COLUMN accesses bigint NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN accessed text;
+CREATE TABLE divided (
+    conversation bigint PRIMARY KEY REFERENCES heads ON DELETE CASCADE,
+    last bigint NOT NULL,
+    marked bigint NOT NULL
+);
+DELETE FROM words;
+DELETE FROM indexed;
+CREATE TABLE outlines (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    first bigint NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, first)
+);
+CREATE TABLE embedders (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    width bigint NOT NULL
+);
+CREATE TABLE vectors (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    embedder bigint NOT NULL REFERENCES embedders,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (conversation, embedder, first)
+);
+ALTER TABLE vectors ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE TABLE summaries (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    last bigint NOT NULL,
+    made text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, name, last)
+);
+"""
+
+# Token totals by meter gave way to one length of the conversation so far, beside each message.
+SQLITE_4 = """
+ALTER TABLE messages ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE heads ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
+DROP TABLE totals;
+DROP TABLE meters;
+"""
+
+POSTGRES_4 = """
+ALTER TABLE messages ADD COLUMN length bigint NOT NULL DEFAULT 0;
+ALTER TABLE heads ADD COLUMN length bigint NOT NULL DEFAULT 0;
+DROP TABLE totals;
+DROP TABLE meters;
+"""
+
+STEPS: tuple[Step, ...] = (
+    Step(SQLITE_1, POSTGRES_1),
+    Step(SQLITE_2, POSTGRES_2),
+    Step(SQLITE_3, POSTGRES_3),
+    Step(SQLITE_4, POSTGRES_4, fill_lengths),
+)

@@ -1,0 +1,1 @@
+"""Search and recall in a store."""

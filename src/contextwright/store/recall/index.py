@@ -1,0 +1,75 @@
+"""The index of a store: terms, outlines and vectors, brought up to date when they are needed."""
+
+from __future__ import annotations
+
+from contextwright.errors import UsageError
+from contextwright.recall.vectors.embedder import Embedder
+from contextwright.store.engines.base import Engine
+from contextwright.store.recall import terms, vectors
+from contextwright.store.recall.indexing import Indexed, Indexing, Progress
+from contextwright.store.recall.nearest import Space
+from contextwright.store.recall.outlines import Outlines
+
+__all__ = ["Index"]
+
+
+class Index:
+    """The index of all tenants, with the vectors and outlines that are in memory."""
+
+    def __init__(self, engine: Engine, embedder: Embedder | None) -> None:
+        self.engine = engine
+        self.space = None if embedder is None else Space(embedder)
+        """The vectors; None if the store has no embedder."""
+        self.outlines = Outlines()
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder of the store, if it has one."""
+        return None if self.space is None else self.space.embedder
+
+    def update(
+        self,
+        tenant: str,
+        conversation: str | None = None,
+        *,
+        few: int | None = None,
+        again: bool = False,
+        words_only: bool = False,
+        progress: Progress | None = None,
+    ) -> Indexed:
+        """Index the messages that are missing, of one conversation or of all of a tenant.
+
+        One conversation is left as it is while at most `few` of its messages are missing. `again`
+        removes the index first; `words_only` makes no vectors.
+        """
+        if self.engine.is_read_only:
+            return Indexed()  # a search reads what the index lacks
+        allowed = 0 if again else terms.FEW if few is None else few
+        indexing = Indexing(self.engine, tenant, conversation, allowed)
+        embedder = None if words_only else self.embedder
+        if again:
+            for number in indexing.clear(embedder):
+                self.forget(number)
+        return indexing.run(embedder, progress)
+
+    def drop_unused_vectors(self, tenant: str) -> int:
+        """Remove the vectors of all other embedders; return how many messages had some.
+
+        Raises:
+            UsageError: the store has no embedder, so nothing tells which vectors are in use.
+        """
+        if self.embedder is None:
+            raise UsageError(
+                "a store without an embedder has no vectors in use",
+                hint="open it with the embedder whose vectors are to stay",
+            )
+        name = self.embedder.name
+        return self.engine.write_alone(
+            lambda connection: vectors.remove_others(connection, tenant, name)
+        )
+
+    def forget(self, number: int) -> None:
+        """Drop what is in memory of a conversation."""
+        self.outlines.forget(number)
+        if self.space is not None:
+            self.space.forget(number)

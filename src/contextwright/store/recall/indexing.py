@@ -1,0 +1,148 @@
+"""The index behind the messages: words and vectors, brought up to date many messages at once.
+
+It can be interrupted at any moment and goes on where it was; any number of processes may do it at
+the same time. Texts are embedded outside of transactions: a page is written if nobody else wrote
+it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.recall.vectors.embedder import Embedder
+from contextwright.store.engines.base import Connection, Engine, Work
+from contextwright.store.recall import terms, vectors
+from contextwright.store.rows import conversations, index
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.index import Gap
+
+__all__ = ["Indexed", "Indexing", "Progress"]
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Is told how much is done, and how much there is in all."""
+
+SHARE = 8
+"""Vectors are made when more than one in so many messages lacks them, or more than a few do."""
+
+
+NUMBERS = "SELECT number FROM conversations WHERE tenant = ? ORDER BY number"
+
+
+class Indexed(Struct):
+    """What was brought up to date."""
+
+    words: int = 0
+    """Messages whose words were indexed."""
+    vectors: int = 0
+    """Messages that were embedded, those without words among them."""
+
+    def __add__(self, other: Indexed) -> Indexed:
+        return Indexed(self.words + other.words, self.vectors + other.vectors)
+
+
+class Indexing:
+    """One go at the index of a tenant's conversations, or of one and those it was forked from.
+
+    Args:
+        few: so many messages of the one conversation may be missing in it.
+    """
+
+    def __init__(self, engine: Engine, tenant: str, id: str | None, few: int) -> None:
+        self.engine, self.tenant, self.id, self.few = engine, tenant, id, few
+
+    def run(self, embedder: Embedder | None, progress: Progress | None = None) -> Indexed:
+        """Index what is missing, vectors too where there is an embedder."""
+        words = self.engine.read(self._lacking_words)
+        pages = self.engine.read(self._lacking_vectors(embedder))
+        total = missing(words) + missing(pages)
+        done = Indexed()
+
+        def tell(more: Indexed) -> None:
+            nonlocal done
+            done += more
+            if progress is not None:
+                progress(min(done.words + done.vectors, total), total)
+
+        for gap in words:
+            self._index_words(gap, tell)
+        for gap in pages:
+            if embedder is not None:
+                self._embed(gap, embedder, tell)
+        return done
+
+    def _index_words(self, gap: Gap, tell: Callable[[Indexed], None]) -> None:
+        """The words of one conversation."""
+        left = gap.last - gap.indexed
+        while self.engine.write(terms.catch_up(self.tenant, gap.conversation)):
+            tell(Indexed(words=min(left, terms.PAGE)))
+            left = max(left - terms.PAGE, 0)
+
+    def _embed(self, gap: Gap, embedder: Embedder, tell: Callable[[Indexed], None]) -> None:
+        """The vectors of one conversation."""
+
+        def work(connection: Connection) -> vectors.Messages:
+            return vectors.next_messages(connection, gap.conversation, embedder.name, gap.last)
+
+        while messages := self.engine.read(work):
+            page = vectors.made(gap.conversation, messages, embedder)
+            if self.engine.write(vectors.keep(page)):
+                tell(Indexed(vectors=len(messages)))
+
+    def clear(self, embedder: Embedder | None) -> list[int]:
+        """Throw away what can be made anew; gives the conversations it was of."""
+        numbers = self.engine.read(self._numbers)
+        for number in numbers:
+            self.engine.write(clearing(number, embedder))
+        return numbers
+
+    # --- what is missing -----------------------------------------------------------------------
+
+    def _numbers(self, connection: Connection) -> list[int]:
+        """The conversations that are meant."""
+        if self.id is None:
+            return [number for (number,) in connection.rows(NUMBERS, self.tenant)]
+        head = conversations.require(connection, self.tenant, self.id)
+        return [number for number, _ in head.line]
+
+    def _lacking_words(self, connection: Connection) -> Sequence[Gap]:
+        if self.id is None:
+            return index.gaps_of(connection, self.tenant)
+        head = conversations.find(connection, self.tenant, self.id)
+        gaps = index.gaps_of(connection, self.tenant, head) if head else []
+        return gaps if missing(gaps) > self.few else []
+
+    def _lacking_vectors(self, embedder: Embedder | None) -> Work[Sequence[Gap]]:
+        def work(connection: Connection) -> Sequence[Gap]:
+            if embedder is None:
+                return ()
+            if self.id is None:
+                return vectors.gaps_of(connection, self.tenant, embedder.name)
+            head = conversations.find(connection, self.tenant, self.id)
+            gaps = vectors.gaps_of(connection, self.tenant, embedder.name, head) if head else []
+            longest = max((gap.last for gap in gaps), default=0)
+            return gaps if missing(gaps) > min(self.few, longest // SHARE) else []
+
+        return work
+
+
+def missing(gaps: Sequence[Gap]) -> int:
+    """How many messages gaps have."""
+    return sum(gap.last - gap.indexed for gap in gaps)
+
+
+def clearing(number: int, embedder: Embedder | None) -> Work[None]:
+    """The work of throwing away the index of one conversation's own messages."""
+
+    def work(connection: Connection) -> None:
+        head = Head(number, ((number, 1),))
+        if conversations.locked_length(connection, head) is None:
+            return
+        index.remove(connection, number)
+        connection.run("DELETE FROM indexed WHERE conversation = ?", number)
+        if embedder is not None:
+            vectors.remove(connection, number, embedder.name)
+
+    return work

@@ -1,0 +1,217 @@
+"""Which messages are nearest to a question: the vectors of conversations, kept in memory.
+
+A conversation's vectors are read when it is first asked, and then only what is new of them. Those
+that were asked longest ago make room for others. What has no vectors yet, at most a few dozen of
+the newest messages (see `indexing.py`), is not found here: a window shows those, and words find
+them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
+from heapq import nsmallest
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from contextwright.recall.vectors.embedder import Embedder
+from contextwright.store.engines.base import Connection
+from contextwright.store.recall import vectors
+from contextwright.store.recall.vectors import Kind
+from contextwright.store.rows import conversations
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.index import Place
+
+if TYPE_CHECKING:
+    from contextwright.recall.vectors.matrix import Matrix, Query, Scores, Vectors
+
+__all__ = ["Nearest", "Space"]
+
+ROOM = 256 * 2**20
+"""Bytes of vectors that are kept in memory: 250,000 messages with 256 numbers each."""
+
+Nearest = list[tuple[Place, float]]
+"""Places of messages with their cosines, the best first, of two alike the newer one."""
+
+HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
+ALL_HIDDEN = """
+SELECT k.conversation, k.seq FROM marks k JOIN conversations c ON c.number = k.conversation
+WHERE c.tenant = ? AND k.visibility <> 'public'"""
+SIZE = """
+SELECT coalesce(sum(length(body)), 0) FROM vectors WHERE conversation = ? AND embedder = ?"""
+OF_TENANT = """
+SELECT v.conversation, v.first, v.last, v.body FROM conversations c
+JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
+WHERE c.tenant = ? AND c.number >= ? AND (v.conversation > ? OR v.first > ?)
+ORDER BY v.conversation, v.first LIMIT 32"""
+
+
+class Space:
+    """All vectors of a store by one embedder, for any number of threads.
+
+    Args:
+        embedder: what makes vectors of texts.
+        room: bytes of vectors that are kept in memory.
+    """
+
+    def __init__(self, embedder: Embedder, room: int = ROOM) -> None:
+        self.embedder, self.room = embedder, room
+        self._kept: OrderedDict[tuple[int, int], Matrix] = OrderedDict()
+        self._lock = Lock()
+
+    def vector_of(self, query: str) -> Vectors:
+        """The vector of a question; call it before a transaction, it may take its time."""
+        return self.embedder([query])[0]
+
+    def nearest(
+        self,
+        connection: Connection,
+        head: Head,
+        query: Vectors,
+        most: int,
+        *,
+        last: int | None = None,
+        without: Collection[int] = (),
+    ) -> Nearest:
+        """The nearest messages of a conversation, its parents' among them, that are not hidden.
+
+        Only those up to a message, and without some.
+        """
+        kind = self._kind(connection, query)
+        if kind is None:
+            return []
+        from contextwright.recall.vectors.matrix import best_of
+
+        stop = conversations.length_of(connection, head, "") if last is None else last
+        hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
+        left_out = hidden.union(without)
+        asked = self._asked(connection, head, kind, query)
+        found: Nearest = []
+        for number, own in head.line:
+            if own <= stop:
+                scores = self._scores(connection, number, kind, asked, own, stop)
+                best = best_of(scores, most, left_out)
+                found += [((number, seq), cosine) for seq, cosine in best]
+            stop = min(stop, own - 1)
+        return sorted(found, key=order_of)[: max(most, 0)]
+
+    def nearest_of_tenant(
+        self, connection: Connection, tenant: str, query: Vectors, most: int
+    ) -> Nearest:
+        """The nearest messages of all conversations, each where it was written."""
+        kind = self._kind(connection, query)
+        if kind is None:
+            return []
+        from contextwright.recall.vectors.matrix import Query, best_of
+
+        asked = Query(query)
+        hidden: dict[int, set[int]] = {}
+        for number, seq in connection.rows(ALL_HIDDEN, tenant):
+            hidden.setdefault(number, set()).add(seq)
+        found = (
+            ((number, seq), cosine)
+            for number, scores in pages_of_tenant(connection, tenant, kind, asked)
+            for seq, cosine in best_of(scores, most, hidden.get(number, ()))
+        )
+        return nsmallest(most, found, key=order_of)
+
+    def forget(self, number: int) -> None:
+        """Let go of the vectors of a conversation."""
+        with self._lock:
+            for key in [key for key in self._kept if key[0] == number]:
+                del self._kept[key]
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _kind(self, connection: Connection, query: Vectors) -> Kind | None:
+        """The embedder as the store knows it; None if there is nothing to find."""
+        kind = vectors.kind_of(connection, self.embedder.name)
+        if kind is None or not kind.width or not query.any():
+            return None
+        vectors.require_width(self.embedder.name, len(query), kind.width)
+        return kind
+
+    def _asked(self, connection: Connection, head: Head, kind: Kind, query: Vectors) -> Query:
+        """The question, seen from the middle of the conversation and those it was forked from."""
+        from contextwright.recall.vectors.matrix import Query
+
+        sum, count = query * 0, 0
+        for number, _ in head.line:
+            matrix = self._matrix(connection, number, kind)
+            if matrix is not None:
+                sum, count = sum + matrix.sum, count + len(matrix)
+                continue
+            for _, _, rows in vectors.pages_after(connection, number, kind, 0):
+                sum, count = sum + rows.sum(0), count + len(rows)
+        return Query(query, sum, count)
+
+    def _scores(
+        self, connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
+    ) -> Scores:
+        """The cosines of a conversation's own messages between two numbers."""
+        matrix = self._matrix(connection, number, kind)
+        if matrix is not None:
+            return matrix.scores(query, first, last)
+        from contextwright.recall.vectors.matrix import joined
+
+        return joined(pages_scored(connection, number, kind, query, first, last))
+
+    def _matrix(self, connection: Connection, number: int, kind: Kind) -> Matrix | None:
+        """The vectors of a conversation, up to date; None if there is no room for them."""
+        from contextwright.recall.vectors.matrix import Matrix, with_room
+
+        with self._lock:
+            matrix = self._kept.get((number, kind.number))
+        if matrix is None:
+            ((size,),) = connection.rows(SIZE, number, kind.number)
+            rows = size // vectors.row_size(kind.width)
+            matrix = Matrix(kind.width, with_room(rows))
+            if matrix.size > self.room:
+                return None
+        with matrix.lock:
+            if matrix.last < vectors.last_of(connection, number, kind):
+                for page in vectors.pages_after(connection, number, kind, matrix.last):
+                    matrix.append(*page)
+        self._keep((number, kind.number), matrix)
+        return matrix
+
+    def _keep(self, key: tuple[int, int], matrix: Matrix) -> None:
+        """Have a matrix at hand, and let go of those that were not asked for the longest."""
+        with self._lock:
+            self._kept[key] = matrix
+            self._kept.move_to_end(key)
+            size = sum(one.size for one in self._kept.values())
+            while size > self.room:
+                size -= self._kept.popitem(last=False)[1].size
+
+
+def pages_scored(
+    connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
+) -> Iterator[Scores]:
+    """The cosines of messages between two numbers, as pages are read and let go again."""
+    from contextwright.recall.vectors.matrix import Matrix
+
+    for end, seqs, rows in vectors.pages_after(connection, number, kind, first - 1):
+        page = Matrix(kind.width, len(seqs))
+        page.append(end, seqs, rows)
+        yield page.scores(query, first, last)
+        if end >= last:
+            return
+
+
+def pages_of_tenant(
+    connection: Connection, tenant: str, kind: Kind, query: Query
+) -> Iterator[tuple[int, Scores]]:
+    """The cosines of all messages, page by page, with the conversation of each."""
+    from contextwright.recall.vectors.matrix import scored
+
+    number, first = 0, 0
+    while rows := connection.rows(OF_TENANT, kind.number, tenant, number, number, first):
+        for number, first, last, body in rows:
+            yield number, scored(*vectors.vectors_in(first, last, body, kind.width), query)
+
+
+def order_of(found: tuple[Place, float]) -> tuple[float, int, int]:
+    """The best first, of two alike the newer one."""
+    (number, seq), cosine = found
+    return -cosine, -seq, -number

@@ -1,0 +1,150 @@
+"""The options of a recall, and the validated request made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import TypedDict
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.models import Model, as_model
+from contextwright.recall.memories import Ranking
+from contextwright.recall.outline import Entry
+from contextwright.recall.packing import Price, line_price, usual_price
+from contextwright.recall.ranking import PLAIN
+from contextwright.store.rows.validation import require_text
+from contextwright.text.terms import plain
+from contextwright.tokens.count import count_text
+from contextwright.tokens.tokenizers import vocabulary
+
+__all__ = ["MOST", "RecallOptions", "RecallRequest", "price_of", "wish_of"]
+
+FEWEST, MOST = 100, 1_000
+"""How many messages of each side are looked at closely, by what there is room for."""
+SHORTEST = 10
+"""Tokens that hardly any message is below."""
+USUAL = "o200k_base"
+"""The vocabulary that tokens are counted by for nobody in particular."""
+
+
+class RecallOptions(TypedDict, total=False):
+    """The options of a recall besides its question."""
+
+    budget: int
+    """Tokens of all lines of `text`; 2,000 if nothing is said."""
+    about: str | None
+    """Only what this person said, by id or name."""
+    now: datetime | None
+    """What "last summer" is told from."""
+    limit: int | None
+    """Maximum number of messages."""
+    min_score: float
+    """Minimum score, the probability that a message is needed, from 0 to 1."""
+    model: str | Model | None
+    """Whose tokens are counted; without it, a count that holds for most."""
+    price: Callable[[Message], int] | None
+    """What a message costs, instead of the tokens of its line."""
+    ranking: Ranking
+    """What else counts, such as recency."""
+
+
+def wish_of(query: str, options: RecallOptions) -> RecallRequest:
+    """A question with its options.
+
+    Raises:
+        UsageError: there is no such option, or it makes no sense.
+    """
+    known = RecallOptions.__annotations__
+    for name in options:
+        require(name in known, "an option of recall", name, f"known: {', '.join(known)}")
+    model, price = options.get("model"), options.get("price")
+    require(model is None or is_a(model, str, Model), "model", model, "a name, or a Model")
+    require(price is None or callable(price), "price", price, "a function of a message")
+    return RecallRequest(
+        query=query,
+        budget=options.get("budget", 2_000),
+        price=price_of(model, price),
+        about=options.get("about"),
+        now=options.get("now"),
+        limit=options.get("limit"),
+        min_score=options.get("min_score", 0.0),
+        ranking=options.get("ranking", PLAIN),
+    )
+
+
+class RecallRequest(Struct, frozen=True, kw_only=True):
+    """A question with its options, validated."""
+
+    query: str
+    budget: int
+    price: Price
+    about: str | None = None
+    """Only what this person said, by id or name."""
+    now: datetime | None = None
+    limit: int | None = None
+    min_score: float = 0.0
+    """Minimum score, the probability that a message is needed."""
+    memories: bool = True
+    """Memories as well, and not messages alone."""
+    last: int | None = None
+    """Nothing behind this message."""
+    without: Collection[int] = ()
+    ranking: Ranking = PLAIN
+
+    def __post_init__(self) -> None:
+        require(is_a(self.query, str), "query", self.query, "a question, as text")
+        is_somebody = self.about is None or (is_a(self.about, str) and self.about != "")
+        require(is_somebody, "about", self.about, "an id or a name")
+        require_text(self.about, "about")
+        require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
+        is_limit = self.limit is None or is_count(self.limit)
+        require(is_limit, "limit", self.limit, "a number of messages, 0 or more")
+        is_score = is_a(self.min_score, int, float) and 0 <= self.min_score <= 1
+        require(is_score, "min_score", self.min_score, "a probability, from 0 to 1")
+        is_now = self.now is None or is_a(self.now, datetime)
+        require(is_now, "now", self.now, "a datetime")
+        is_ranking = is_a(self.ranking, Ranking)
+        require(is_ranking, "ranking", self.ranking, "Ranking(recency=…, senders=…)")
+
+    @property
+    def width(self) -> int:
+        """How many messages of each side are looked at."""
+        room = min(self.budget // SHORTEST, MOST if self.limit is None else self.limit * SHORTEST)
+        return max(FEWEST, min(room, MOST))
+
+    def allows(self, number: int, entry: Entry) -> bool:
+        """Whether a message may be recalled at all."""
+        if not entry.is_said or number in self.without:
+            return False
+        if self.about is None or self.about == entry.id:
+            return True
+        return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
+
+
+def require(is_right: bool, name: str, value: object, hint: str) -> None:
+    """Refuse an argument that makes no sense."""
+    if not is_right:
+        raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
+
+
+def is_a(value: object, *kinds: type) -> bool:
+    """Whether it is what its type says, whoever calls."""
+    return isinstance(value, kinds)
+
+
+def is_count(value: object) -> bool:
+    """Whether it is a number of things."""
+    return type(value) is int and value >= 0
+
+
+def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
+    """What a message costs: as somebody says, as a model counts its line, or as most models do."""
+    if price is not None:
+        return Price(lambda item, headings: price(item.message))
+    if model is not None:
+        facts = as_model(model)
+        return line_price(lambda text: count_text(text, facts).most)
+    return usual_price(vocabulary(USUAL))

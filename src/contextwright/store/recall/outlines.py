@@ -1,0 +1,83 @@
+"""Outlines of conversations: rows beside the index of words, and in memory once they were read."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from threading import Lock
+
+import msgspec
+
+from contextwright.messages.message import Message
+from contextwright.recall.outline import End, Lines, Outline, Page, lines_of
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows.conversations import Head
+
+__all__ = ["Outlines"]
+
+ROOM = 1_000_000
+"""Messages whose outlines are kept in memory: about 100 bytes each."""
+
+MOST = 1_000
+"""Conversations of which they are."""
+
+# The row of the next message on, if there is one: who indexed it anew may have cut it elsewhere.
+AFTER = """
+SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
+    SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?)
+AND EXISTS (SELECT 1 FROM indexed WHERE conversation = ? AND last >= ?) ORDER BY first"""
+
+
+class Outlines:
+    """The outlines that are in memory, for any number of threads."""
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[int, Page] = OrderedDict()
+        self._lock = Lock()
+
+    def outline(
+        self,
+        connection: Connection,
+        head: Head,
+        last: int,
+        behind: Mapping[int, Sequence[tuple[int, Message]]],
+    ) -> Outline:
+        """The outline of a conversation up to a message, with those it was forked from.
+
+        `behind` has the messages of each that are not indexed yet.
+        """
+        pages: list[tuple[int, int, Page]] = []
+        stops = accumulate((own - 1 for _, own in head.line[:-1]), min, initial=last)
+        before: End | None = None
+        with self._lock:  # nothing grows while it is looked at
+            for (number, own), stop in reversed([*zip(head.line, stops, strict=True)]):
+                if own > stop:
+                    continue
+                page = self._page(connection, number, own, before)
+                new = (message for seq, message in behind.get(number, ()) if seq > page.last)
+                tail = Page.empty(page.last + 1, page.end(page.last))
+                tail.extend(lines_of(new))
+                pages += (own, min(stop, page.last), page), (tail.first, stop, tail)
+                before = (page if stop <= page.last else tail).end(stop)
+            return Outline(reversed(pages))
+
+    def forget(self, number: int) -> None:
+        """Let go of the outline of a conversation."""
+        with self._lock:
+            self._pages.pop(number, None)
+
+    def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
+        """The outline of a conversation's own messages, as far as they are indexed."""
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = Page.empty(own, before)
+        following = page.last + 1
+        for first, body in connection.rows(AFTER, number, number, following, number, following):
+            lines = msgspec.json.decode(body, type=Lines)
+            page.extend(lines.behind(page.last + 1 - first))
+        self._pages.move_to_end(number)
+        size = sum(len(one.sittings) for one in self._pages.values())
+        while (size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
+            size -= len(self._pages.popitem(last=False)[1].sittings)
+        return page

@@ -1,0 +1,280 @@
+"""Recall from a store: what the index finds, ranked and packed within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.errors import EmbedderError
+from contextwright.messages.message import Message
+from contextwright.recall.from_memories import items_of
+from contextwright.recall.outline import Outline, is_said
+from contextwright.recall.packing import (
+    Packing,
+    RecallHit,
+    RecallResult,
+    by_worth,
+    worth,
+)
+from contextwright.recall.questions import Question, question_of
+from contextwright.recall.ranking import Ranked, rank
+from contextwright.recall.signals import Found, in_turn
+from contextwright.store.engines.base import Connection, Value
+from contextwright.store.recall import search
+from contextwright.store.recall.options import MOST, RecallRequest
+from contextwright.store.rows import conversations
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.index import Place, gaps_of
+from contextwright.store.state import State
+from contextwright.text.terms import terms_of
+
+if TYPE_CHECKING:
+    from contextwright.recall.vectors.matrix import Vectors
+    from contextwright.store.recall.nearest import Nearest
+
+__all__ = ["recall_everywhere", "recall_in"]
+
+WIDER = 4
+"""For each message that is looked at closely, so many of the nearest are known: neighbours and
+sittings have them too."""
+CHATS = 8
+"""Conversations that are searched closely, of all: those that fit best."""
+HITS, NEAREST = 1_000, 200
+"""The best messages of all conversations that say which ones may fit, by words and by meaning."""
+COMMON = 0.2
+"""What a common word counts, where another counts 1."""
+LONG = 5_000
+"""Messages from which on common words are not looked for: too many have them."""
+AT_ONCE = 64
+"""Messages that are read together."""
+
+BODIES = f"""
+SELECT m.seq, m.body, k.visibility, k.pinned FROM messages m
+LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
+WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
+HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
+NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
+
+
+class Looked(Struct, frozen=True):
+    """A conversation, looked at before the question is."""
+
+    id: str
+    head: Head
+    end: int
+    behind: dict[Place, Message]
+    outline: Outline
+
+
+def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
+    """What a conversation has, with those it was forked from.
+
+    Raises:
+        NotFound: there is no such conversation.
+    """
+    trouble = indexed(state, id)
+    looked = state.engine.read(lambda connection: look(connection, state, id, wish.last))
+    names = {name for name, _ in looked.outline.people() if name}
+    question = question_of(wish.query, names, wish.now)
+    vector, reason = vector_of(state, question)
+
+    def work(connection: Connection) -> RecallResult:
+        ranked = ranked_in(connection, state, looked, question, vector, wish, looked.end)
+        packing = Packing(wish.budget, wish.price, wish.limit)
+        for item in known(connection, state.tenant, id, question, wish):
+            packing.add(item)
+        fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
+        return packing.recall(wish.query, wish.budget, vector is not None)
+
+    return replace(state.engine.read(work), trouble=trouble or reason)
+
+
+def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
+    """What all conversations of a tenant have: those few are searched closely that fit best."""
+    trouble = indexed(state, None)
+    question = question_of(wish.query, (), wish.now)
+    vector, reason = vector_of(state, question)
+
+    def work(connection: Connection) -> RecallResult:
+        total = search.size_of_tenant(connection, state.tenant)
+        found: list[tuple[Looked, Ranked]] = []
+        for id in fitting(connection, state, question, vector):
+            looked = look(connection, state, id, None)
+            names = {name for name, _ in looked.outline.people() if name}
+            asked = question_of(wish.query, names, wish.now)
+            ranked = ranked_in(connection, state, looked, asked, vector, wish, total)
+            found += [(looked, one) for one in ranked]
+        packing = Packing(wish.budget, wish.price, wish.limit)
+        for item in known(connection, state.tenant, "", question, wish):
+            packing.add(item)
+        found.sort(key=lambda pair: -worth(pair[1]))
+        fill(connection, packing, found)
+        return packing.recall(wish.query, wish.budget, vector is not None)
+
+    return replace(state.engine.read(work), trouble=trouble or reason)
+
+
+def indexed(state: State, id: str | None) -> str:
+    """Bring the index up to date; gives why its vectors are not."""
+    try:
+        state.index.update(state.tenant, id)
+    except EmbedderError as error:
+        state.index.update(state.tenant, id, words_only=True)
+        return error.args[0]
+    return ""
+
+
+def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
+    """What a question means, if it has words; else perhaps why nobody knows."""
+    if state.index.space is None or not terms_of(question.meaning):
+        return None, ""
+    try:
+        # An embedder may be far away: nothing of the store is held while it thinks.
+        return state.index.space.vector_of(question.meaning), ""
+    except EmbedderError as error:
+        return None, error.args[0]
+
+
+def known(
+    connection: Connection, tenant: str, scope: str, question: Question, wish: RecallRequest
+) -> list[RecallHit]:
+    """The memories told in a conversation that fit; none where only messages are wanted."""
+    if not wish.memories:
+        return []
+    fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
+    stored = notes.newest(connection, tenant, scope, fields, MOST, without="episode")
+    told = [one.memory for one in stored]
+    return [item for item in items_of(told, question) if item.score >= wish.min_score]
+
+
+def look(connection: Connection, state: State, id: str, last: int | None) -> Looked:
+    """A conversation as it stands."""
+    head = conversations.require(connection, state.tenant, id)
+    length = conversations.length_of(connection, head, id)
+    end = length if last is None else min(last, length)
+    behind = search.unindexed(connection, gaps_of(connection, state.tenant, head))
+    new: dict[int, list[tuple[int, Message]]] = {}
+    for (number, seq), message in behind.items():
+        new.setdefault(number, []).append((seq, message))
+    outline = state.index.outlines.outline(connection, head, end, new)
+    return Looked(id, head, end, behind, outline)
+
+
+def ranked_in(
+    connection: Connection,
+    state: State,
+    looked: Looked,
+    question: Question,
+    vector: Vectors | None,
+    wish: RecallRequest,
+    total: int,
+) -> list[Ranked]:
+    """The messages of a conversation that may be needed."""
+    found, meanings = found_in(connection, state, looked, question, vector, wish.width)
+    ranked = rank(
+        question,
+        found,
+        meanings,
+        looked.outline,
+        most=wish.width,
+        total=total,
+        now=wish.now,
+        ranking=wish.ranking,
+        allows=wish.allows,
+    )
+    return [one for one in ranked if one.score >= wish.min_score] if wish.min_score else ranked
+
+
+def found_in(
+    connection: Connection,
+    state: State,
+    looked: Looked,
+    question: Question,
+    vector: Vectors | None,
+    width: int,
+) -> tuple[list[Found], dict[int, float] | None]:
+    """The messages that have the words of a question, and those that are near its meaning."""
+    head, end = looked.head, looked.end
+    numbers_of = search.numbers_in(connection, head, end, looked.behind)
+    # What is hidden takes no place from others, and its words do not speak for its neighbours.
+    hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
+    common = question.common if end <= LONG else ()
+    found: list[Found] = []
+    for terms, counts in ((question.terms, 1.0), (common, COMMON)):
+        for term in terms:
+            numbers = frozenset(numbers_of(term))
+            weight = search.rarity(len(numbers), max(end, 1)) * counts
+            found.append(Found(term, weight, numbers - hidden if hidden else numbers))
+    if vector is None or state.index.space is None:
+        return found, None
+    near = state.index.space.nearest(connection, head, vector, width * WIDER, last=end)
+    return found, {seq: cosine for (_, seq), cosine in near}
+
+
+def fitting(
+    connection: Connection, state: State, question: Question, vector: Vectors | None
+) -> list[str]:
+    """The conversations in which a message fits best, by words or by meaning."""
+    total = search.size_of_tenant(connection, state.tenant)
+    places = search.places_of_tenant(connection, state.tenant)
+    by_words = search.ranked(search.weighed(question.terms, max(total, 1), places))
+    near: Nearest = []
+    if vector is not None and state.index.space is not None:
+        near = state.index.space.nearest_of_tenant(connection, state.tenant, vector, NEAREST)
+    best: dict[int, None] = {}
+    # One of each side in turn: neither words nor meaning alone decide.
+    for place in in_turn([place for place, _ in by_words[:HITS]], [place for place, _ in near]):
+        if place[0] not in best and is_recallable(connection, place):
+            best[place[0]] = None
+            if len(best) >= CHATS:
+                break
+    rows = (connection.rows(NAMES, state.tenant, number) for number in best)
+    return [id for found in rows for (id,) in found]
+
+
+def is_recallable(connection: Connection, place: Place) -> bool:
+    """Whether a message is part of the talk, and not hidden where it was written."""
+    message = search.visible(connection, place[0], place)
+    return message is not None and is_said(message)
+
+
+def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]) -> None:
+    """Offer what was found until nothing more fits; what is hidden is not there."""
+    offered: set[Place] = set()  # a fork and its parent have the same messages
+    waiting = (pair for pair in found if packing.has_room(pair[1].entry.size))
+    while some := [*islice(waiting, AT_ONCE)]:
+        messages = read_visible(connection, some)
+        for looked, one in some:
+            if packing.is_full:
+                return
+            message = messages.get((looked.id, one.number))
+            place = (looked.head.owner(one.number), one.number)
+            if message is not None and place not in offered:
+                offered.add(place)
+                packing.offer(looked.id, one, message)
+
+
+def read_visible(
+    connection: Connection, some: Iterable[tuple[Looked, Ranked]]
+) -> dict[tuple[str, int], Message]:
+    """Messages as the conversation that has them sees them, without those that are hidden."""
+    wanted: dict[tuple[str, int, int], list[int]] = {}
+    for looked, one in some:
+        head = looked.head
+        key = (looked.id, head.number, head.owner(one.number))
+        wanted.setdefault(key, []).append(one.number)
+    messages: dict[tuple[str, int], Message] = {}
+    for (id, asking, number), seqs in wanted.items():
+        padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
+        for seq, body, visibility, pinned in connection.rows(BODIES, asking, number, *padded):
+            message = reading.marked(read_message(body), visibility, pinned)
+            if message.visibility == "public":
+                messages[id, seq] = message
+    return messages

@@ -1,0 +1,231 @@
+"""Full text search: messages by the terms they hold.
+
+`text/terms.py` defines what a term is; a database only keeps terms and finds them again. So both
+engines find the same, and a query has no syntax. Visibility is checked when a message is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import log, sqrt
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection
+from contextwright.store.recall.terms import owner_of, terms_in
+from contextwright.store.records import SearchHit
+from contextwright.store.rows import conversations
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.index import Gap, Place, gaps_of, read
+from contextwright.store.state import State
+from contextwright.text.terms import terms_of
+
+__all__ = [
+    "Term",
+    "in_conversation",
+    "in_tenant",
+    "numbers_in",
+    "places_of_tenant",
+    "ranked",
+    "rarity",
+    "search",
+    "size_of_tenant",
+    "unindexed",
+    "visible",
+    "weighed",
+]
+
+MOST_TERMS = 32
+"""Terms of a query that are looked for, the longest ones: those say most."""
+
+MOST_PLACES = 2_000
+"""Messages looked at for one term, the newest ones: a term in more of them tells little."""
+
+decode_numbers = msgspec.json.Decoder(list[int]).decode
+
+Places: TypeAlias = Callable[[str], list[Place]]
+"""Where a term is found."""
+
+FOUND = """
+SELECT m.body, k.visibility, k.pinned FROM messages m
+LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
+WHERE m.conversation = ? AND m.seq = ?"""
+NAME = "SELECT id FROM conversations WHERE number = ? AND tenant = ?"
+LENGTHS = """
+SELECT coalesce(sum(h.last), 0) FROM conversations c JOIN heads h ON h.conversation = c.number
+WHERE c.tenant = ?"""
+
+
+class Term(Struct, frozen=True):
+    """A term of a query, how much it tells, and where it was found."""
+
+    term: str
+    weight: float
+    places: frozenset[Place]
+
+
+def search(state: State, query: str, id: str | None, limit: int) -> list[SearchHit]:
+    """Return the best hits of one conversation, or of all of a tenant.
+
+    Raises:
+        NotFound: there is no such conversation.
+        UsageError: the query is not text, or the limit not a number.
+    """
+    if type(query) is not str or type(limit) is not int:
+        raise UsageError(f"cannot search for {shown(query)}", hint="words, and a number")
+
+    def work(connection: Connection) -> list[SearchHit]:
+        if id is None:
+            hits = in_tenant(connection, state.tenant, query)
+        else:
+            hits = in_conversation(connection, state.tenant, id, query)
+        return [*islice(hits, max(limit, 0))]
+
+    state.index.update(state.tenant, id, words_only=True)
+    return state.engine.read(work)
+
+
+def in_conversation(
+    connection: Connection,
+    tenant: str,
+    id: str,
+    query: str,
+    *,
+    last: int | None = None,
+    without: Container[int] = (),
+) -> Iterator[SearchHit]:
+    """The messages of a conversation that fit, its parents' among them, as they are asked for.
+
+    Only those up to a message, and without some.
+    """
+    head = conversations.require(connection, tenant, id)
+    length = conversations.length_of(connection, head, id)
+    end = length if last is None else min(last, length)
+    behind = unindexed(connection, gaps_of(connection, tenant, head))
+    numbers = numbers_in(connection, head, end, behind)
+
+    def places(term: str) -> list[Place]:
+        return [(head.owner(seq), seq) for seq in numbers(term)]
+
+    for place, score in ranked(weighed(terms_in_query(query), length, places)):
+        if place[1] not in without:
+            message = visible(connection, head.number, place)
+            if message is not None:
+                yield SearchHit(id, place[1], message, score)
+
+
+def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Message]:
+    """The messages that the index lacks."""
+    return {
+        (gap.conversation, seq): message
+        for gap in gaps
+        for seq, message in read(connection, gap.conversation, gap.indexed + 1, gap.last)
+    }
+
+
+def numbers_in(
+    connection: Connection, head: Head, end: int, behind: Mapping[Place, Message]
+) -> Callable[[str], list[int]]:
+    """Which messages of a conversation up to one have a term, its parents' among them.
+
+    Args:
+        behind: the messages that the index lacks.
+    """
+    terms_behind = {place: terms_in(message) for place, message in behind.items()}
+
+    def numbers(term: str) -> list[int]:
+        stop, found = end, list[int]()
+        for number, own in head.line:
+            if own <= stop:
+                limits = (number, own, stop, term, MOST_PLACES)
+                ((newest,),) = connection.rows(connection.texts.find, *limits)
+                found += decode_numbers(newest)
+                found += [
+                    seq
+                    for (owner, seq), terms in terms_behind.items()
+                    if owner == number and own <= seq <= stop and term in terms
+                ]
+            stop = min(stop, own - 1)
+        return found
+
+    return numbers
+
+
+def places_of_tenant(connection: Connection, tenant: str) -> Places:
+    """Where terms are found in all conversations of a tenant, in or behind the index."""
+    owner = owner_of(tenant)
+    behind = unindexed(connection, gaps_of(connection, tenant))
+    terms_behind = {place: terms_in(message) for place, message in behind.items()}
+
+    def places(term: str) -> list[Place]:
+        rows = connection.rows(connection.texts.find_all, owner, term, MOST_PLACES)
+        new = [place for place, terms in terms_behind.items() if term in terms]
+        return [*((number, seq) for number, seq in rows), *new]
+
+    return places
+
+
+def size_of_tenant(connection: Connection, tenant: str) -> int:
+    """How many messages a tenant has."""
+    ((total,),) = connection.rows(LENGTHS, tenant)
+    return int(total)
+
+
+def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[SearchHit]:
+    """The messages of all conversations that fit, each where it was written."""
+    total = size_of_tenant(connection, tenant)
+    for place, score in ranked(
+        weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))
+    ):
+        for (id,) in connection.rows(NAME, place[0], tenant):
+            message = visible(connection, place[0], place)
+            if message is not None:
+                yield SearchHit(id, place[1], message, score)
+
+
+def terms_in_query(query: str) -> list[str]:
+    """What is looked for: the longest terms of a query."""
+    return sorted(terms_of(query), key=lambda term: (-len(term), term))[:MOST_TERMS]
+
+
+def weighed(terms: Iterable[str], total: int, places: Places) -> list[Term]:
+    """Terms with where they are; the fewer messages have one, the more it tells."""
+    found = [(term, frozenset(places(term))) for term in terms]
+    return [Term(term, rarity(len(where), total), where) for term, where in found]
+
+
+def rarity(count: int, total: int) -> float:
+    """How much it tells that a message has a term which so many of all messages have."""
+    if count >= MOST_PLACES:
+        count = int(sqrt(count * max(total, count)))  # somewhere between those seen and all
+    return log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
+
+
+def ranked(terms: Sequence[Term]) -> list[tuple[Place, float]]:
+    """Places with their scores: the best first, of two alike the newer one.
+
+    The score is the share of the query that a message holds, from 0 to 1, where rare terms count
+    for more: 1 means that every term is there.
+    """
+    whole = sum(term.weight for term in terms)
+    sums: dict[Place, float] = {}
+    for term in terms:
+        for place in term.places:
+            sums[place] = sums.get(place, 0.0) + term.weight
+    scored = [(place, min(share / whole, 1.0)) for place, share in sums.items()]
+    return sorted(scored, key=lambda one: (-round(one[1], 9), -one[0][1], -one[0][0]))
+
+
+def visible(connection: Connection, asking: int, place: Place) -> Message | None:
+    """A message as the asking conversation has it; None if it is hidden or deleted there."""
+    for body, visibility, pinned in connection.rows(FOUND, asking, *place):
+        message = reading.marked(read_message(body), visibility, pinned)
+        return message if message.visibility == "public" else None
+    return None

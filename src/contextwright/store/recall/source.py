@@ -1,0 +1,145 @@
+"""What a chat of a store remembers: its tenant's memories, and its own past words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import msgspec
+
+from contextwright.recall.memories import Memory, MemoryList, MemoryQuery
+from contextwright.recall.packing import RecallHit
+from contextwright.store.engines.base import Connection, Value
+from contextwright.store.recall import episodes
+from contextwright.store.recall.options import RecallRequest, price_of
+from contextwright.store.recall.recall import recall_in
+from contextwright.store.records import StoredMemory
+from contextwright.store.rows import conversations
+from contextwright.store.rows import memories as notes
+from contextwright.store.state import State
+
+__all__ = ["StoreMemorySource"]
+
+ANY = 1 << 40
+"""As many tokens as there are."""
+MOST_SEARCHED = 1_000
+"""So many memories of a kind, the newest ones, are compared with a question."""
+
+
+class StoreMemorySource:
+    """Memories told in one chat, and passages of it that the model does not see anyway.
+
+    Args:
+        state: the store, and the tenant whose memories they are.
+        id: the chat; memories without a scope belong to every chat.
+        last: messages behind this one are not recalled: the window is taken to have them.
+    """
+
+    def __init__(self, state: State, id: str, *, last: int | None = None) -> None:
+        self.state, self.id, self.last = state, id, last
+        self.recalled: set[int] = set()
+        """The numbers of all messages that were recalled."""
+        self.told: set[str] = set()
+        """The ids of all events that were recalled."""
+        self.has_looked = False
+        """Whether anybody asked for messages."""
+        self.trouble = ""
+        """Why only words were compared, though the store has an embedder."""
+        self._without: set[int] = set()
+        self._is_shown = False
+
+    def show(self, cut: int, kept: set[int]) -> bool:
+        """See the window that was made: where its newest messages begin, and all that it keeps.
+
+        Gives whether to ask again: a message was recalled that it keeps, or it begins later than it
+        was taken to, which is looked at once. What is left out stays so: that comes to an end.
+        """
+        is_later = self.last is not None and cut > self.last and not self._is_shown
+        if is_later:
+            self.last = cut
+        self._is_shown = True
+        is_twice = not kept.isdisjoint(self.recalled)
+        if is_later or is_twice:
+            self.recalled.clear()
+            self.told.clear()
+            # Only then: built once more for a summary, it recalls the same.
+            self._without |= kept
+        return is_later or is_twice
+
+    def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
+        """The memories that fit, at most so many."""
+        if wanted.kind == "passage":
+            return self._passages(wanted)
+        if wanted.kind == "episode":
+            return self._events(wanted)
+        most = MOST_SEARCHED if wanted.query or wanted.prefer else wanted.limit
+        found = self.state.engine.read(lambda connection: self._newest(connection, wanted, most))
+        return MemoryList(stored.memory for stored in found).recall(wanted)
+
+    def _newest(self, connection: Connection, wanted: MemoryQuery, most: int) -> list[StoredMemory]:
+        """The newest memories of a kind, perhaps about somebody."""
+        fields: dict[str, Value] = {"kind": wanted.kind}
+        if wanted.about is not None:
+            fields["about"] = wanted.about
+        return notes.newest(connection, self.state.tenant, self.id, fields, most)
+
+    def _events(self, wanted: MemoryQuery) -> list[Memory]:
+        """Events that fit, each with its id, and without those that tell of hidden messages."""
+
+        def work(connection: Connection) -> list[Memory]:
+            found = self._newest(connection, wanted, MOST_SEARCHED)
+            everything = msgspec.structs.replace(wanted, limit=len(found))
+            fitting = MemoryList(with_id(stored) for stored in found).recall(everything)
+            head = conversations.find(connection, self.state.tenant, self.id)
+            ordered = fitting if wanted.query else reversed(fitting)
+            told = (
+                event
+                for event in ordered
+                if event.scope != self.id or episodes.is_visible(connection, head, event)
+            )
+            return list(islice(told, max(wanted.limit, 0)))
+
+        told = self.state.engine.read(work)
+        self.told.update(event.meta["id"] for event in told)
+        return told if wanted.query else told[::-1]
+
+    def _passages(self, wanted: MemoryQuery) -> list[Memory]:
+        """Messages that the question needs, within its tokens, in their order."""
+        self.has_looked = True
+        wish = RecallRequest(
+            query=wanted.query,
+            budget=ANY if wanted.tokens is None else wanted.tokens,
+            price=price_of(None, None),
+            about=wanted.about,
+            now=wanted.now,
+            limit=max(wanted.limit, 0),
+            memories=False,
+            last=self.last,
+            without=self._without,
+            ranking=wanted.ranking,
+        )
+        found = recall_in(self.state, self.id, wish)
+        self.recalled.update(item.seq for item in found)
+        self.trouble = found.trouble
+        return [as_passage(item) for item in found]
+
+
+def with_id(stored: StoredMemory) -> Memory:
+    """A memory that says which one it is."""
+    memory = stored.memory
+    return msgspec.structs.replace(memory, meta={**memory.meta, "id": stored.id})
+
+
+def as_passage(item: RecallHit) -> Memory:
+    """A message as a memory of itself."""
+    message = item.message
+    return Memory(
+        "passage",
+        message.text,
+        about=message.author.id if message.author else None,
+        author=item.speaker,
+        at=message.sent_at,
+        scope=item.conversation,
+        score=item.score,
+        meta={"seq": item.seq},
+    )

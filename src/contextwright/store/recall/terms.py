@@ -1,0 +1,72 @@
+"""The index of terms, which follows right behind the messages.
+
+Nothing is indexed while a turn is stored, because that would more than double its cost (see
+`benchmarks/search.py`). A search reads the few messages that the index lacks, and indexes them in
+bulk when they are no longer few. A message is indexed once, where it was written.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text, ToolResult
+from contextwright.store.engines.base import Connection, Work
+from contextwright.store.rows import conversations, index, outlines
+from contextwright.store.rows.conversations import Head
+from contextwright.text.terms import terms_of
+
+__all__ = ["FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
+
+LONGEST_TEXT, LONGEST_RESULT = 50_000, 2_000
+"""Characters of a text and of a tool's result that are indexed: files and pages are no talk."""
+
+FEW = 64
+"""So many messages may be missing in the index of a conversation: they are read as they are."""
+
+PAGE = 500
+"""Messages indexed in one transaction."""
+
+OURS = "\ue000"
+"""How terms begin that no text has: no word holds a character of private use."""
+
+
+def catch_up(tenant: str, number: int) -> Work[bool]:
+    """Return work that indexes the next messages of a conversation, and whether there were any."""
+
+    def work(connection: Connection) -> bool:
+        head = Head(number, ((number, 1),))
+        if conversations.locked_length(connection, head) is None:
+            return False
+        for gap in index.gaps_of(connection, tenant, head):
+            last = min(gap.indexed + PAGE, gap.last)
+            owner = owner_of(tenant)
+            messages = list(index.read(connection, number, gap.indexed + 1, last))
+            rows = [
+                (number, seq, f"{owner} {' '.join(sorted(terms))}")
+                for seq, message in messages
+                if (terms := terms_in(message))
+            ]
+            connection.run_many(connection.texts.insert, rows)
+            outlines.add(connection, number, messages)
+            index.note(connection, number, last)
+            return True
+        return False
+
+    return work
+
+
+def terms_in(message: Message) -> set[str]:
+    """Return the terms of a message."""
+    terms: set[str] = set()
+    for part in message.parts:
+        if type(part) is Text:
+            terms |= terms_of(part.text[:LONGEST_TEXT])
+        elif type(part) is ToolResult:
+            terms |= terms_of(part.text[:LONGEST_RESULT])
+    return terms
+
+
+def owner_of(tenant: str) -> str:
+    """Return the term that all messages of a tenant have."""
+    return OURS + blake2b(tenant.encode(), digest_size=12).hexdigest()

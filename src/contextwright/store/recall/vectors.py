@@ -1,0 +1,323 @@
+"""Vectors of messages: pages of them in the store, made behind the turns and never changed.
+
+A page holds the vectors of some messages of a conversation that follow each other. Pages follow
+each other too, from its first own message on: so how far they go is the last page's last number.
+They are kept by the name of their embedder; those of another one stay where they are, unused.
+
+Nothing is embedded while a turn is stored, and nothing is stored while a text is embedded: an
+embedder may be a server far away.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from struct import Struct as Layout
+from sys import byteorder
+from typing import TYPE_CHECKING, TypeAlias
+from zlib import crc32
+
+from msgspec import Struct
+
+from contextwright.errors import StoreError, UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.recall.vectors.chunks import chunks_of
+from contextwright.store.engines.base import Connection, Work
+from contextwright.store.recall.terms import LONGEST_TEXT
+from contextwright.store.rows import conversations
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.index import Gap, read
+
+if TYPE_CHECKING:
+    from contextwright.recall.vectors.embedder import Embedder
+    from contextwright.recall.vectors.matrix import Numbers, Vectors
+
+__all__ = [
+    "Fault",
+    "Kind",
+    "Messages",
+    "Page",
+    "REMOVE",
+    "faults",
+    "gaps_of",
+    "keep",
+    "kind_of",
+    "last_of",
+    "made",
+    "next_messages",
+    "pages_after",
+    "remove",
+    "remove_others",
+    "require_width",
+    "row_size",
+    "vectors_in",
+]
+
+Messages: TypeAlias = Sequence[tuple[int, Message]]
+"""Messages that follow each other, with their numbers."""
+
+PAGE = 256
+"""Messages of a page."""
+
+SEAL = Layout("<I")
+"""What a page begins with: a checksum of the rest, and of which messages it is."""
+
+NUMBER, HALF = 4, 2
+"""Bytes of a message's number, and of a number of a vector."""
+
+KIND = "SELECT number, width FROM embedders WHERE name = ?"
+NEW_KIND = "INSERT INTO embedders (name, width) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"
+WIDTH = "UPDATE embedders SET width = ? WHERE name = ? AND width = 0"
+REACHED = """
+SELECT number, reached, last FROM (
+    SELECT c.number, h.last, coalesce((
+        SELECT v.last FROM vectors v JOIN embedders e ON e.number = v.embedder
+        WHERE v.conversation = c.number AND e.name = ? ORDER BY v.first DESC LIMIT 1
+    ), c.fork_at, 0) AS reached
+    FROM conversations c JOIN heads h ON h.conversation = c.number WHERE {which}
+) AS pages"""
+GAPS = REACHED.format(which="c.tenant = ?") + " WHERE last > reached"
+ONE = REACHED.format(which="c.number = ?")
+KEEP = """
+INSERT INTO vectors (conversation, embedder, first, last, body) VALUES (?, ?, ?, ?, ?)"""
+LAST = """
+SELECT last FROM vectors WHERE conversation = ? AND embedder = ? ORDER BY first DESC LIMIT 1"""
+AFTER = """
+SELECT first, last, body FROM vectors
+WHERE conversation = ? AND embedder = ? AND last > ? ORDER BY first LIMIT 16"""
+REMOVE = "DELETE FROM vectors WHERE conversation = ? AND embedder = ? AND first >= ?"
+COUNT = "SELECT coalesce(sum(last - first + 1), 0) FROM vectors "
+OTHERS = """
+WHERE embedder NOT IN (SELECT number FROM embedders WHERE name = ?)
+AND conversation IN (SELECT number FROM conversations WHERE tenant = ?)"""
+KINDS = """
+SELECT number, width FROM embedders e WHERE EXISTS (
+    SELECT 1 FROM vectors v WHERE v.conversation = ? AND v.embedder = e.number) ORDER BY number"""
+NEXT = """
+SELECT first, last, body FROM vectors
+WHERE conversation = ? AND embedder = ? AND first > ? ORDER BY first LIMIT 1"""
+
+
+class Kind(Struct, frozen=True):
+    """An embedder as the store knows it."""
+
+    number: int
+    width: int
+    """How many numbers its vectors have."""
+
+
+class Fault(Struct, frozen=True):
+    """A page that is wrong, and what is wrong with it."""
+
+    embedder: int
+    first: int
+    problem: str
+
+
+class Page(Struct, frozen=True):
+    """The vectors of some messages, ready to be kept."""
+
+    conversation: int
+    embedder: str
+    width: int
+    first: int
+    last: int
+    body: bytes
+
+
+# --- making pages --------------------------------------------------------------------------------
+
+
+def gaps_of(
+    connection: Connection, tenant: str, embedder: str, head: Head | None = None
+) -> list[Gap]:
+    """What has no vectors yet, of a tenant's conversations or of one and those it comes from."""
+    if head is None:
+        return [Gap(*row) for row in connection.rows(GAPS, embedder, tenant)]
+    found = [reached(connection, number, embedder) for number, _ in head.line]
+    return [gap for gap in found if gap is not None and gap.last > gap.indexed]
+
+
+def reached(connection: Connection, number: int, embedder: str) -> Gap | None:
+    """How far the vectors of a conversation go; None if it was forgotten."""
+    for row in connection.rows(ONE, embedder, number):
+        return Gap(*row)
+    return None
+
+
+def next_messages(connection: Connection, number: int, embedder: str, last: int) -> Messages:
+    """The next messages without vectors, at most a page, and none behind the last."""
+    gap = reached(connection, number, embedder)
+    if gap is None:
+        return []
+    stop = min(gap.indexed + PAGE, gap.last, last)
+    return list(read(connection, number, gap.indexed + 1, stop))
+
+
+def made(number: int, messages: Messages, embedder: Embedder) -> Page:
+    """The page of messages that follow each other; only here texts are embedded.
+
+    Raises:
+        UsageError: the embedder answered something else than vectors.
+    """
+    from contextwright.recall.vectors.matrix import packed
+
+    chunks = [(seq, chunk) for seq, message in messages for chunk in texts_in(message)]
+    vectors = embedder([chunk for _, chunk in chunks])
+    body = packed([seq for seq, _ in chunks], vectors)
+    first, last = messages[0][0], messages[-1][0]
+    seal = SEAL.pack(checksum(first, last, body))
+    return Page(number, embedder.name, vectors.shape[1], first, last, seal + body)
+
+
+def texts_in(message: Message) -> list[str]:
+    """What is embedded of a message: its words in pieces, without results and names."""
+    return chunks_of(message.text[:LONGEST_TEXT])
+
+
+def keep(page: Page) -> Work[bool]:
+    """The work of writing a page; nothing, if others were faster or the conversation is gone."""
+
+    def work(connection: Connection) -> bool:
+        head = Head(page.conversation, ((page.conversation, 1),))
+        if conversations.locked_length(connection, head) is None:
+            return False
+        gap = reached(connection, page.conversation, page.embedder)
+        if gap is None or gap.indexed != page.first - 1:
+            return False
+        kind = ensured(connection, page.embedder, page.width)
+        place = (page.conversation, kind.number, page.first, page.last)
+        connection.run(KEEP, *place, page.body)
+        return True
+
+    return work
+
+
+def ensured(connection: Connection, embedder: str, width: int) -> Kind:
+    """An embedder, made known now if it was not; its first vectors say how wide all are.
+
+    Raises:
+        UsageError: other vectors of that name are kept here.
+    """
+    connection.run(NEW_KIND, embedder)
+    connection.run(WIDTH, width, embedder)
+    number, known = connection.rows(KIND, embedder)[0]
+    if width:
+        require_width(embedder, width, known)
+    return Kind(number, known)
+
+
+def require_width(embedder: str, width: int, known: int) -> None:
+    """Refuse vectors that are not as wide as those that are kept."""
+    if width != known:
+        raise UsageError(
+            f"the embedder {shown(embedder)} gave vectors of {width} numbers, after {known} before",
+            hint="give another model another name",
+        )
+
+
+def kind_of(connection: Connection, embedder: str) -> Kind | None:
+    """An embedder by its name; None if nothing was ever kept of it."""
+    for row in connection.rows(KIND, embedder):
+        return Kind(*row)
+    return None
+
+
+# --- reading and removing ------------------------------------------------------------------------
+
+
+def last_of(connection: Connection, number: int, kind: Kind) -> int:
+    """The last message that has vectors; 0 if none of the conversation's own has."""
+    for (last,) in connection.rows(LAST, number, kind.number):
+        return last
+    return 0
+
+
+def pages_after(
+    connection: Connection, number: int, kind: Kind, last: int
+) -> Iterator[tuple[int, Numbers, Vectors]]:
+    """The vectors behind a message, page by page, with the last message of each."""
+    while rows := connection.rows(AFTER, number, kind.number, last):
+        for first, last, body in rows:
+            yield last, *vectors_in(first, last, body, kind.width)
+
+
+def vectors_in(first: int, last: int, body: bytes, width: int) -> tuple[Numbers, Vectors]:
+    """The numbers and the vectors of a page.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    from contextwright.recall.vectors.matrix import unpacked
+
+    rest = content_of(first, last, body)
+    if rest is None or len(rest) % row_size(width):
+        raise StoreError("a page of vectors is damaged", hint="cw doctor --repair removes it")
+    return unpacked(rest, width)
+
+
+def content_of(first: int, last: int, body: bytes) -> memoryview | None:
+    """A page without its seal; None if it is broken."""
+    rest = memoryview(body)[SEAL.size :]
+    if len(body) < SEAL.size or SEAL.unpack_from(body)[0] != checksum(first, last, rest):
+        return None
+    return rest
+
+
+def checksum(first: int, last: int, content: bytes | memoryview) -> int:
+    """What a page of these messages is sealed with."""
+    return crc32(content, crc32(f"{first} {last}".encode()))
+
+
+def row_size(width: int) -> int:
+    """Bytes of a vector in a page, with the number of its message."""
+    return NUMBER + width * HALF
+
+
+def remove(connection: Connection, number: int, embedder: str) -> None:
+    """Throw away the vectors of one embedder of a conversation."""
+    kind = kind_of(connection, embedder)
+    if kind is not None:
+        connection.run(REMOVE, number, kind.number, 0)
+
+
+def remove_others(connection: Connection, tenant: str, embedder: str) -> int:
+    """Throw away a tenant's vectors of all other embedders; gives how many messages had some."""
+    ((messages,),) = connection.rows(COUNT + OTHERS, embedder, tenant)
+    connection.run("DELETE FROM vectors " + OTHERS, embedder, tenant)
+    return messages
+
+
+# --- the doctor ----------------------------------------------------------------------------------
+
+
+def faults(connection: Connection, number: int, before: int, end: int) -> Iterator[Fault]:
+    """The first page of each embedder that cannot be right: it and all behind it can be made anew.
+
+    `before` and `end` are the messages between which a conversation has its own.
+    """
+    for embedder, width in connection.rows(KINDS, number):
+        first, done = -1, before
+        while rows := connection.rows(NEXT, number, embedder, first):
+            first, last, body = rows[0]
+            problem = problem_of(first, last, body, width, done, end)
+            if problem:
+                yield Fault(embedder, first, f"its vectors from {first} on {problem}")
+                break
+            done = last
+
+
+def problem_of(first: int, last: int, body: bytes, width: int, done: int, end: int) -> str:
+    """What is wrong with a page that follows a message; nothing, if it is in order."""
+    if first != done + 1 or not first <= last <= end:
+        return "are not those of the messages that follow"
+    rest = content_of(first, last, body)
+    if rest is None:
+        return "are damaged"
+    count, odd = divmod(len(rest), row_size(width))
+    seqs = array("i", bytes(rest[: count * NUMBER]))
+    if byteorder == "big":
+        seqs.byteswap()
+    in_order = all(one <= other for one, other in pairwise([first, *seqs, last]))
+    return "" if not odd and in_order else "are not those of their messages"

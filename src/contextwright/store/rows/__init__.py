@@ -1,0 +1,1 @@
+"""SQL statements, one file per family of tables."""

@@ -1,0 +1,214 @@
+"""The names of conversations: the only statements that look one up, each within its tenant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import Conflict, NotFound, shown
+from contextwright.store.engines.base import Connection, Row, Value
+from contextwright.store.records import ConversationInfo
+from contextwright.store.rows.validation import require_visible
+
+__all__ = [
+    "Head",
+    "change",
+    "create",
+    "details_after",
+    "details_of",
+    "ensure",
+    "find",
+    "forget",
+    "length_of",
+    "locked",
+    "locked_length",
+    "require",
+    "state_of",
+    "unknown",
+]
+
+PAGE = 100
+
+LAST = "SELECT last FROM heads WHERE conversation = ?"
+NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
+LINE = """
+WITH RECURSIVE line (depth, number, parent, fork_at) AS (
+    SELECT 0, number, parent, fork_at FROM conversations WHERE tenant = ? AND number = ?
+    UNION ALL
+    SELECT line.depth + 1, c.number, c.parent, c.fork_at
+    FROM line JOIN conversations c ON c.number = line.parent AND c.tenant = ?
+)
+SELECT number, fork_at FROM line ORDER BY depth"""
+
+DETAILS = """
+SELECT c.number, c.id, h.last, c.title, c.agent, c.settings, p.id, c.fork_at, c.created
+FROM conversations c
+JOIN heads h ON h.conversation = c.number
+LEFT JOIN conversations p ON p.number = c.parent
+WHERE c.tenant = ? AND """
+
+CREATE = """
+INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING RETURNING number"""
+
+
+class Head(Struct, frozen=True):
+    """A conversation's number, and those it was forked from."""
+
+    number: int
+    line: tuple[tuple[int, int], ...]
+    """Numbers of the conversation and of its parents, each with the first message of its own."""
+
+    @property
+    def fork_at(self) -> int:
+        """The last message that is a parent's."""
+        return self.line[0][1] - 1
+
+    def owner(self, seq: int) -> int:
+        """The conversation in which one of its messages was written."""
+        return next(number for number, own in self.line if own <= seq)
+
+
+def find(connection: Connection, tenant: str, id: str) -> Head | None:
+    """A conversation of a tenant; None if there is none of that name."""
+    for number, parent, fork_at in connection.rows(NAME, tenant, id):
+        if parent is None:
+            return Head(number, ((number, 1),))
+        own = (number, fork_at + 1)
+        above = connection.rows(LINE, tenant, parent, tenant)
+        return Head(number, (own, *((one, (at or 0) + 1) for one, at in above)))
+    return None
+
+
+def require(connection: Connection, tenant: str, id: str) -> Head:
+    """A conversation that is there.
+
+    Raises:
+        NotFound: it is not.
+    """
+    head = find(connection, tenant, id)
+    if head is None:
+        raise unknown(id)
+    return head
+
+
+def ensure(connection: Connection, tenant: str, id: str) -> Head:
+    """A conversation, made now if there is none."""
+    head = find(connection, tenant, id)
+    while head is None:
+        create(connection, tenant, ConversationInfo(id, 0))
+        head = find(connection, tenant, id)
+    return head
+
+
+def create(
+    connection: Connection,
+    tenant: str,
+    details: ConversationInfo,
+    parent: int | None = None,
+    length: int = 0,
+) -> int | None:
+    """Make a conversation, of some length if it is a fork; None if another was faster.
+
+    Raises:
+        UsageError: its id or the tenant's name holds invisible characters.
+    """
+    require_visible(details.id, "conversation's id")
+    require_visible(tenant, "tenant")
+    settings = msgspec.json.encode(details.settings).decode()
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    fields = (details.title, details.agent, settings, parent, details.fork_at, created)
+    for (number,) in connection.rows(CREATE, tenant, details.id, *fields):
+        insert = "INSERT INTO heads (conversation, last, length) VALUES (?, ?, ?)"
+        connection.run(insert, number, details.length, length)
+        return number
+    return None
+
+
+def length_of(connection: Connection, head: Head, id: str) -> int:
+    """The number of a conversation's last message."""
+    for (last,) in connection.rows(LAST, head.number):
+        return last
+    raise unknown(id)
+
+
+def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
+    """The last message, and how often messages were hidden, shown or pinned; None if it is gone."""
+    sql = "SELECT last, marked FROM heads WHERE conversation = ?"
+    for last, marked in connection.rows(sql, number):
+        return last, marked
+    return None
+
+
+def locked_length(connection: Connection, head: Head) -> int | None:
+    """The number of the last message, which nobody else raises until the transaction ends.
+
+    None if the conversation was forgotten while we waited.
+    """
+    for (last,) in connection.rows(LAST + connection.for_update, head.number):
+        return last
+    return None
+
+
+def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:
+    """A conversation, made now if there is none, for us alone.
+
+    Gives the number of its last message, and its length on the ruler of windows.
+    """
+    sql = "SELECT last, length FROM heads WHERE conversation = ?" + connection.for_update
+    while True:
+        head = ensure(connection, tenant, id)
+        for last, length in connection.rows(sql, head.number):
+            return head, last, length
+
+
+def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo:
+    """What is known about one conversation."""
+    for row in connection.rows(f"{DETAILS} c.id = ?", tenant, id):
+        return as_details(row)
+    raise unknown(id)
+
+
+def details_after(
+    connection: Connection, tenant: str, number: int
+) -> list[tuple[int, ConversationInfo]]:
+    """The next conversations of a tenant, in the order in which they were made."""
+    sql = f"{DETAILS} c.number > ? ORDER BY c.number LIMIT {PAGE}"
+    return [(row[0], as_details(row)) for row in connection.rows(sql, tenant, number)]
+
+
+def as_details(row: Row) -> ConversationInfo:
+    """A row as a value."""
+    settings: dict[str, Any] = msgspec.json.decode(row[5])
+    return ConversationInfo(row[1], row[2], row[3], row[4], settings, row[6], row[7], row[8])
+
+
+def change(connection: Connection, head: Head, fields: dict[str, Value]) -> None:
+    """Set fields of a conversation; their names are ours, never a caller's."""
+    columns = ", ".join(f"{name} = ?" for name in fields)
+    sql = f"UPDATE conversations SET {columns} WHERE number = ?"
+    connection.run(sql, *fields.values(), head.number)
+
+
+def forget(connection: Connection, tenant: str, id: str) -> int | None:
+    """Remove a conversation with everything in it, and give its number; None if there is none.
+
+    Raises:
+        Conflict: others were forked from it, and read its messages.
+    """
+    head = find(connection, tenant, id)
+    if head is None or locked_length(connection, head) is None:
+        return None
+    forks = "SELECT id FROM conversations WHERE parent = ? AND tenant = ? LIMIT 1"
+    for (fork,) in connection.rows(forks, head.number, tenant):
+        raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint="forget the fork first")
+    connection.run("DELETE FROM conversations WHERE number = ?", head.number)
+    return head.number
+
+
+def unknown(id: str) -> NotFound:
+    """The error about a conversation that is not there."""
+    return NotFound(f"there is no conversation {shown(id)}")

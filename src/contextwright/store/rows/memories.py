@@ -1,0 +1,234 @@
+"""Memories as records of a tenant: written once, read in order, removed for good."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from contextwright.errors import Conflict, UsageError, shown
+from contextwright.recall.episodes.episode import Episode
+from contextwright.recall.memories import Memory
+from contextwright.store.engines.base import Connection, Engine, Row, Value, Work
+from contextwright.store.records import StoredMemory
+from contextwright.store.rows.validation import decode_memory, memory_body, require_name
+
+__all__ = [
+    "add",
+    "after",
+    "change_scope",
+    "copy",
+    "count_accesses",
+    "new_id",
+    "newest",
+    "page_after",
+    "remove",
+    "remove_scope",
+    "replace",
+    "require_agreement",
+    "sound",
+]
+
+PAGE = 100
+
+INSERT = """
+INSERT INTO memories (tenant, id, kind, about, scope, body) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, id) DO NOTHING"""
+COPY = """
+INSERT INTO memories (tenant, id, kind, about, scope, body, accesses, accessed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+ROWS = """
+SELECT number, tenant, id, kind, about, scope, body, accesses, accessed FROM memories
+WHERE number > ? ORDER BY number LIMIT ?"""
+SELECT = "SELECT number, id, body, accesses, accessed FROM memories WHERE tenant = ?"
+ACCESS = """
+UPDATE memories SET accesses = accesses + 1, accessed = ?
+WHERE tenant = ? AND id = ? AND scope = ?"""
+
+
+def new_id() -> str:
+    """An id that nothing else has, easy to type."""
+    return secrets.token_hex(8)
+
+
+def add(connection: Connection, tenant: str, id: str, memory: Memory, body: str) -> None:
+    """Store a memory; the same id again changes nothing."""
+    connection.run(INSERT, tenant, id, memory.kind, memory.about, memory.scope, body)
+
+
+def remove(connection: Connection, tenant: str, id: str) -> None:
+    """Remove a memory; one that is not there is forgotten already."""
+    connection.run("DELETE FROM memories WHERE tenant = ? AND id = ?", tenant, id)
+
+
+def remove_scope(connection: Connection, tenant: str, scope: str) -> None:
+    """Remove the memories that belong to one conversation."""
+    connection.run("DELETE FROM memories WHERE tenant = ? AND scope = ?", tenant, scope)
+
+
+def change_scope(connection: Connection, tenant: str, scope: str, new_scope: str) -> None:
+    """Move the memories of one conversation to another id."""
+    rows = connection.rows(
+        "SELECT id, body FROM memories WHERE tenant = ? AND scope = ?", tenant, scope
+    )
+    moved = [
+        (
+            new_scope,
+            memory_body(msgspec.structs.replace(decode_memory(body), scope=new_scope)),
+            tenant,
+            id,
+        )
+        for id, body in rows
+    ]
+    sql = "UPDATE memories SET scope = ?, body = ? WHERE tenant = ? AND id = ?"
+    connection.run_many(sql, moved)
+
+
+def replace(connection: Connection, tenant: str, id: str, body: str) -> None:
+    """Let a memory say something else; one that is not there stays forgotten."""
+    connection.run("UPDATE memories SET body = ? WHERE tenant = ? AND id = ?", body, tenant, id)
+
+
+def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequence[str]) -> None:
+    """Note that memories of a conversation were told in it now.
+
+    Only its own: whoever holds its head is the only one to write them.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    connection.run_many(ACCESS, [(now, tenant, id, scope) for id in ids])
+
+
+# --- into another store --------------------------------------------------------------------------
+
+
+def copy(source: Engine, target: Engine) -> int:
+    """Bring the memories of all tenants into another store, in their order; gives how many.
+
+    Those that are there already are compared and not written again. Episodes become those of the
+    source: they are made of messages, and made anew when messages are hidden.
+
+    Raises:
+        Conflict: one of the target has the same id and says something else.
+    """
+    count = 0
+    for rows in pages(source):
+        target.write_alone(lambda connection, rows=rows: bring(connection, rows))
+        count += len(rows)
+    return count
+
+
+def require_agreement(source: Engine, target: Engine) -> None:
+    """Refuse a target of which a memory says something else, before anything is written."""
+    for rows in pages(source):
+        target.read(lambda connection, rows=rows: [is_there(connection, row) for row in rows])
+
+
+def pages(source: Engine) -> Iterator[list[Row]]:
+    """The memories of all tenants, some at a time."""
+    number = 0
+    while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
+        yield rows
+        number = rows[-1][0]
+
+
+def bring(connection: Connection, rows: Sequence[Row]) -> None:
+    """Write what is not there yet of some memories."""
+    for row in rows:
+        _, tenant, id, kind, about, scope, body, *accesses = row
+        there = is_there(connection, row)
+        if there is None:
+            connection.run(COPY, tenant, id, kind, about, scope, body, *accesses)
+        elif not there:
+            replace(connection, tenant, id, body)
+
+
+def is_there(connection: Connection, row: Row) -> bool | None:
+    """Whether the target has a memory; False: an episode in other words, None: not at all.
+
+    Raises:
+        Conflict: it has another one of the same id, which nobody can make again.
+    """
+    _, tenant, id, _, _, _, body, *_ = row
+    for _, _, known, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
+        if known != body and not (was_made(known) and was_made(body)):
+            hint = "copy into another store, or forget it there"
+            raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
+        return known == body
+    return None
+
+
+def was_made(body: str) -> bool:
+    """Whether a memory is an episode that was made of messages, and told by nobody."""
+    return Episode.of(decode_memory(body)) is not None
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def after(
+    connection: Connection, tenant: str, number: int, fields: dict[str, Value]
+) -> list[tuple[int, StoredMemory]]:
+    """The next memories with these fields, whose names are ours, in the order they came in."""
+    conditions = "".join(f" AND {name} = ?" for name in fields)
+    sql = f"{SELECT}{conditions} AND number > ? ORDER BY number LIMIT {PAGE}"
+    rows = connection.rows(sql, tenant, *fields.values(), number)
+    return [(row[0], as_stored(row)) for row in rows]
+
+
+def as_stored(row: Row) -> StoredMemory:
+    """A row as a value."""
+    _, id, body, accesses, accessed = row
+    return StoredMemory(id, decode_memory(body), accesses, accessed)
+
+
+def newest(
+    connection: Connection,
+    tenant: str,
+    scope: str,
+    fields: dict[str, Value],
+    most: int,
+    *,
+    without: str = "",
+) -> list[StoredMemory]:
+    """The newest memories with these fields that are told in a chat, the oldest first.
+
+    Those of the kind `without` take no place among them.
+    """
+    conditions = "".join(f" AND {name} = ?" for name in fields)
+    sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"
+    told = [
+        row
+        for one in {"", scope}
+        for row in connection.rows(sql, tenant, *fields.values(), without, one, most)
+    ]
+    told.sort(key=lambda row: row[0])
+    return [as_stored(row) for row in told[-most:]] if most > 0 else []
+
+
+def sound(memory: Memory) -> Memory:
+    """A memory as it is stored: with the time it was noted, and without a score.
+
+    Raises:
+        UsageError: it is none that can be remembered.
+    """
+    if type(memory) is not Memory:
+        raise UsageError(f"{shown(memory)} is no memory", hint="Memory(kind, text, about=…)")
+    if memory.kind == "passage":
+        hint = "memory, profile, fact or episode"
+        raise UsageError("passages are found in conversations, not remembered", hint=hint)
+    if not memory.text.strip():
+        raise UsageError("a memory without words")
+    if memory.about is not None:
+        require_name(memory.about, "person's id")
+    require_name(memory.scope, "conversation's id", empty=True)
+    at = memory.at or datetime.now(UTC).isoformat(timespec="seconds")
+    return msgspec.structs.replace(memory, at=at, score=None)
+
+
+def page_after(
+    tenant: str, number: int, fields: dict[str, Value]
+) -> Work[list[tuple[int, StoredMemory]]]:
+    """The work of reading the next page of memories."""
+    return lambda connection: after(connection, tenant, number, fields)

@@ -1,0 +1,131 @@
+"""Reading: messages in order, by number, from a conversation and those it was forked from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from contextwright.errors import NotFound
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection, Engine, Row
+from contextwright.store.records import StoredMessage
+from contextwright.store.rows import conversations
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import damage_of, read_message
+
+__all__ = [
+    "BODIES",
+    "OURS",
+    "PAGE",
+    "between",
+    "bodies_between",
+    "each",
+    "each_body",
+    "marked",
+    "marks_between",
+    "rows_between",
+]
+
+OURS = "\x1f"
+"""How keys begin that we gave ourselves."""
+
+PAGE = 128
+"""Messages read at once: no view of the store stays open while a caller thinks."""
+
+BETWEEN = """
+SELECT m.seq, m.body, (
+    SELECT t.key FROM turns t WHERE t.conversation = m.conversation AND t.first <= m.seq
+    ORDER BY t.first DESC LIMIT 1)
+FROM messages m WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
+MARKS = """
+SELECT seq, visibility, pinned FROM marks WHERE conversation = ? AND seq BETWEEN ? AND ?"""
+BODIES = """
+SELECT seq, body FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
+
+
+def each(
+    engine: Engine, tenant: str, id: str, start: int = 0, stop: int | None = None
+) -> Iterator[StoredMessage]:
+    """Read messages from one number up to, and without, another, page by page.
+
+    Messages added meanwhile are not among them.
+
+    Raises:
+        NotFound: there is no such conversation.
+    """
+
+    def found(connection: Connection) -> tuple[Head, int]:
+        head = conversations.require(connection, tenant, id)
+        return head, conversations.length_of(connection, head, id)
+
+    head, length = engine.read(found)
+    last = length if stop is None else min(stop - 1, length)
+    for first in range(max(start, 1), last + 1, PAGE):
+        page = range(first, min(first + PAGE, last + 1))
+        yield from engine.read(
+            lambda connection, page=page: between(connection, head, page[0], page[-1])
+        )
+
+
+def between(connection: Connection, head: Head, first: int, last: int) -> list[StoredMessage]:
+    """The messages with these numbers, both ends included.
+
+    Raises:
+        NotFound: some are gone, because the conversation was forgotten meanwhile.
+    """
+    rows = rows_between(connection, head, BETWEEN, first, last)
+    if len(rows) != last - first + 1:
+        raise NotFound("the conversation was forgotten while it was read")
+    marks = marks_between(connection, head, first, last)
+    return [as_stored(row, marks.get(row[0])) for row in rows]
+
+
+def marks_between(connection: Connection, head: Head, first: int, last: int) -> dict[int, Row]:
+    """What was said of these messages since: visibility and pin, by number."""
+    return {row[0]: row[1:] for row in connection.rows(MARKS, head.number, first, last)}
+
+
+def rows_between(connection: Connection, head: Head, sql: str, first: int, last: int) -> list[Row]:
+    """Rows of a conversation's line, each from the conversation it was written in."""
+    parts: list[list[Row]] = []
+    for number, own in head.line:
+        if last >= own:
+            parts.append(connection.rows(sql, number, max(first, own), last))
+            last = own - 1
+        if last < first:
+            break
+    return [row for part in reversed(parts) for row in part]
+
+
+def bodies_between(connection: Connection, number: int, first: int, last: int) -> list[str]:
+    """The JSON of a conversation's own messages."""
+    return [row[1] for row in connection.rows(BODIES, number, first, last)]
+
+
+def each_body(connection: Connection, head: Head, last: int) -> Iterator[tuple[int, str]]:
+    """Number and JSON of every message up to one, as they were written."""
+    for first in range(1, last + 1, PAGE):
+        stop = min(first + PAGE - 1, last)
+        for row in rows_between(connection, head, BODIES, first, stop):
+            yield row[0], row[1]
+
+
+def as_stored(row: Row, mark: Row | None) -> StoredMessage:
+    """A row as a value."""
+    seq, body, key = row
+    message = read_message(body)
+    damage = damage_of(message, seq)
+    if mark is not None and not damage:
+        message = marked(message, *mark)
+    own_key = None if key is None or key.startswith(OURS) else key
+    return StoredMessage(seq, own_key, message, damage)
+
+
+def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
+    """A message as it counts now."""
+    return msgspec.structs.replace(
+        message,
+        visibility=message.visibility if visibility is None else visibility,
+        pinned=message.pinned if pinned is None else bool(pinned),
+    )

@@ -1,0 +1,162 @@
+"""Which earlier message a result belongs to, found as turns are stored, without a look back.
+
+The rule is the one of `exchanges.Waiting`. Calls that outlive their turn wait in `open_calls`, and
+leave it when they are answered: what is asked here does not grow with the conversation. Messages
+that were never public take no part, as in a `History`; a hidden call waits until it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import TypeAlias
+
+from contextwright.messages.exchanges import Answer, Waiting
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall, ToolResult
+from contextwright.store.engines.base import Connection
+
+__all__ = ["OpenCall", "join", "open_call_rows", "unanswered"]
+
+OpenCall: TypeAlias = tuple[int, int, str | None, str]
+"""Number of the message, index of the part, id, name."""
+
+LONGEST = 200
+"""Longer ids and names are known by their digest: no index takes them whole."""
+
+TAKE = """
+SELECT o.seq, o.part FROM open_calls o
+WHERE o.conversation = ? {condition} AND NOT EXISTS (
+    SELECT 1 FROM marks k
+    WHERE k.conversation = o.conversation AND k.seq = o.seq AND k.visibility <> 'public')
+ORDER BY o.seq, o.part LIMIT 1"""
+TAKE_BY_ID = TAKE.format(condition="AND o.id = ?")
+TAKE_BY_NAME = TAKE.format(condition="AND o.name = ?")
+TAKE_OLDEST = TAKE.format(condition="")
+
+
+def join(
+    connection: Connection, conversation: int, first: int, messages: Sequence[Message]
+) -> list[int | None]:
+    """For each message of a turn, the first earlier message with a call that it answers."""
+    if not any(type(part) in (ToolCall, ToolResult) for one in messages for part in one.parts):
+        return [None] * len(messages)
+    joining = Joining(connection, conversation)
+    joins = [joining.join(message, first + place) for place, message in enumerate(messages)]
+    joining.leave_open()
+    return joins
+
+
+class Joining:
+    """The calls a turn can answer: its own, and those that waited before it."""
+
+    def __init__(self, connection: Connection, conversation: int) -> None:
+        self._connection, self._conversation = connection, conversation
+        self._own = Waiting()
+        self._calls: list[Answer] = []
+        waiting = "SELECT 1 FROM open_calls WHERE conversation = ? LIMIT 1"
+        self._others_wait = bool(connection.rows(waiting, conversation))
+
+    def join(self, message: Message, seq: int) -> int | None:
+        """Take in one message; gives the first earlier one that it answers."""
+        if message.visibility != "public":
+            return None
+        answered: list[int] = []
+        for index, part in enumerate(message.parts):
+            if type(part) is ToolCall and message.role == "assistant":
+                answer = Answer(part, (seq, index))
+                self._own.add(answer)
+                self._calls.append(answer)
+            elif type(part) is ToolResult:
+                answered.extend(self._take(part))
+        return min((call for call in answered if call != seq), default=None)
+
+    def leave_open(self) -> None:
+        """Keep the calls that got no answer, and let older ones of the same id be found no more."""
+        if self._others_wait:
+            ids = {answer.call.id for answer in self._calls} - {None}
+            self._connection.run_many(
+                "UPDATE open_calls SET id = NULL WHERE conversation = ? AND id = ?",
+                [(self._conversation, short(id)) for id in sorted(map(str, ids))],
+            )
+        waiting = [answer for answer in self._calls if answer.result is None]
+        open_call_rows(self._connection, self._conversation, still_open(waiting, self._own))
+
+    def _take(self, result: ToolResult) -> list[int]:
+        """The number of the message with the call that a result answers, if there is one."""
+        own, id, name = self._own, result.call_id, result.name
+        stored: int | None = None
+        if id is not None:
+            if id not in own.by_id:
+                stored = self._take_stored(TAKE_BY_ID, short(id))
+        else:
+            if name:
+                stored = self._take_stored(TAKE_BY_NAME, short(name))
+            if stored is None and not (name and any(waits(own.by_name.get(name, ())))):
+                stored = self._take_stored(TAKE_OLDEST)
+        if stored is not None:
+            return [stored]
+        answer = own.take(result)
+        if answer is None:
+            return []
+        answer.result = result
+        return [answer.at[0]]
+
+    def _take_stored(self, sql: str, *values: str) -> int | None:
+        """Take one call that waited before this turn."""
+        if not self._others_wait:
+            return None
+        for seq, part in self._connection.rows(sql, self._conversation, *values):
+            delete = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
+            self._connection.run(delete, self._conversation, seq, part)
+            return seq
+        return None
+
+
+def waits(answers: Iterable[Answer]) -> Iterable[bool]:
+    """Whether each of some calls still has no result."""
+    return (answer.result is None for answer in answers)
+
+
+def still_open(waiting: Iterable[Answer], own: Waiting) -> list[OpenCall]:
+    """Calls as rows; only those of the last message that used an id are found by it."""
+    calls: list[OpenCall] = []
+    for answer in waiting:
+        id = answer.call.id
+        newest = id is not None and any(one is answer for one in own.by_id[id][-1])
+        calls.append(
+            (*answer.at, short(id) if newest and id is not None else None, short(answer.call.name))
+        )
+    return calls
+
+
+def unanswered(messages: Iterable[tuple[int, Message]]) -> list[OpenCall]:
+    """The calls among numbered messages that got no result."""
+    own, calls = Waiting(), list[Answer]()
+    for seq, message in messages:
+        if message.visibility != "public":
+            continue
+        for index, part in enumerate(message.parts):
+            if type(part) is ToolCall and message.role == "assistant":
+                calls.append(Answer(part, (seq, index)))
+                own.add(calls[-1])
+            elif type(part) is ToolResult:
+                answer = own.take(part)
+                if answer is not None:
+                    answer.result = part
+    return still_open([answer for answer in calls if answer.result is None], own)
+
+
+def open_call_rows(connection: Connection, conversation: int, calls: Iterable[OpenCall]) -> None:
+    """Store calls that wait for their results."""
+    rows = [(conversation, *call) for call in calls]
+    if rows:
+        sql = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
+        connection.run_many(sql, rows)
+
+
+def short(text: str) -> str:
+    """A text that fits into an index; a long one by its digest."""
+    if len(text) <= LONGEST:
+        return text
+    return "\x1f" + blake2b(text.encode(), digest_size=16).hexdigest()

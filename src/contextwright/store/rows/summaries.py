@@ -1,0 +1,87 @@
+"""Rows of summaries: each is written once and found by the last message it covers."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contextwright.store.engines.base import Connection, Row
+from contextwright.store.records import StoredSummary
+from contextwright.summaries.digest import BLOCK
+from contextwright.summaries.summary import Summary
+
+__all__ = [
+    "INSERT",
+    "NEWEST",
+    "ROWS",
+    "SETTLED",
+    "copy_to_fork",
+    "every",
+    "first_of",
+    "forget_from",
+    "keep",
+    "undo",
+]
+
+NEWEST = """
+SELECT body FROM summaries WHERE conversation = ? AND name = ? AND last <= ?
+ORDER BY last DESC LIMIT 1"""
+SETTLED = f"""
+SELECT body FROM summaries
+WHERE conversation = ? AND name = ? AND last <= ? AND last / {BLOCK} * {BLOCK} = last
+ORDER BY last DESC LIMIT 1"""
+INSERT = """
+INSERT INTO summaries (conversation, name, last, made, body) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (conversation, name, last) DO NOTHING"""
+ROWS = """
+SELECT name, last, made, body FROM summaries WHERE conversation = ? ORDER BY name, last"""
+FORK = """
+INSERT INTO summaries (conversation, name, last, made, body)
+SELECT ?, name, last, made, body FROM summaries WHERE conversation = ? AND last <= ?"""
+
+decode = msgspec.json.Decoder(Summary).decode
+
+
+def first_of(rows: list[Row]) -> Summary | None:
+    """Return the summary of the first row; None if there are no rows."""
+    return decode(rows[0][0]) if rows else None
+
+
+def keep(
+    connection: Connection, number: int, marked: int, name: str, at: str, found: list[Summary]
+) -> Summary | None:
+    """Store summaries and return the last one as stored; existing rows stay.
+
+    Returns None and stores nothing if messages were hidden since they were read.
+    """
+    sql = f"SELECT marked FROM heads WHERE conversation = ?{connection.for_update}"
+    if connection.rows(sql, number) != [(marked,)]:
+        return None
+    rows = [(number, name, one.last, at, msgspec.json.encode(one).decode()) for one in found]
+    connection.run_many(INSERT, rows)
+    return first_of(connection.rows(NEWEST, number, name, found[-1].last))
+
+
+def every(connection: Connection, number: int) -> list[StoredSummary]:
+    """Return all summaries of a conversation, ordered by name and last message."""
+    rows = connection.rows(ROWS, number)
+    return [StoredSummary(name, made, decode(body)) for name, _, made, body in rows]
+
+
+def undo(connection: Connection, number: int, name: str) -> Summary | None:
+    """Remove the summary of this name that covers the most messages, and return it."""
+    last = connection.rows("SELECT last FROM heads WHERE conversation = ?", number)
+    found = first_of(connection.rows(NEWEST, number, name, last[0][0])) if last else None
+    if found is not None:
+        sql = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+        connection.run(sql, number, name, found.last)
+    return found
+
+
+def forget_from(connection: Connection, number: int, seq: int) -> None:
+    """Remove all summaries that may cover a message, because it was hidden or shown again."""
+    connection.run("DELETE FROM summaries WHERE conversation = ? AND last >= ?", number, seq)
+
+
+def copy_to_fork(connection: Connection, parent: int, number: int, at: int) -> None:
+    """Copy the summaries of the shared messages to a fork."""
+    connection.run(FORK, number, parent, at)

@@ -1,0 +1,295 @@
+"""Writing: one turn in one transaction, once for each key."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice
+from typing import TypeAlias
+
+import msgspec
+
+from contextwright.errors import Conflict, NotFound, shown
+from contextwright.messages.message import Message
+from contextwright.store.engines.base import Connection, Value
+from contextwright.store.engines.lengths import length_until
+from contextwright.store.records import ConversationInfo
+from contextwright.store.rows import conversations, index, summaries
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows import open_calls as calls
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.validation import (
+    body_of,
+    decode_message,
+    require_text,
+    settings_text,
+)
+from contextwright.text.json import encode_json
+from contextwright.windows.ruler import length_of
+
+__all__ = ["Writing", "add", "add_or_compare", "forget", "fork", "mark", "new_name", "rename"]
+
+Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[str], str | None]
+"""The id of a conversation, messages, their JSON, and the key of their turn."""
+
+BATCH = 256
+"""Messages of an import that are held and written at once."""
+
+INSERT = """
+INSERT INTO messages (conversation, seq, joins, kind, body, length) VALUES (?, ?, ?, ?, ?, ?)"""
+MARK = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
+NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
+
+
+def new_name() -> str:
+    """A key for a turn that has none; no caller's key begins like this."""
+    return reading.OURS + secrets.token_urlsafe(16)
+
+
+def add(
+    connection: Connection,
+    tenant: str,
+    writing: Writing,
+    told: Sequence[str] = (),
+) -> list[int]:
+    """Store a turn and give the numbers of its messages; a turn that is there already, its numbers.
+
+    `told` are the events that the context before it told.
+
+    Raises:
+        Conflict: the key was used for other messages.
+    """
+    id, messages, bodies, key = writing
+    head, last, length = conversations.locked(connection, tenant, id)
+    if key is not None:
+        for first, count in connection.rows(NAMED, head.number, key):
+            require_same(connection, head.number, first, count, bodies, key)
+            return list(range(first, first + count))
+    first, number = last + 1, head.number
+    joins = calls.join(connection, number, first, messages)
+    ends = list(accumulate(map(length_of, messages), initial=length))
+    connection.run_many(
+        INSERT,
+        [
+            (number, first + place, joins[place], kind_of(message), bodies[place], ends[place + 1])
+            for place, message in enumerate(messages)
+        ],
+    )
+    said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
+    connection.run_many(MARK, [(number, seq, *marks) for seq, marks in said if marks])
+    turn = "INSERT INTO turns (conversation, first, count, key) VALUES (?, ?, ?, ?)"
+    connection.run(turn, number, first, len(messages), key)
+    if told:
+        notes.count_accesses(connection, tenant, id, told)
+    grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
+    connection.run(grow, last + len(messages), ends[-1], number)
+    return list(range(first, first + len(messages)))
+
+
+def marks_of(message: Message) -> tuple[str | None, int | None] | None:
+    """What a message says of itself that `mark` could say later; None if it says nothing."""
+    if message.visibility == "public" and not message.pinned:
+        return None
+    return message.visibility, int(message.pinned)
+
+
+def require_same(
+    connection: Connection, number: int, first: int, count: int, bodies: Sequence[str], key: str
+) -> None:
+    """Refuse a key that was used for other messages."""
+    stored = reading.bodies_between(connection, number, first, first + count - 1)
+    if stored == list(bodies):
+        return
+    # The same messages may be spelled otherwise: fields of an object in another order.
+    if len(stored) != len(bodies) or any(
+        read_message(old) != decode_message(new) for old, new in zip(stored, bodies, strict=True)
+    ):
+        raise Conflict(
+            f"the key {shown(key)} was used for other messages ({first} to {first + count - 1})",
+            hint="a key names one turn; retry with the same messages, or use a new key",
+        )
+
+
+def add_or_compare(
+    connection: Connection | None,
+    tenant: str,
+    info: ConversationInfo,
+    messages: Iterable[Message],
+) -> Iterator[tuple[int, int]]:
+    """Bring an imported conversation in, batch by batch; yield the new and the known messages.
+
+    Messages that are stored already are compared; those behind them are added. A conversation
+    with a parent is forked first. Without a connection everything is validated and nothing stored.
+
+    Raises:
+        Conflict: the conversation is stored with other messages.
+        UsageError: a text cannot be stored.
+    """
+    require_text(info.title, "title")
+    settings_text(info.settings)
+    head = None
+    if connection is not None:
+        if info.parent is not None:
+            fork(connection, tenant, info.parent, info.id, info.fork_at, None)
+        head = conversations.find(connection, tenant, info.id)
+    length = conversations.length_of(connection, head, info.id) if connection and head else 0
+    following = head.fork_at + 1 if head else 1
+    numbered = enumerate(messages)
+    while batch := [(one, import_body(one, index)) for index, one in islice(numbered, BATCH)]:
+        known = min(max(length - following + 1, 0), len(batch))
+        if connection is not None:
+            if known and head is not None:
+                require_known(connection, head.number, following, batch[:known], info.id)
+            if head is None:
+                details = msgspec.structs.replace(info, parent=None, fork_at=None)
+                conversations.create(connection, tenant, details)
+                head = conversations.require(connection, tenant, info.id)
+            if batch[known:]:
+                added, bodies = zip(*batch[known:], strict=True)
+                add(connection, tenant, (info.id, added, bodies, None))
+        following += len(batch)
+        yield len(batch) - known, known
+
+
+def import_body(message: Message, index: int) -> str:
+    """Return the JSON of an imported message.
+
+    It was made from valid JSON, so it is not decoded again to check it, which is a sixth of the
+    work of an import. The tests hold that it can be.
+    """
+    body = encode_json(message)
+    if rb"\u0000" in body:  # perhaps: a backslash before u0000 looks the same
+        return body_of(message, f"messages[{index}]")
+    return body.decode()
+
+
+def require_known(
+    connection: Connection, number: int, first: int, batch: Sequence[tuple[Message, str]], id: str
+) -> None:
+    """Refuse an import whose messages differ from the stored ones."""
+    stored = reading.bodies_between(connection, number, first, first + len(batch) - 1)
+    for seq, (old, (message, body)) in enumerate(zip(stored, batch, strict=True), first):
+        # The same message may be spelled otherwise: fields of an object in another order.
+        if old != body and read_message(old) != message:
+            raise Conflict(
+                f"{shown(id)} is in the store with another message {seq}",
+                hint="forget it first, or give the import another name with --as",
+            )
+
+
+def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> None:
+    """Hide, show, delete, pin or unpin a message; the message itself never changes."""
+    head = conversations.require(connection, tenant, id)
+    # Whoever stores a summary meanwhile waits for us, or we for them: none is missed below.
+    last = conversations.locked_length(connection, head)
+    if last is None:
+        raise conversations.unknown(id)
+    if not 1 <= seq <= last:
+        raise NotFound(f"there is no message {seq} in {shown(id)}")
+    ((column, value),) = change.items()  # the column's name is ours
+    sql = (
+        f"INSERT INTO marks (conversation, seq, {column}) VALUES (?, ?, ?) "
+        f"ON CONFLICT (conversation, seq) DO UPDATE SET {column} = excluded.{column}"
+    )
+    connection.run(sql, head.number, seq, value)
+    if column == "visibility":
+        summaries.forget_from(connection, head.number, seq)
+    connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
+
+
+def forget(connection: Connection, tenant: str, id: str) -> int | None:
+    """Remove a conversation with everything in it, and the memories that were told in it alone.
+
+    Gives the number it had.
+    """
+    number = conversations.forget(connection, tenant, id)
+    if number is not None:
+        index.remove(connection, number)
+    notes.remove_scope(connection, tenant, id)
+    return number
+
+
+def rename(connection: Connection, tenant: str, id: str, new_id: str) -> None:
+    """Give a conversation and the memories of its scope another id.
+
+    Raises:
+        NotFound: there is no such conversation.
+        Conflict: the new id is taken.
+    """
+    head = conversations.require(connection, tenant, id)
+    if id == new_id:
+        return
+    if conversations.find(connection, tenant, new_id) is not None:
+        raise Conflict(f"there is a conversation {shown(new_id)} already", hint="choose another id")
+    conversations.change(connection, head, {"id": new_id})
+    # Contexts that other processes remember under the old id are read again.
+    connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
+    notes.change_scope(connection, tenant, id, new_id)
+
+
+def fork(
+    connection: Connection,
+    tenant: str,
+    id: str,
+    new_id: str,
+    at: int | None,
+    known_calls: Sequence[calls.OpenCall] | None,
+) -> None:
+    """Make a conversation that begins with the messages of another, up to one of them.
+
+    `known_calls` are those that wait for results there, where somebody has looked already.
+
+    Raises:
+        Conflict: the new name is taken by something else.
+    """
+    head = conversations.require(connection, tenant, id)
+    last = conversations.locked_length(connection, head)
+    if last is None:
+        raise conversations.unknown(id)
+    at = last if at is None else at
+    if not 0 <= at <= last:
+        raise NotFound(f"there is no message {at} in {shown(id)}")
+    if is_forked(connection, tenant, id, new_id, at):
+        return
+    old = conversations.details_of(connection, tenant, id)
+    new = ConversationInfo(new_id, at, old.title, old.agent, old.settings, id, at)
+    length = length_until(connection, head.number, at)
+    number = conversations.create(connection, tenant, new, head.number, length)
+    if number is None:
+        raise Conflict(f"{shown(new_id)} was made by another just now")
+    copy_marks = (
+        "INSERT INTO marks (conversation, seq, visibility, pinned) "
+        "SELECT ?, seq, visibility, pinned FROM marks WHERE conversation = ? AND seq <= ?"
+    )
+    connection.run(copy_marks, number, head.number, at)
+    summaries.copy_to_fork(connection, head.number, number, at)
+    if at == last:
+        copy_calls = (
+            "INSERT INTO open_calls (conversation, seq, part, id, name) "
+            "SELECT ?, seq, part, id, name FROM open_calls WHERE conversation = ?"
+        )
+        connection.run(copy_calls, number, head.number)
+    else:
+        waiting = open_calls_at(connection, head, at) if known_calls is None else known_calls
+        calls.open_call_rows(connection, number, waiting)
+
+
+def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int) -> bool:
+    """Whether this very fork is there already."""
+    if conversations.find(connection, tenant, new_id) is None:
+        return False
+    there = conversations.details_of(connection, tenant, new_id)
+    if there.parent != id or there.fork_at != at:
+        raise Conflict(f"there is a conversation {shown(new_id)} already")
+    return True
+
+
+def open_calls_at(
+    connection: Connection, head: conversations.Head, at: int
+) -> list[calls.OpenCall]:
+    """The calls that waited for a result when a message was the last: all before it are read."""
+    return calls.unanswered(
+        (seq, read_message(body)) for seq, body in reading.each_body(connection, head, at)
+    )

@@ -1,0 +1,254 @@
+"""Text at the door: what no store can keep is refused here, with its place, for every engine alike.
+
+A NUL and half a surrogate pair are text in Python and nowhere else: Postgres refuses the one,
+UTF-8 the other. Messages are also decoded once before they are stored, so that whatever gets in
+can be read again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+from unicodedata import category
+
+import msgspec
+from msgspec import structs
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
+from contextwright.recall.memories import Memory
+from contextwright.text.json import UNFIT, encode_json, require_json
+
+__all__ = [
+    "bodies_of",
+    "decode_memory",
+    "decode_message",
+    "memory_body",
+    "mended",
+    "require_name",
+    "require_text",
+    "require_visible",
+    "settings_text",
+]
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+JOINERS = "\u200c\u200d"
+"""Persian words and many emoji are not the same without them."""
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters that show nothing."""
+LONGEST_NAME = 256
+REMEDY = "remove it, or replace it with contextwright.store.rows.validation.mended"
+
+decode_message = msgspec.json.Decoder(Message).decode
+decode_memory = msgspec.json.Decoder(Memory).decode
+
+
+def require_name(name: object, what: str, *, empty: bool = False) -> str:
+    """An id, a key or a tenant: 1 to 256 bytes in one line; a value, never a path.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if not isinstance(name, str):
+        raise UsageError(f"the {what} has to be text, not {shown(name)}")
+    found = CONTROL.search(name)
+    if found:
+        place = f"character {found.start() + 1}"
+        raise UsageError(f"the {what} {shown(name)} has {described(found[0])} at {place}")
+    if len(name.encode()) > LONGEST_NAME or not (name or empty):
+        hint = f"1 to {LONGEST_NAME} bytes"
+        raise UsageError(
+            f"the {what} {shown(name)} is too {'long' if name else 'short'}", hint=hint
+        )
+    return name
+
+
+def require_visible(name: str, what: str) -> None:
+    """Refuse a new name with characters that nobody sees: two names would look the same.
+
+    Raises:
+        UsageError: with the character and its position.
+    """
+    for place, character in enumerate(name, 1):
+        if character in FILLERS or (category(character) == "Cf" and character not in JOINERS):
+            invisible = f"the invisible character U+{ord(character):04X}"
+            raise UsageError(f"the {what} {shown(name)} has {invisible} at character {place}")
+
+
+def require_text(text: str | None, what: str) -> str | None:
+    """Words about a conversation, of which there may be none."""
+    if text is not None:
+        for path, place, character in faults_of(text, what):
+            raise refusal(path, place, character)
+    return text
+
+
+def settings_text(settings: dict[str, Any]) -> str:
+    """Settings as the JSON text that is stored."""
+    for path, place, character in faults_of(settings, "settings"):
+        raise refusal(path, place, character)
+    require_json(settings)
+    return encoded(settings, "settings").decode()
+
+
+def bodies_of(messages: Sequence[Message]) -> list[str]:
+    """Messages as the JSON texts that are stored.
+
+    Raises:
+        UsageError: with the path and the character, if one of them cannot be stored.
+    """
+    return [body_of(message, f"messages[{index}]") for index, message in enumerate(messages)]
+
+
+def body_of(message: Message, path: str) -> str:
+    """One message as JSON text that can be read again."""
+    if type(message) is not Message:
+        raise UsageError(f"{path}: {shown(message)} is no message", hint="use user(…) and the like")
+    try:
+        body = encoded(message, path)
+        if rb"\u0000" in body:  # perhaps: a backslash before u0000 looks the same
+            refuse_unfit(message, path)
+        if decode_message(body) != message:
+            require_plain(message, path)
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        refuse_unfit(message, path)
+        raise
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(f"{path}: {shorter(str(error))}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply") from None
+    return body.decode()
+
+
+def encoded(value: object, path: str) -> bytes:
+    """Return a value as JSON.
+
+    Raises:
+        UsageError: a number in it has more digits than can be read again.
+    """
+    try:
+        return encode_json(value)
+    except UnicodeEncodeError:
+        raise
+    except (ValueError, OverflowError):
+        raise UsageError(f"{path}: a number has too many digits", hint="store it as text") from None
+
+
+def memory_body(memory: Memory) -> str:
+    """A memory as the JSON text that is stored.
+
+    Raises:
+        UsageError: with the field and the character, if it cannot be stored.
+    """
+    for path, place, character in faults_of(structs.asdict(memory), "memory"):
+        raise refusal(path, place, character)
+    require_json(memory.meta)
+    try:
+        body = encoded(memory, "memory")
+        if decode_memory(body) != memory:
+            raise UsageError("memory: it would not be read again as it is")
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(f"memory: {shorter(str(error))}") from None
+    return body.decode()
+
+
+def require_plain(message: Message, path: str) -> None:
+    """Refuse what JSON would tell otherwise: NaN, times, bytes, keys that are no text."""
+    try:
+        require_json(free_fields(message))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.args[0]}", hint=error.hint) from None
+
+
+def free_fields(message: Message) -> list[Any]:
+    """Whatever of a message is a caller's own JSON."""
+    fields: list[Any] = [message.meta, message.extra]
+    for part in message.parts:
+        for name in ("extra", "arguments", "data", "content"):
+            value = getattr(part, name, None)
+            if isinstance(value, dict):
+                fields.append(cast("Any", value))
+            elif name == "content" and isinstance(value, tuple):
+                pieces = cast("tuple[Any, ...]", value)
+                fields.extend(getattr(piece, "extra", {}) for piece in pieces)
+                fields.extend(getattr(piece, "data", None) for piece in pieces)
+    return fields
+
+
+def refuse_unfit(message: Message, path: str) -> None:
+    """Raise with the first character of a message that cannot be stored."""
+    for place, index, character in faults_of(msgspec.to_builtins(message), path):
+        raise refusal(place, index, character)
+
+
+def refusal(path: str, index: int, character: str) -> UsageError:
+    """The one error about a character, the same on every engine."""
+    message = f"{path}, character {index + 1}: {described(character)} cannot be stored"
+    return UsageError(message, hint=REMEDY)
+
+
+def described(character: str) -> str:
+    """A character that nobody could see, in words."""
+    if character == "\x00":
+        return "a NUL"
+    if "\ud800" <= character <= "\udfff":
+        return "half a surrogate pair"
+    return f"the control character U+{ord(character):04X}"
+
+
+def faults_of(value: Any, path: str) -> Iterator[tuple[str, int, str]]:
+    """The path, index and character of everything in a JSON value that cannot be stored."""
+    if isinstance(value, str):
+        for found in UNFIT.finditer(value):
+            yield path, found.start(), found[0]
+    elif isinstance(value, dict):
+        for key, item in cast("dict[Any, Any]", value).items():
+            yield from faults_of(key, f"{path}.(key)")
+            yield from faults_of(item, f"{path}.{shorter(str(key))}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(cast("list[Any]", value)):
+            yield from faults_of(item, f"{path}[{index}]")
+
+
+def mended(messages: Sequence[Message]) -> tuple[list[Message], list[Change]]:
+    """The messages with U+FFFD for every character no store can keep, and a change for each text.
+
+    Halves of a pair that were only torn apart are joined again.
+    """
+    clean: list[Message] = []
+    changes: list[Change] = []
+    for index, message in enumerate(messages):
+        fields, path = msgspec.to_builtins(message), f"messages[{index}]"
+        if any(True for _ in faults_of(fields, path)):
+            message = msgspec.convert(replaced(fields, path, changes), Message)
+        clean.append(message)
+    return clean, changes
+
+
+def replaced(value: Any, path: str, changes: list[Change]) -> Any:
+    """A JSON value in which every text can be stored."""
+    if isinstance(value, str):
+        if not UNFIT.search(value):
+            return value
+        changes.append(Change("repair.text", path, "what cannot be stored became U+FFFD"))
+        joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return joined.replace("\x00", "\ufffd")
+    if isinstance(value, dict):
+        return {
+            replaced(key, f"{path}.(key)", changes): replaced(
+                item, f"{path}.{shorter(str(key))}", changes
+            )
+            for key, item in cast("dict[Any, Any]", value).items()
+        }
+    if isinstance(value, list | tuple):
+        items = cast("list[Any]", value)
+        return [replaced(item, f"{path}[{index}]", changes) for index, item in enumerate(items)]
+    return value
+
+
+def shorter(text: str) -> str:
+    """Text for a path or a reason: safe to show, and no longer than errors may be."""
+    clean = CONTROL.sub("\ufffd", text)
+    return clean if len(clean) <= 80 else clean[:79] + "…"

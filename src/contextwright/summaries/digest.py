@@ -1,0 +1,75 @@
+"""Summaries without a model: excerpts picked from the messages as they come."""
+
+from __future__ import annotations
+
+from contextwright.messages.message import Message
+from contextwright.summaries.summary import DIGEST, LONGEST_NAME, Summary
+from contextwright.text.excerpts import Line, digest
+from contextwright.text.quoting import one_line
+
+__all__ = ["BLOCK", "Digest", "covers", "date_of", "speaker_of"]
+
+BLOCK = 128
+"""Messages after which a digest is condensed. They are counted from the first message, so the
+result is the same wherever the window was cut before, and never starts from the beginning."""
+
+
+class Digest:
+    """Excerpts from messages that come in order; it grows without what it was picked from."""
+
+    def __init__(self, longest: int, summary: Summary | None = None) -> None:
+        self.longest = longest
+        self.last = summary.last if summary else 0
+        """The number of the last message it has seen."""
+        self._count = summary.count if summary else 0
+        self._lines = list(summary.lines) if summary else []
+        self._summary = summary
+
+    def add(self, message: Message) -> None:
+        """Take in the next message."""
+        self.last += 1
+        self._summary = None
+        if covers(message):
+            self._count += 1
+            line = line_of(self.last, message)
+            if line is not None:
+                self._lines.append(line)
+        if self.is_settled:
+            self._lines = digest(self._lines, self.longest)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the digest can be continued from its summary alone."""
+        return self.last % BLOCK == 0
+
+    @property
+    def summary(self) -> Summary:
+        """The summary of the messages so far."""
+        if self._summary is None:
+            lines = tuple(digest(self._lines, self.longest))
+            self._summary = Summary(self.last, self._count, DIGEST, lines=lines)
+        return self._summary
+
+
+def covers(message: Message) -> bool:
+    """Whether summaries cover a message: hidden messages and instructions are left out."""
+    return message.visibility == "public" and message.role != "system"
+
+
+def line_of(number: int, message: Message) -> Line | None:
+    """The text of a message; None if it is not speech, or has no text."""
+    spoken = message.kind == "message" and message.role in ("user", "assistant")
+    text = message.text if spoken else ""
+    return Line(number, speaker_of(message), text, date_of(message)) if text.strip() else None
+
+
+def speaker_of(message: Message) -> str:
+    """The speaker's name, without a colon: the first colon of a line ends the name."""
+    name = message.author.label if message.author else message.role
+    return one_line(name, LONGEST_NAME).replace(":", ";")
+
+
+def date_of(message: Message) -> str:
+    """The day of a message as YYYY-MM-DD; empty if unknown."""
+    time = message.time
+    return time.date().isoformat() if time else ""

@@ -1,0 +1,78 @@
+"""How summaries are made: by a program that picks excerpts, or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.summaries.summary import DIGEST
+from contextwright.text.json import UNFIT
+
+__all__ = ["Request", "Summariser", "SummaryPolicy"]
+
+CHARACTERS = 4
+"""Characters in a token of English. A digest in another language is picked again until it fits."""
+
+
+class Request(Struct, frozen=True):
+    """A request to a summariser: instructions, and the text they are about."""
+
+    instructions: str
+    text: str
+    tokens: int
+    """The most tokens a summary may cost; a longer one is cut at the end of a sentence."""
+    model: str | None = None
+    """The model that the recipe names."""
+
+    @property
+    def prompt(self) -> str:
+        """Instructions and text as one string, for programs that take a single input."""
+        return f"{self.instructions}\n\n{self.text}"
+
+
+Summariser: TypeAlias = Callable[[Request], str]
+"""A function that writes summaries. If it raises, the request is built without a summary."""
+
+
+class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How messages outside the window are summarised; plain data except for `summariser`."""
+
+    tokens: int = 400
+    """The most it may cost; in small requests no more than a quarter of the room for messages."""
+    model: str | None = None
+    """The model that writes it; without one and without `summariser`, a program picks excerpts."""
+    summariser: Summariser | None = None
+    background: bool = False
+    """Do not let a request wait for it: a store's chat writes it in the background."""
+
+    def __post_init__(self) -> None:
+        if type(self.tokens) is not int or self.tokens < 1:
+            hint = "a whole number, 1 or more"
+            raise UsageError(f"no summary has {shown(self.tokens)} tokens", hint=hint)
+        # The store keeps a summary under this name, on each engine alike.
+        if self.model is not None and UNFIT.search(self.model):
+            hint = "a name without NUL and without half a surrogate pair"
+            raise UsageError(f"the model {shown(self.model)} cannot be named", hint=hint)
+
+    @property
+    def method(self) -> str:
+        """What makes the summary, in a word."""
+        return self.model or (DIGEST if self.is_digest else "a program")
+
+    @property
+    def is_digest(self) -> bool:
+        """Whether a program picks excerpts."""
+        return self.model is None and self.summariser is None
+
+    @property
+    def name(self) -> str:
+        """What a stored summary depends on besides the messages."""
+        return f"{self.method} {self.tokens}"
+
+    @property
+    def longest(self) -> int:
+        """Characters of a digest."""
+        return self.tokens * CHARACTERS

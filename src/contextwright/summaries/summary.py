@@ -1,0 +1,128 @@
+"""A summary: what earlier messages say, in few words, and the message that carries it.
+
+A summary is a message of kind `summary`. It covers all messages up to one of them, stands where
+they were left out, and is quoted line by line, so that nobody is taken to have said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text
+from contextwright.text.excerpts import Line, digest, ends_of
+from contextwright.text.quoting import one_line
+
+__all__ = ["DIGEST", "LONGEST_LINE", "LONGEST_NAME", "Summary", "SummaryResult", "SummarySource"]
+
+DIGEST = "digest"
+"""The method of a summary made of excerpts."""
+LONGEST_NAME = 60
+"""Characters of a speaker's or a model's name."""
+LONGEST_LINE = 2_000
+"""Characters of one message, or of one line of a summary."""
+
+
+class Summary(Struct, frozen=True, omit_defaults=True):
+    """All messages up to one of them in few words: a text, or lines picked from them."""
+
+    last: int
+    """The number of the last message it covers; the first is 1."""
+    count: int
+    """How many messages it covers; hidden and system messages do not count."""
+    method: str
+    text: str = ""
+    lines: tuple[Line, ...] = ()
+    untold: tuple[int, ...] = ()
+    """Numbers of messages that it does not cover: they were in the request it was written for."""
+
+    @property
+    def head(self) -> str:
+        """The line that says what this is."""
+        of = f"messages 1–{self.last}" if self.last > 1 else "message 1"
+        if self.method == DIGEST:
+            return f"[Digest of {of}: excerpts picked by a program, the rest is left out]"
+        by = one_line(self.method, LONGEST_NAME)
+        return f"[Summary of {of}, written by {by}: nobody here said these words]"
+
+    @property
+    def size(self) -> int:
+        """Its length in characters."""
+        return len(self.text) + sum(line.size for line in self.lines)
+
+    def without(self, kept: Collection[int]) -> Summary:
+        """The same summary without the excerpts from messages that are in the request anyway."""
+        lines = tuple(line for line in self.lines if line.number not in kept)
+        return self if len(lines) == len(self.lines) else msgspec.structs.replace(self, lines=lines)
+
+    def tells_any(self, numbers: Collection[int]) -> bool:
+        """Whether its text covers any of these messages: excerpts can be left out, words cannot."""
+        told = (number for number in numbers if number <= self.last)
+        return bool(self.text) and any(number not in self.untold for number in told)
+
+    def message(self, tokens: float, price: Callable[[Message], float]) -> Message | None:
+        """The message that carries it within `tokens`; None if not even a sentence fits."""
+        longest = self.size
+        while body := self.quoted(longest):
+            covered = {"first": 1, "last": self.last, "count": self.count, "method": self.method}
+            text = Text(f"{self.head}\n{body}")
+            message = Message("user", (text,), kind="summary", meta={"summary": covered})
+            cost = price(message)
+            if cost <= tokens:
+                return message
+            longest = int(longest * min(0.9, tokens / cost))
+        return None
+
+    def is_whole(self, message: Message) -> bool:
+        """Whether a message carries all of it."""
+        return message.text.endswith(self.quoted(self.size))
+
+    def quoted(self, longest: int) -> str:
+        """As much of it as fits in `longest` characters, each line quoted as data."""
+        if self.lines:
+            return "\n".join(map(quoted_line, digest(self.lines, longest)))
+        return "\n".join(f"> {line}" for line in beginning(self.text, longest))
+
+
+class SummaryResult(Struct, frozen=True):
+    """The latest summary, and the reason a longer one could not be made."""
+
+    summary: Summary | None = None
+    failure: str = ""
+
+
+class SummarySource(Protocol):
+    """Where summaries come from."""
+
+    def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
+        """The summary of all messages up to `last`, or the longest there is of fewer.
+
+        `kept` are the numbers of messages before it that the request holds: no words of a model
+        may cover them.
+        """
+        ...
+
+
+def quoted_line(line: Line) -> str:
+    """A line of a digest: number, date, speaker, text."""
+    date = f" {line.at}" if line.at else ""
+    return f"> {line.number}{date} {line.speaker}: {one_line(line.text, LONGEST_LINE)}"
+
+
+def beginning(text: str, longest: int) -> list[str]:
+    """The lines of a text up to the last sentence that fits; all lines if the text fits."""
+    lines: list[str] = []
+    room = longest
+    for line in text.splitlines():
+        whole = " ".join(line.split())
+        fitting = whole[: max((end for end in ends_of(whole) if end <= room), default=0)]
+        if fitting:
+            lines.append(fitting)
+        if fitting != whole:
+            break
+        room -= len(whole) + 1
+    return lines

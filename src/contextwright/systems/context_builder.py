@@ -1,0 +1,124 @@
+"""013's context builder: a message array from a conversation, the system prompt first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import msgspec
+
+from contextwright.context.context import Context
+from contextwright.context.priced_history import PricedHistory
+from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_files import find
+from contextwright.errors import UsageError
+from contextwright.formats.api import parse
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.models import Model, as_model
+from contextwright.sections import Text
+from contextwright.wire.openai_chat.types import LLMMessage
+
+if TYPE_CHECKING:
+    from contextwright.store.chat import Chat
+
+__all__ = ["ContextBuilder", "LLMMessage", "recipe"]
+
+FORMAT = "openai-chat"
+DEFAULT_PROMPT = "You are a helpful assistant."
+
+Row: TypeAlias = Mapping[str, Any]
+Given: TypeAlias = Conversation | PricedHistory | Message | Iterable[Message] | Sequence[Row] | Row
+"""Messages of ours, a Chat Completions body or its messages, or rows as 013's database has them."""
+
+replace = msgspec.structs.replace
+
+
+def recipe() -> Recipe:
+    """Return 013's recipe: one system prompt, then all messages; the oldest go first."""
+    return find("013")
+
+
+class ContextBuilder:
+    """Builds message arrays by one recipe, for one model.
+
+        builder = ContextBuilder("You are Ada.")
+        messages = builder.build(rows)      # [{"role": "system", …}, {"role": "user", …}, …]
+
+    Without a prompt the recipe's own is used. The oldest exchanges are left out when the budget is
+    full; a call whose result was never recorded gets one that says so, unless `repair` is False.
+    Without `cache`, no cache marks are set.
+    """
+
+    def __init__(
+        self,
+        system_prompt: str | None = None,
+        *,
+        recipe: str | Recipe = "013",
+        model: str | Model = "gpt-4o",
+        budget: int | None = None,
+        repair: bool = True,
+        cache: bool = True,
+    ) -> None:
+        self.model = as_model(model)
+        self.budget = budget
+        found = find(recipe) if isinstance(recipe, str) else recipe
+        prompted = with_prompt(found, system_prompt)
+        options = {**prompted.options, "repair": repair}
+        self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
+
+    def build(self, conversation: Given | Chat) -> list[LLMMessage]:
+        """The message array: the system prompt, then the messages in their order.
+
+        Of a store's conversation, only the end that fits is read.
+        """
+        return self.context(conversation).payload["messages"]
+
+    def context(self, conversation: Given | Chat) -> Context:
+        """The whole context: the request, and what became of every message.
+
+        Raises:
+            BudgetError: the prompt and the newest question do not fit.
+            NotFound: the store has no such conversation.
+            ParseError: the rows are no messages.
+        """
+        from contextwright.store.chat import Chat
+
+        if isinstance(conversation, Chat):
+            return conversation.context(
+                self.recipe, model=self.model, format=FORMAT, budget=self.budget
+            )
+        given = read(conversation)
+        context = self.recipe.build(given, model=self.model, format=FORMAT, budget=self.budget)
+        said = given.changes if isinstance(given, Conversation) else ()
+        return replace(context, changes=(*said, *context.changes)) if said else context
+
+    def history(self, messages: Iterable[Message] = ()) -> PricedHistory:
+        """A history to keep and add to: builds from it need not count anything twice."""
+        return self.recipe.history(messages, model=self.model, format=FORMAT)
+
+
+def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:
+    """The recipe with another prompt in the place of its own words."""
+    if prompt is None:
+        return recipe if recipe.system else replace(recipe, system=(DEFAULT_PROMPT,))
+    if not prompt.strip():
+        raise UsageError(
+            "system_prompt.empty: the system prompt has no words",
+            hint="leave it out for the default prompt",
+        )
+    others = [part for part in recipe.system if not isinstance(part, str | Text)]
+    return replace(recipe, system=(prompt, *others))
+
+
+def read(given: Given) -> Conversation | PricedHistory | Message | list[Message]:
+    """Messages from whatever holds them."""
+    if isinstance(given, Conversation | PricedHistory | Message):
+        return given
+    if isinstance(given, Mapping):
+        return parse(dict(cast("Row", given)), FORMAT)
+    entries = list(given)
+    if entries and isinstance(entries[0], Mapping):
+        rows = [dict(entry) if isinstance(entry, Mapping) else entry for entry in entries]
+        return parse(rows, FORMAT)
+    return cast("list[Message]", entries)

@@ -1,0 +1,189 @@
+"""Forge: message constructors, validators, its token estimate, and its conversation memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_files import find as find_recipe
+from contextwright.errors import BudgetError, UsageError
+from contextwright.formats.base import Options
+from contextwright.formats.forge import format as forge
+from contextwright.formats.forge.format import (
+    Assistant,
+    System,
+    Tool,
+    User,
+    on_wire,
+    parse_reply,
+    validate_message,
+    validate_tool_call,
+)
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall
+from contextwright.models import find
+from contextwright.tokens.count import counter
+from contextwright.windows.decide import decide
+from contextwright.windows.history import History
+from contextwright.windows.policies import KeepRecent
+
+__all__ = [
+    "Assistant",
+    "ConversationMemory",
+    "EstimateTokens",
+    "System",
+    "Tool",
+    "User",
+    "from_wire",
+    "on_wire",
+    "parse_reply",
+    "recipe",
+    "validate_message",
+    "validate_tool_call",
+]
+
+LITERALLY = Options(repair=False)
+WINDOW = KeepRecent()
+ANY_MODEL = find("gpt-4o")
+
+replace = msgspec.structs.replace
+
+
+def recipe() -> Recipe:
+    """Return Forge's recipe: 8,000 tokens, the oldest messages go first, system messages never."""
+    return find_recipe("forge")
+
+
+def EstimateTokens(content: str) -> int:
+    """Estimate the tokens of a message: a quarter of its UTF-8 bytes, 4, and 10 for a tool call."""
+    return counter("forge")(content)
+
+
+def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Read messages as Forge sends them to a model: the inverse of `on_wire`.
+
+    A user message that begins with `Tool:` is the result of a tool; `User: Tool:` marks a user who
+    wrote those words.
+    """
+    read: list[dict[str, Any]] = []
+    for message in messages:
+        role, content = message.get("role"), message.get("content")
+        if role == "user" and isinstance(content, str):
+            marked = content.removeprefix("User: ")
+            if content.startswith("Tool: "):
+                role = "tool"
+            elif marked.lstrip().startswith("Tool:"):
+                content = marked
+        read.append({**message, "role": role, "content": content})
+    return read
+
+
+class ConversationMemory:
+    """Messages within a number of tokens, as Forge counts them.
+
+    System messages are never forgotten and keep their place; the newest question and an exchange
+    that is not yet over stay too, and where these alone exceed the limit, `overflow` says so. A
+    call and its results are forgotten together.
+
+        memory = ConversationMemory(8000)
+        memory.add(User("What is 5 + 3?"))
+    """
+
+    def __init__(self, limit: int, *, estimator: str = "forge", strict: bool = False) -> None:
+        self.limit = limit
+        self.strict = strict
+        """Refuse what does not fit with a `BudgetError` instead of reporting it."""
+        self._count = counter(estimator)
+        self._messages: list[Message] = []
+        self._costs: dict[int, int] = {}
+        """What each message costs, by its identity: none is counted twice."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What is remembered, oldest first."""
+        return tuple(self._messages)
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """What is remembered, as Forge writes it."""
+        return entries_of(self.messages)
+
+    @property
+    def tokens(self) -> int:
+        """What the messages cost by the estimator."""
+        return self._total(self._messages)
+
+    @property
+    def overflow(self) -> Change | None:
+        """That what may not be forgotten exceeds the limit; None while it does not."""
+        return self._overflow(self._messages)
+
+    def add(self, message: Message | Mapping[str, Any]) -> tuple[Message, ...]:
+        """Remember a message of ours or of Forge's; gives back what is forgotten for it.
+
+        A result whose call is forgotten already is not remembered either.
+
+        Raises:
+            UsageError: a message of Forge's has another role, or is empty.
+            BudgetError: `strict`, and what may not be forgotten exceeds the limit.
+        """
+        added = message if isinstance(message, Message) else read(message)
+        messages = [*self._messages, added]
+        history = History(messages, price=self._price)
+        if history.view().is_stray(len(messages) - 1) and added.results:
+            return (added,)
+        if self._total(messages) <= self.limit:
+            self._messages = messages
+            return ()
+        decisions = decide(WINDOW, history.view(), self.limit)
+        kept = [one for index, one in enumerate(messages) if decisions.is_kept(index)]
+        if self.strict and (overflow := self._overflow(kept)):
+            raise BudgetError(self.limit, self._total(kept), {overflow.path: self._total(kept)})
+        self._messages = kept
+        self._costs = {id(one): self._price(one) for one in kept}
+        return tuple(one for index, one in enumerate(messages) if not decisions.is_kept(index))
+
+    def _total(self, messages: Sequence[Message]) -> int:
+        """What messages cost together; hidden ones cost nothing."""
+        return sum(self._price(one) for one in messages if one.visibility == "public")
+
+    def _overflow(self, messages: Sequence[Message]) -> Change | None:
+        """What exceeds the limit although nothing more may be forgotten."""
+        total = self._total(messages)
+        if total <= self.limit:
+            return None
+        always = History(messages, price=self._price).view().always
+        system = self._total([messages[index] for index in always])
+        if system > self.limit:
+            reason = f"system messages cost {system:,} of {self.limit:,} tokens"
+            return Change("budget.system_overflow", "system", reason)
+        reason = f"system messages and the newest turn cost {total:,} of {self.limit:,} tokens"
+        return Change("budget.overflow", "messages", reason)
+
+    def _price(self, message: Message) -> int:
+        """A message's cost by the estimator: each of its Forge messages counts for itself."""
+        cost = self._costs.get(id(message))
+        if cost is None:
+            cost = sum(self._count(entry["content"]) for entry in entries_of((message,)))
+            self._costs[id(message)] = cost
+        return cost
+
+
+def entries_of(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Messages as Forge writes them, whatever is missing among them."""
+    return forge.FORMAT.render(Conversation(messages), ANY_MODEL, LITERALLY).payload
+
+
+def read(entry: Mapping[str, Any]) -> Message:
+    """A message of Forge's; its calls have no ids, results find them by name and order."""
+    if faults := validate_message(dict(entry)):
+        raise UsageError(f"not a message of Forge's: {'; '.join(faults)}")
+    message = forge.FORMAT.parse([dict(entry)], False).messages[0]
+    return message.with_parts(
+        replace(part, id=None) if isinstance(part, ToolCall) else part for part in message.parts
+    )

@@ -1,0 +1,176 @@
+"""A digest: the most telling sentences of many messages, picked by a program and said to be."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import log
+
+from msgspec import Struct
+
+from contextwright.text.graphemes import cut
+from contextwright.text.terms import terms_of
+
+__all__ = ["Line", "digest", "ends_of", "sentences_of"]
+
+HEAD = 16
+"""What number, date and signs around a line count as, in characters."""
+LONGEST_SENTENCE = 240
+SHORTEST_SENTENCE = 12
+"""What is shorter is read together with what follows: an abbreviation, a number, a yes."""
+STRETCHES = 8
+"""The time is cut into so many stretches, and each has its turn: no one of them says it all."""
+NEW = 0.5
+"""At least so much of a sentence, by weight, has to be new."""
+FIRST = 1.2
+"""How much more the first sentence of a message counts: it mostly says what it is about."""
+
+SIGNS = 0.15
+"""Where more of a sentence are signs it is code or data, and comes last."""
+
+WITHOUT_SIGNS = str.maketrans("", "", string.punctuation)
+# A run of signs is looked at once, from its first: so a text of nothing but dots takes no longer.
+END = re.compile(
+    r"(?<![.!?…।॥۔؟])[.!?…।॥۔؟]++[\"'”’»)\]]*+(?=\s|$)"
+    r"|[。！？｡]++[」』”’）]*+"
+    r"|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++"
+)
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """Words of one message, or what was picked of them: whose, and where they stand."""
+
+    number: int
+    speaker: str
+    text: str
+    at: str = ""
+    """When, as it will be printed."""
+
+    @property
+    def size(self) -> int:
+        """What it takes up, in characters."""
+        return HEAD + len(self.speaker) + len(self.at) + len(self.text)
+
+
+class Sentence(Struct, frozen=True):
+    """A sentence of a line, and the terms it is judged by."""
+
+    line: int
+    order: int
+    text: str
+    terms: set[str]
+
+
+def digest(lines: Sequence[Line], longest: int) -> list[Line]:
+    """The best sentences within so many characters, in order; all of them where they fit.
+
+    A sentence is good where it has many rare terms in little room, and is no code. All stretches
+    of the time have their turn, and nothing is said twice. What it gives can be digested again
+    together with newer lines: so a digest grows without its sources.
+    """
+    lines = [line for line in lines if not line.text.isspace() and line.text]
+    if sum(line.size for line in lines) <= longest:
+        return [in_one_line(line) for line in lines]
+    sentences = [sentence for place, line in enumerate(lines) for sentence in cut_up(place, line)]
+    weights = weights_of(sentences)
+    picked: dict[int, list[Sentence]] = {}
+    told: set[str] = set()
+    room = longest
+    for sentence in by_turns(lines, sentences, weights):
+        line = lines[sentence.line]
+        first = sentence.line not in picked
+        size = len(sentence.text) + (line.size - len(line.text) if first else len(" … "))
+        if size <= room and is_new(sentence, told, weights):
+            picked.setdefault(sentence.line, []).append(sentence)
+            told |= sentence.terms
+            room -= size
+    return [put_together(lines[place], picked[place]) for place in sorted(picked)]
+
+
+def in_one_line(line: Line) -> Line:
+    """A line without ends of lines."""
+    text = " ".join(line.text.split())
+    return line if text == line.text else Line(line.number, line.speaker, text, line.at)
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """The sentences of a text in any script, each in one line; blank ones are none."""
+    start = 0
+    for end in ends_of(text):
+        yield " ".join(text[start:end].split())
+        start = end
+
+
+def ends_of(text: str) -> Iterator[int]:
+    """Where the sentences of a text end."""
+    start = 0
+    for end in END.finditer(text):
+        if len(text[start : end.end()].strip()) >= SHORTEST_SENTENCE:
+            start = end.end()
+            yield start
+    if text[start:].strip():
+        yield len(text)
+
+
+def cut_up(place: int, line: Line) -> Iterator[Sentence]:
+    """The sentences of a line; very long ones end early, and show it."""
+    for order, text in enumerate(sentences_of(line.text)):
+        if len(text) > LONGEST_SENTENCE:
+            text = cut(text, LONGEST_SENTENCE - 1) + "…"
+        yield Sentence(place, order, text, terms_of(text))
+
+
+def weights_of(sentences: Sequence[Sentence]) -> dict[str, float]:
+    """What each term counts: the rarer, the more."""
+    found = Counter(term for sentence in sentences for term in sentence.terms)
+    count = len(sentences) + 1
+    return {term: log(count / number) for term, number in found.items()}
+
+
+def by_turns(
+    lines: Sequence[Line], sentences: Sequence[Sentence], weights: dict[str, float]
+) -> list[Sentence]:
+    """The best of every stretch of time, then the second best, and so on."""
+    first, last = lines[0].number, lines[-1].number
+    stretches: dict[int, list[tuple[float, int]]] = {}
+    for index, sentence in enumerate(sentences):
+        number = lines[sentence.line].number
+        stretch = (number - first) * STRETCHES // (last - first + 1)
+        stretches.setdefault(stretch, []).append((-value(sentence, weights), index))
+    turns = [
+        (turn, *entry)
+        for entries in stretches.values()
+        for turn, entry in enumerate(sorted(entries))
+    ]
+    return [sentences[index] for _, _, index in sorted(turns)]
+
+
+def value(sentence: Sentence, weights: dict[str, float]) -> float:
+    """How much a sentence says for the room it takes."""
+    text = sentence.text
+    if len(text) - len(text.translate(WITHOUT_SIGNS)) > SIGNS * len(text):
+        return 0
+    said = weight_of(sentence.terms, weights)
+    return said * (1 if sentence.order else FIRST) / (HEAD + len(text))
+
+
+def is_new(sentence: Sentence, told: set[str], weights: dict[str, float]) -> bool:
+    """Whether enough of a sentence was not told yet; one without a weighty word tells nothing."""
+    said = weight_of(sentence.terms, weights)
+    return said > 0 and weight_of(sentence.terms - told, weights) >= said * NEW
+
+
+def weight_of(terms: set[str], weights: dict[str, float]) -> float:
+    """What terms count together; added in one order, so that every machine comes to the same."""
+    return sum(sorted(weights[term] for term in terms))
+
+
+def put_together(line: Line, picked: Sequence[Sentence]) -> Line:
+    """A line of the sentences that were picked, with a sign where some between them are not."""
+    ordered = sorted(picked, key=lambda sentence: sentence.order)
+    text = ordered[0].text
+    for before, sentence in zip(ordered, ordered[1:], strict=False):
+        text += (" " if sentence.order == before.order + 1 else " … ") + sentence.text
+    return Line(line.number, line.speaker, text, line.at)

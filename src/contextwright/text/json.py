@@ -1,0 +1,70 @@
+"""JSON that is written and read in one way."""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isfinite
+from typing import AnyStr, cast
+
+import msgspec
+
+from contextwright.errors import UsageError, shown
+
+UNFIT = re.compile("[\x00\ud800-\udfff]")
+"""What is text in Python and nowhere else: a NUL, and half a surrogate pair."""
+
+
+encode_json = msgspec.json.Encoder().encode
+
+
+decode_json = msgspec.json.Decoder().decode
+
+
+def json_text(value: object) -> str:
+    """A value as compact JSON text; half a character in it stays what it is, for others to mend."""
+    try:
+        return encode_json(value).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def string_end(text: AnyStr, start: int) -> int:
+    """Return the position after the quote that closes a JSON string, or -1 if none does.
+
+    `start` is the position after the opening quote. Escapes are not checked. Linear, without a
+    repeated group: CPython before 3.11.5 matches possessive groups wrongly, and a plain one keeps
+    a way back for every escape.
+    """
+    quote, backslash = (b'"', b"\\") if isinstance(text, bytes) else ('"', "\\")
+    while (place := text.find(quote, start)) >= 0:  # pyright: ignore[reportArgumentType]
+        piece = text[start:place]
+        if (len(piece) - len(piece.rstrip(backslash))) % 2 == 0:  # pyright: ignore[reportArgumentType]
+            return place + 1
+        start = place + 1
+    return -1
+
+
+DEEPEST = 100
+"""Objects nested deeper than this are no arguments of anything."""
+
+
+def require_json(value: object, depth: int = 0) -> None:
+    """Refuse what JSON cannot say: NaN, infinity, keys that are not text, other objects."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is float and isfinite(value):  # pyright: ignore[reportArgumentType]
+        return
+    if depth > DEEPEST:
+        raise UsageError("arguments are nested too deeply", hint=f"at most {DEEPEST} levels")
+    if isinstance(value, dict):
+        for key, item in cast("dict[object, object]", value).items():
+            if not isinstance(key, str):
+                raise UsageError(f"the key {shown(key)} is not text")
+            require_json(item, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in cast("list[object]", value):
+            require_json(item, depth + 1)
+    else:
+        raise UsageError(f"{shown(value)} is not JSON", hint="text, numbers, lists, objects")

@@ -1,0 +1,88 @@
+"""Words of people in the system text: they are data there, and open nothing.
+
+A heading, a list, a fence, a quotation begins at the beginning of a line; a tag and the special
+tokens of models with `<`; marks with `[`. Words become one line, and only what would open
+something at its place is changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from contextwright.text.graphemes import cut
+
+__all__ = ["LONGEST_LINE", "NOTHING", "filled", "one_line", "quoted", "quoted_lines"]
+
+LONGEST_LINE = 200
+NOTHING = "(nothing)"
+"""Stands for words that cannot be seen."""
+JOINERS = "\u200c\u200d"
+"""Persian words and many emoji are not the same without them."""
+OPENING = re.compile(
+    r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\](?::|$))|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
+    r"|(\d{1,9})[.)](?= |$)"
+)
+"""What begins a block where it stands first: a heading, a quotation, a list, a rule, a fence."""
+TAG = re.compile(r"<(?=[A-Za-z/!?|\uff5c])")
+"""Where a tag or a special token begins."""
+BARE = re.compile(r"</?(?:b|br|code|em|i|small|strong|sub|sup|u) ?/?>", re.IGNORECASE)
+"""A tag of typography without attributes: where a line has no other, they open nothing."""
+BULLET = re.compile(r"\s*[-+*] ")
+MARK = re.compile(
+    r"\[(?= ?/?(?:respond|reply to this|relevance|meta|speaker|media|image|video|audio|youtube|"
+    r"document|attachment|session context|summarized|goal batch|"
+    r"(?:inst|sys|system_prompt|available_tools|tool_calls|tool_results|tool_content|args|"
+    r"call_id|s?gmask|think|img|prefix|suffix|middle|control_\d+)\]))",
+    re.IGNORECASE,
+)
+"""Where words would pass for a mark of one of the systems, or of a model's chat template."""
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Words of people on one line, without a fence, a tag, a bold field or a mark; not too long."""
+    # Cut before anything else is done to them: the words may be a megabyte.
+    clean = text[: longest * 8 + 64]
+    line = " ".join(clean.split())
+    if not line.isprintable():
+        line = " ".join("".join(map(visible, line)).split())
+    line = line.replace("```", "'''").replace("**", r"\*\*")
+    if TAG.search(BARE.sub("", line)):
+        line = TAG.sub("‹", line)
+    line = MARK.sub("(", line)
+    if len(line) > longest or len(text) > len(clean):
+        line = cut(line, max(longest - 3, 0)) + "..."
+    return line if line.strip(JOINERS) else NOTHING
+
+
+def visible(letter: str) -> str:
+    """A letter that can be seen, or a blank."""
+    return letter if letter.isprintable() or letter in JOINERS else " "
+
+
+def quoted(text: str, longest: int = LONGEST_LINE) -> str:
+    """Words of people on one line that may begin a line or an entry of a list."""
+    line = one_line(text, longest)
+    opening = OPENING.match(line)
+    if opening is None:
+        return line
+    number = opening[1] or ""
+    return f"{number}\\{line[len(number) :]}"
+
+
+def quoted_lines(text: str, longest: int) -> str:
+    """Words of people on several lines, none of which opens anything; together not too long.
+
+    Blank lines are left out, and the bullets of a list become `•`.
+    """
+    lines: list[str] = []
+    for line in text[: longest * 8 + 64].splitlines():
+        if line.strip() and longest > len(NOTHING):
+            lines.append(quoted(BULLET.sub("• ", line, count=1), longest))
+            longest -= len(lines[-1]) + 1
+    return "\n".join(lines) or NOTHING
+
+
+def filled(pattern: str, **words: str) -> str:
+    """A heading with words of people in its places, filled once: no word is filled again."""
+    return PLACE.sub(lambda place: one_line(words.get(place[1], place[0])), pattern)

@@ -1,0 +1,98 @@
+"""Old tool results and old media, cleared: a stub or a marker takes their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Part, Text, ToolResult
+
+__all__ = ["Clearing", "without_media", "without_results"]
+
+replace = msgspec.structs.replace
+
+
+class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What becomes of old tool results and old media, before any message is dropped.
+
+    Everything before a line is cleared, and the line moves in steps, so that between two steps
+    nothing of an earlier request changes. The newest question and pinned messages are never
+    cleared, nor are results shorter than their stub.
+    """
+
+    results: int | None = None
+    """How many of the newest exchanges keep their results, at least; the calls of all stay."""
+    media: int | None = None
+    """How many of the newest messages with media keep them, at least."""
+    most_media: int | None = None
+    """The most pieces of media in one request, at least one; None: what the provider takes."""
+    step: float = 2.0
+    """How many more than these stay until the line moves, as a share of them: with 12 results and a
+    step of 2, between 12 and 36 stay. A larger step breaks the prompt cache less often."""
+    spare: tuple[str, ...] = ()
+    """Tools whose results are never cleared."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is ever cleared."""
+        return not self.results is self.media is self.most_media is None
+
+
+def without_results(
+    message: Message, spare: Sequence[str] = (), names: Mapping[int, str] | None = None
+) -> Message:
+    """The message with stubs in the place of its results, except those of spared tools.
+
+    `names` has the tool's name for each part that answers a call.
+    """
+    known = names or {}
+    parts = [
+        stub(part)
+        if isinstance(part, ToolResult) and known.get(index, part.name) not in spare
+        else part
+        for index, part in enumerate(message.parts)
+    ]
+    return message if same(parts, message.parts) else message.with_parts(parts)
+
+
+def stub(result: ToolResult) -> ToolResult:
+    """The result with a note of its length as its content; itself where that is no shorter."""
+    text = result.text
+    content = f"[result cleared: {len(text):,} characters]"
+    has_more = isinstance(result.content, tuple) and any(
+        not isinstance(piece, Text) for piece in result.content
+    )
+    return replace(result, content=content) if has_more or len(content) < len(text) else result
+
+
+def without_media(message: Message, count: int | None = None) -> Message:
+    """The message with markers in the place of its media: of the first `count` pieces, or all."""
+    left = [len(message.parts) * 1_000_000 if count is None else count]
+    parts = [cleared_part(part, left) for part in message.parts]
+    return message if same(parts, message.parts) else message.with_parts(parts)
+
+
+def cleared_part(part: Part, left: list[int]) -> Part:
+    """A part without its media, as long as any are left to clear."""
+    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+        content = tuple(
+            marker(piece, left) if isinstance(piece, Media) else piece for piece in part.content
+        )
+        return part if same(content, part.content) else replace(part, content=content)
+    return marker(part, left) if isinstance(part, Media) else part
+
+
+def marker(media: Media, left: list[int]) -> Text | Media:
+    """Words in the place of a piece of media; itself where none is left to clear."""
+    if not left[0]:
+        return media
+    left[0] -= 1
+    return Text(f"[media: {media.mime or media.kind}]")
+
+
+def same(parts: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether two sequences hold the very same objects."""
+    return all(part is other for part, other in zip(parts, others, strict=True))

@@ -1,0 +1,235 @@
+"""What became of every message: kept, cleared, dropped or summarised, and why."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import Literal, TypeAlias, overload
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.windows.history import View
+
+__all__ = ["CLEARED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
+
+Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
+
+HIDDEN = "hidden from context"
+SKIPPED = "system messages of the history are left out"
+TORN = "dropped with its tool call: the exchange does not fit"
+CLEARED = "old results and media are cleared"
+SUMMARISED = "covered by the summary"
+
+
+class Decision(Struct, frozen=True):
+    """What became of one message."""
+
+    index: int
+    """Its index in the whole history, from 0."""
+    action: Action
+    reason: str
+    tokens: int | None
+    """What it costs in the request; None if it is not in it."""
+
+
+class Run(Struct, frozen=True):
+    """Neighbouring messages with the same decision, from `start` up to but not including `stop`."""
+
+    start: int
+    stop: int
+    action: Action
+    reason: str
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether they were left out for want of room, not hidden."""
+        return self.action == "dropped" and self.reason not in (HIDDEN, SKIPPED)
+
+
+class Span(Struct, frozen=True):
+    """A range of indexes that a window keeps, and why."""
+
+    start: int
+    stop: int
+    reason: str
+    is_apart: bool = False
+    """Whether it stays for its own sake, and is not where the newest messages begin."""
+
+
+class Decisions(Sequence[Decision]):
+    """The decision about every message of a history, worked out when it is looked at."""
+
+    def __init__(
+        self, view: View, staying: list[Run], torn: Collection[int], why_dropped: str, *, cut: int
+    ) -> None:
+        self.staying = staying
+        """Runs of what is sent, in order: equal runs, equal decisions."""
+        self.cut = cut
+        """The index at which the newest messages begin."""
+        self.summary_stop = 0
+        """The index at which the summary ends; 0 without one."""
+        self.untold: frozenset[int] = frozenset()
+        """Messages before that which the summary does not cover."""
+        self.tokens: Mapping[int, int] = {}
+        """What each message that is sent costs in the request, by its index."""
+        self.view = view
+        self._torn = torn
+        self._why_dropped = why_dropped
+        self._starts = [run.start for run in staying]
+
+    def __len__(self) -> int:
+        return self.view.count
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Decision]: ...
+    def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        found = index + len(self) if index < 0 else index
+        if not 0 <= found < len(self):
+            raise IndexError(index)
+        nearest = bisect_right(self._starts, found) - 1
+        if nearest >= 0 and found < self.staying[nearest].stop:
+            run = self.staying[nearest]
+            return Decision(found, run.action, run.reason, self.tokens.get(found))
+        if self._is_covered(found):
+            return Decision(found, "summarised", SUMMARISED, None)
+        return Decision(found, "dropped", self._why(found), None)
+
+    def with_summary(self, stop: int, untold: frozenset[int] = frozenset()) -> Decisions:
+        """The same decisions, with a summary of what is left out before an index."""
+        return self._with(summary_stop=stop, untold=untold)
+
+    def with_tokens(self, tokens: Mapping[int, int]) -> Decisions:
+        """The same decisions, with what each message that is sent costs."""
+        return self._with(tokens=tokens)
+
+    def _with(self, **fields: object) -> Decisions:
+        changed = copy(self)
+        for derived in ("runs", "summarised"):
+            changed.__dict__.pop(derived, None)
+        changed.__dict__.update(fields)
+        return changed
+
+    def kept(self) -> Iterator[int]:
+        """The indexes of the messages that are sent, in order."""
+        for run in self.staying:
+            yield from range(run.start, run.stop)
+
+    def is_kept(self, index: int) -> bool:
+        """Whether a message is sent."""
+        nearest = bisect_right(self._starts, index) - 1
+        return nearest >= 0 and index < self.staying[nearest].stop
+
+    def messages(self) -> Iterator[tuple[int, Message]]:
+        """What is sent: indexes and messages, old ones cleared."""
+        for index in self.kept():
+            yield index, self.view.message(index)
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The decisions about all messages, neighbours with the same one together."""
+        runs: list[Run] = []
+        reached = 0
+        for run in (*self.staying, Run(len(self), len(self), "kept", "")):
+            self._add_left_out(runs, reached, run.start)
+            add_run(runs, run)
+            reached = run.stop
+        return runs
+
+    def run_tokens(self, run: Run) -> int | None:
+        """What the messages of a run cost in the request; None if they are not in it."""
+        if run.action not in ("kept", "cleared") or not self.tokens:
+            return None
+        return sum(self.tokens.get(index, 0) for index in range(run.start, run.stop))
+
+    @property
+    def omitted(self) -> int:
+        """How many messages were left out for want of room."""
+        view = self.view
+        out = len(view.log.hidden) + (len(view.log.system) if view.history.skip_system else 0)
+        return len(self) - out - sum(run.stop - run.start for run in self.staying)
+
+    @cached_property
+    def summarised(self) -> int:
+        """How many of those left out the summary covers."""
+        return sum(run.stop - run.start for run in self.runs if run.action == "summarised")
+
+    @property
+    def gap(self) -> int | None:
+        """The index before which a note on what is left out belongs; None if nothing is.
+
+        It stands before the first message behind the cut, or before the exchange that one ends.
+        """
+        if not self.omitted:
+            return None
+        kept = next((index for index in self.kept() if index >= self.cut), None)
+        if kept is None:
+            return None
+        # An exchange that stays is never parted, wherever its calls and results stand.
+        exchanges = self.view.log.exchanges
+        for index in reversed([index for index in self.kept() if index >= self.cut]):
+            if exchanges.first(index) < kept and index >= kept:
+                kept = exchanges.first(index)
+        return kept
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is not sent as it was."""
+        return bool(self.omitted) or any(run.action == "cleared" for run in self.staying)
+
+    def _add_left_out(self, runs: list[Run], start: int, stop: int) -> None:
+        """Add runs for messages that are not sent."""
+        log = self.view.log
+        special = {self.summary_stop, *between(log.hidden, start, stop)}
+        special.update(index for index in (*self._torn, *self.untold) if start <= index < stop)
+        if self.view.history.skip_system:
+            special.update(between(log.system, start, stop))
+        for index in sorted(special):
+            if start <= index < stop:
+                self._add_alike(runs, start, index)
+                self._add_alike(runs, index, index + 1)
+                start = index + 1
+        self._add_alike(runs, start, stop)
+
+    def _add_alike(self, runs: list[Run], start: int, stop: int) -> None:
+        """Add a run of messages that have the decision of the first."""
+        if start < stop:
+            first = self[start]
+            add_run(runs, Run(start, stop, first.action, first.reason))
+
+    def _is_covered(self, index: int) -> bool:
+        """Whether a message that is not sent is covered by the summary."""
+        if index >= self.summary_stop or index in self.untold:
+            return False
+        return self._why(index) not in (HIDDEN, SKIPPED)
+
+    def _why(self, index: int) -> str:
+        """Why a message is not sent."""
+        log = self.view.log
+        if log.is_hidden(index):
+            return HIDDEN
+        if self.view.history.skip_system and between(log.system, index, index + 1):
+            return SKIPPED
+        return TORN if index in self._torn else self._why_dropped
+
+
+def between(indexes: list[int], start: int, stop: int) -> list[int]:
+    """Those of some sorted indexes that lie in a range."""
+    return indexes[bisect_left(indexes, start) : bisect_left(indexes, stop)]
+
+
+def add_run(runs: list[Run], run: Run) -> None:
+    """Add a run behind the others, or lengthen the last one by it."""
+    if run.start >= run.stop:
+        return
+    last = runs[-1] if runs else None
+    if last and last.stop == run.start and (last.action, last.reason) == (run.action, run.reason):
+        runs[-1] = Run(last.start, run.stop, run.action, run.reason)
+    else:
+        runs.append(run)

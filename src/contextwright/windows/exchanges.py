@@ -1,0 +1,68 @@
+"""Tool calls and the results that answer them: a window keeps or drops an exchange whole."""
+
+from __future__ import annotations
+
+from contextwright.messages.exchanges import Answer, Waiting
+from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall, ToolResult
+
+__all__ = ["Exchanges"]
+
+
+class Exchanges:
+    """The exchanges of a log that grows, by the index of each member."""
+
+    def __init__(self) -> None:
+        self.late: list[int] = []
+        """Indexes of results that other messages separate from their call."""
+        self._members: dict[int, list[int]] = {}
+        self._names: dict[int, dict[int, str]] = {}
+        self._waiting = Waiting()
+
+    def members(self, index: int) -> list[int]:
+        """The indexes of the messages of an exchange, in order; one message if it has none."""
+        return self._members.get(index) or [index]
+
+    def first(self, index: int) -> int:
+        """The index at which the exchange of a message begins."""
+        members = self._members.get(index)
+        return members[0] if members else index
+
+    def __contains__(self, index: int) -> bool:
+        return index in self._members
+
+    def tool_names(self, index: int) -> dict[int, str]:
+        """The tools that the results of a message come from, by the index of the part."""
+        return self._names.get(index, {})
+
+    def add(self, message: Message, index: int, *, since: int | None = 0) -> None:
+        """Put a message's results into one exchange with their calls.
+
+        `since` is the first message it can answer a call of; None if it answers none.
+        """
+        for place, part in enumerate(message.parts):
+            if type(part) is ToolCall and message.role == "assistant":
+                self._waiting.add(Answer(part, (index, place)))
+            elif type(part) is ToolResult and since is not None:
+                answer = self._waiting.take(part)
+                if answer is not None and answer.at[0] >= since:
+                    answer.result = part
+                    self._names.setdefault(index, {})[place] = answer.call.name
+                    if answer.at[0] != index:
+                        self._link(answer.at[0], index)
+
+    def _link(self, call: int, result: int) -> None:
+        """Make one exchange of a call, its result, and all that belong to either."""
+        asking, answering = self._members.get(call), self._members.get(result)
+        if asking is not None and asking is answering:
+            return
+        last = asking[-1] if asking else call
+        if last + 1 < result and answering is None:
+            self.late.append(result)
+        if asking is not None and answering is None:
+            asking.append(result)
+            self._members[result] = asking
+            return
+        members = sorted({*self.members(call), *self.members(result)})
+        for member in members:
+            self._members[member] = members

@@ -1,0 +1,212 @@
+"""Which messages stay: policies as plain data."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+
+from contextwright.windows.decisions import Span
+from contextwright.windows.history import View
+from contextwright.windows.room import Room
+
+__all__ = [
+    "BuiltIn",
+    "FirstAndRecent",
+    "KeepAll",
+    "KeepRecent",
+    "Layers",
+    "Stepped",
+    "Window",
+]
+
+TASK = 0.25
+"""The share of the room that the task of an agent may take and still be kept."""
+
+
+class Window:
+    """A policy that decides which messages stay; a window of your own is a class with `spans`.
+
+    class LastHour(Window):
+        def spans(self, view, limit):
+            return [Span(view.newest(10), view.count, "the newest ten")]
+    """
+
+    why_dropped: ClassVar[str] = "outside the window"
+    """The reason given for what does not stay."""
+    is_exact: ClassVar[bool] = False
+    """Whether it wants to use every token: it is asked again with what rendering leaves free."""
+    is_unlimited: ClassVar[bool] = False
+    """Whether it keeps everything, whatever the limit."""
+
+    @property
+    def first_messages(self) -> int:
+        """How many of the first messages it may keep."""
+        return 0
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """The ranges of indexes that stay, in order, within so many tokens.
+
+        What must stay (system and pinned messages, the newest question, an unfinished exchange)
+        stays anyway, and no exchange is torn apart.
+        """
+        raise NotImplementedError
+
+
+class KeepAll(
+    Window, Struct, frozen=True, tag="keep-all", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Keeps everything, whatever it costs."""
+
+    why_dropped: ClassVar[str] = ""
+    is_unlimited: ClassVar[bool] = True
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep all of it."""
+        return [Span(0, view.count, "all")]
+
+
+class KeepRecent(
+    Window, Struct, frozen=True, tag="keep-recent", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Keeps the newest messages that fit; the cut moves with every message and breaks the cache."""
+
+    messages: int | None = None
+    """The most messages to keep; system messages do not count."""
+
+    why_dropped: ClassVar[str] = "older than the newest that fit"
+    is_exact: ClassVar[bool] = True
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep the newest messages within the limit."""
+        earliest = newest(view, self.messages)
+        start = max(Room(view, limit, earliest=earliest).start, earliest)
+        return [Span(min(start, view.last or 0), view.count, "recent")]
+
+
+class Stepped(
+    Window, Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Keeps the newest messages that fit, cut in steps: between two cuts a request only grows.
+
+    As the history grows the cut never moves back, so a message that was left out does not return.
+    """
+
+    step: float = 0.6
+    """The share of what fits that a cut may leave unused. `benchmarks/caching.py` shows what other
+    steps cost: a larger one breaks the cache less often and keeps less."""
+    messages: int | None = None
+    """The most messages to keep; system messages do not count."""
+    task: bool = True
+    """Keep the first question of an agent's run, which says what to do, unless it is very long."""
+
+    why_dropped: ClassVar[str] = "before the cut, which moves in steps"
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep what follows the cut, and the task."""
+        earliest = newest(view, self.messages)
+        task = self._task(view, limit)
+        room = Room(view, limit, also=task, earliest=earliest)
+        start = min(max(room.stepped_start(self.step), earliest), view.last or 0)
+        spans = [Span(start, view.count, "recent")]
+        return [*(Span(index, index + 1, "task", True) for index in task if index < start), *spans]
+
+    def _task(self, view: View, limit: float) -> list[int]:
+        """The task, if there is one and it is short enough."""
+        task = view.log.task
+        if not self.task or task is None or view.cost(task) > limit * TASK:
+            return []
+        return [task]
+
+
+class FirstAndRecent(
+    Window,
+    Struct,
+    frozen=True,
+    tag="first-and-recent",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Keeps the first few messages, which set the scene, and the newest; the middle goes."""
+
+    messages: int = 20
+    """The most messages to send, with the note on those left out; system messages do not count."""
+    first: int = 2
+    """How many of the first messages to keep. Where there is little room they give way to as many
+    newer ones."""
+
+    why_dropped: ClassVar[str] = "between the first and the newest"
+    is_exact: ClassVar[bool] = True
+
+    @property
+    def first_messages(self) -> int:
+        """How many of the first messages it may keep."""
+        return self.first
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep everything while it fits; else the first ones and the newest."""
+        if view.newest(self.messages) == 0 and Room(view, limit).stopped is None:
+            return [Span(0, view.count, "all")]
+        recent = max(1, self.messages - self.first - 1)
+        best = self._recent(view, limit, recent, [])
+        for number in range(1, min(self.first, self.messages - 1 - recent) + 1):
+            head = view.first(number)
+            if len(head) < number:
+                break
+            spans = self._recent(view, limit, recent, head)
+            if spans is None or (best is not None and size(view, spans) < size(view, best)):
+                break
+            best = spans
+        return best or [Span(view.last or 0, view.count, "recent")]
+
+    def _recent(
+        self, view: View, limit: float, messages: int, head: list[int]
+    ) -> list[Span] | None:
+        """The first messages and as many of the newest as fit beside them; None if none do."""
+        stop = head[-1] + 1 if head else 0
+        inside = [index for index in range(stop) if view.is_countable(index)]
+        room = Room(view, limit, also=inside, earliest=max(stop, view.newest(messages)))
+        if room.base > limit:
+            return None
+        start = max(room.start, stop, view.newest(messages))
+        start = min(start, view.last or 0)
+        first = [Span(0, stop, "first messages")] if stop and stop <= start else []
+        return [*first, Span(start, view.count, "recent")]
+
+
+class Layers(
+    Window, Struct, frozen=True, tag="layers", forbid_unknown_fields=True, omit_defaults=True
+):
+    """Keeps gryag's two layers of history: the immediate messages, and the recent before them."""
+
+    immediate: int = 5
+    recent: int = 30
+    """How many messages both layers hold."""
+
+    why_dropped: ClassVar[str] = "older than the layers reach"
+    is_exact: ClassVar[bool] = True
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep the recent messages, oldest going first, each once and in order."""
+        earliest = view.newest(max(self.recent, self.immediate))
+        start = max(Room(view, limit, earliest=earliest).start, earliest)
+        start = min(start, view.last or 0)
+        middle = max(start, view.newest(self.immediate))
+        return [
+            Span(start, middle, "recent layer"),
+            Span(middle, view.count, "immediate layer"),
+        ]
+
+
+BuiltIn: TypeAlias = KeepAll | KeepRecent | Stepped | FirstAndRecent | Layers
+"""The windows that recipe files can name."""
+
+
+def newest(view: View, messages: int | None) -> int:
+    """Where the newest messages begin; the first message without a limit."""
+    return 0 if messages is None else view.newest(messages)
+
+
+def size(view: View, spans: list[Span]) -> int:
+    """How many messages spans hold."""
+    return sum(view.is_countable(index) for span in spans for index in range(span.start, span.stop))

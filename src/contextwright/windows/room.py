@@ -1,0 +1,111 @@
+"""How much of a history fits within a limit, from its newest message back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contextwright.windows.history import View, coarseness, first_from, last_before
+
+__all__ = ["Room"]
+
+
+class Room:
+    """Where a window may begin so that everything from there on fits, beside what must stay.
+
+    `starts` are the indexes where a message or an exchange begins, the newest first; `totals` what
+    is sent if the window begins there. Only what fits is looked at, and one exchange more.
+    """
+
+    def __init__(
+        self, view: View, limit: float, *, also: Iterable[int] = (), earliest: int = 0
+    ) -> None:
+        self.view = view
+        self.limit = limit
+        self.required = view.required.union(*map(view.log.exchanges.members, also))
+        self.base = sum(map(view.cost, self.required))
+        """What must stay costs."""
+        self.starts: list[int] = []
+        self.totals: list[float] = []
+        self.stopped: int | None = None
+        """The newest index at which a window would not fit; None if everything fits."""
+        self._scan(earliest)
+
+    def _scan(self, earliest: int) -> None:
+        """Add message by message, an exchange where it begins, until no more fits."""
+        view, exchanges = self.view, self.view.log.exchanges
+        total = self.base
+        pending: dict[int, float] = {}
+        for index in range(view.count - 1, -1, -1):
+            if not view.is_countable(index):
+                continue
+            first = exchanges.first(index)
+            cost = 0.0 if index in self.required else view.cost(index)
+            if first != index:
+                pending[first] = pending.get(first, 0.0) + cost
+                continue
+            total += cost + pending.pop(index, 0.0)
+            if total > self.limit or index < earliest:
+                self.stopped = index
+                return
+            self.starts.append(index)
+            self.totals.append(total)
+
+    @property
+    def start(self) -> int:
+        """The earliest index from which on everything fits; the last message if nothing does."""
+        if self.stopped is None:
+            return 0
+        return self.starts[-1] if self.starts else self.view.last or 0
+
+    def stepped_start(self, step: float) -> int:
+        """A start that stays put while the history grows, and leaves no more than a step unused.
+
+        Of the starts that send more than 1 − step of what could be sent, it is the one behind the
+        coarsest line of the ruler. Both ends of that range only move on as messages come, so the
+        start never moves back, and moves on only when it has to or when a coarser line comes.
+        """
+        if self.stopped is None or not self.starts:
+            return self.start
+        most, grid = self.totals[-1], max(1, int(self.view.width * step))
+        place = len(self.starts) - 1
+        enough = place
+        while enough and self.totals[enough - 1] > (1 - step) * most:
+            enough -= 1
+        while place > enough and not self._always_fitted(self.starts[place]):
+            place -= 1
+        places = range(enough, place + 1)
+        return self.starts[max(places, key=lambda place: self._coarseness(place, grid))]
+
+    def _coarseness(self, place: int, grid: int) -> int:
+        """How coarse a line the message or exchange before a start crosses."""
+        log = self.view.log
+        before = self.starts[place + 1] if place + 1 < len(self.starts) else self.stopped
+        begin = 0 if before is None else log.begin(before)
+        return coarseness(begin, log.begin(self.starts[place]), grid)
+
+    def _always_fitted(self, start: int) -> bool:
+        """Whether a window that begins here has fitted ever since, while the history grew.
+
+        Before the next question came, the one before the window had to stay; and a late result
+        held its distant call. Room that has become free since is not filled with older messages:
+        the prefix would change twice.
+        """
+        log = self.view.log
+        following = first_from(log.plain, start)
+        if following is not None and following > start:
+            asked = {last_before(log.plain, start), last_before(log.questions, start)} - {None}
+            if not self._fitted(start, following, [index for index in asked if index is not None]):
+                return False
+        return all(
+            self._fitted(start, index + 1, log.exchanges.members(index))
+            for index in log.exchanges.late
+            if log.exchanges.first(index) < start <= index
+        )
+
+    def _fitted(self, start: int, stop: int, required: Iterable[int]) -> bool:
+        """Whether a window between two indexes fits beside what had to stay then."""
+        always = self.view.always
+        outside = {*always, *required}
+        cost = sum(self.view.cost(index) for index in outside if index < start)
+        inside = (index for index in range(start, stop) if self.view.is_countable(index))
+        return cost + sum(map(self.view.cost, inside)) <= self.limit

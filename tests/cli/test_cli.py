@@ -1,0 +1,554 @@
+"""The command line as people and pipes use it: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import Run, only_line
+from contextwright import __version__, formats
+
+COMMAND = [sys.executable, "-m", "contextwright"]
+
+CHAT = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Котра година?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+            ],
+        },
+    ],
+}
+
+CLAUDE = {
+    "model": "claude-sonnet-5-5",
+    "max_tokens": 4096,
+    "system": [{"type": "text", "text": "Be brief."}],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Котра година?"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c1", "name": "clock", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "c1",
+                    "content": "[no result recorded]",
+                    "is_error": True,
+                }
+            ],
+        },
+    ],
+}
+
+
+# Converting
+
+
+def test_convert(cw: Run) -> None:
+    code, out, err = cw("convert", "-", "--from", "openai-chat", "--to", "anthropic", input=CHAT)
+    assert code == 0
+    assert json.loads(out) == CLAUDE
+    assert out == json.dumps(CLAUDE, indent=2, ensure_ascii=False) + "\n"
+    assert only_line(err) == (
+        "cw: 3 changes: invent.max_tokens ×1, invent.model ×1, invent.result ×1"
+        " (--changes lists them)"
+    )
+
+
+def test_convert_lists_changes(cw: Run) -> None:
+    arguments = [
+        "--from",
+        "openai-chat",
+        "--to",
+        "anthropic",
+        "--changes",
+        "-m",
+        "claude-haiku-5-5",
+    ]
+    assert cw("convert", "-", *arguments, input=CHAT).err.splitlines() == [
+        "invent.result messages[2].parts[0]: no result of clock was recorded",
+        "invent.max_tokens max_tokens: required by this API and not set; using 4,096",
+    ]
+
+
+def test_convert_into_a_file(cw: Run, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    arguments = ["--from", "openai-chat", "--to", "anthropic", "-o", str(target)]
+    assert cw("convert", "-", *arguments, input=CHAT)[:2] == (0, "")
+    assert json.loads(target.read_bytes()) == CLAUDE
+    assert cw("convert", "-", *arguments, input=b"{").code == 1
+    assert json.loads(target.read_bytes()) == CLAUDE, "a failure leaves the old file as it was"
+    assert list(tmp_path.iterdir()) == [target], "and no half-written one beside it"
+
+
+def test_convert_into_a_device(cw: Run) -> None:
+    arguments = ["--from", "openai-chat", "--to", "anthropic", "-o", os.devnull]
+    assert cw("convert", "-", *arguments, input=CHAT).code == 0
+    assert not os.path.isfile(os.devnull)
+
+
+def test_convert_passes_options_on(cw: Run) -> None:
+    chat = {"messages": [{"role": "user", "content": "Hi", "name": "Bob"}]}
+    arguments = ["--from", "openai-chat", "--to", "anthropic", "--speaker-prefix"]
+    out = json.loads(cw("convert", "-", *arguments, input=chat).out)
+    assert out["messages"][0]["content"] == [{"type": "text", "text": "Bob: Hi"}]
+
+
+def test_convert_strictly(cw: Run) -> None:
+    entries = [{"index": 0, "turn": "0", "timestamp": "2023-04-04T12:33:00Z"}]
+    entries[0] |= {"role": "user", "content": {"userid": "<@U1>", "text": "Hi"}}
+    arguments = ["convert", "-", "--from", "aya", "--to", "openai-chat"]
+    assert cw(*arguments, input=entries).code == 0
+    code, out, err = cw(*arguments, "--strict", input=entries)
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith("cw: standard input: [0].turn: ")
+
+
+@pytest.mark.parametrize("target", formats.NAMES)
+@pytest.mark.parametrize("source", formats.NAMES)
+def test_every_pair_of_formats_converts(cw: Run, source: str, target: str) -> None:
+    chat = {"messages": CHAT["messages"][:2]}
+    code, payload, _ = cw("convert", "-", "--from", "openai-chat", "--to", source, input=chat)
+    assert code == 0
+    code, out, _ = cw("convert", "-", "--from", source, "--to", target, input=payload.encode())
+    assert code == 0
+    assert "Котра година?" in out
+
+
+# The streaming contract
+
+
+def test_lines_in_lines_out(cw: Run) -> None:
+    good = json.dumps({"messages": [{"role": "user", "content": "Hi"}]})
+    lines = [good, '{"messages": [', "", '{"messages": [{"role": "wizard"}]}', good]
+    code, out, err = cw(
+        *["convert", "-", "--from", "openai-chat", "--to", "openai-chat", "--jsonl"],
+        *["--model", "gpt-4o"],
+        input="\n".join(lines).encode(),
+    )
+    payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}
+    found = [json.loads(line) for line in out.splitlines()]
+    assert found[0] == found[3] == payload
+    assert found[1] == {
+        "error": {
+            "line": 2,
+            "path": "messages[0]",
+            "message": "line 2: messages[0]: the document ends in the middle at column 15",
+            "hint": "was it written whole?",
+        }
+    }
+    assert found[2]["error"]["line"] == 4
+    assert found[2]["error"]["path"] == "messages[0].role"
+    assert len(found) == 4
+    assert code == 1
+    assert err.splitlines()[-1] == "cw: 2 lines failed (see the error lines in the output)"
+
+
+def test_each_line_is_answered_before_the_next_is_sent() -> None:
+    arguments = ["convert", "-", "--from", "openai-chat", "--to", "gemini", "--jsonl"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for word in ("one", "{", "two"):
+            line = word if word == "{" else json.dumps([{"role": "user", "content": word}])
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            if word == "{":
+                assert answer["error"]["line"] == 2
+            else:
+                assert answer["contents"] == [{"role": "user", "parts": [{"text": word}]}]
+        process.stdin.close()
+        assert process.wait(timeout=30) == 1
+
+
+def test_a_line_of_64_mb_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as stream:
+        stream.write(b'[{"role": "user", "content": "')
+        for _ in range(64):
+            stream.write(b"x" * 10**6)
+        stream.write(b'"}]\n[{"role": "user", "content": "short"}]\n')
+    limit = 500 * 10**6
+    done = subprocess.run(
+        [*COMMAND, "convert", path, "--from", "openai-chat", "--to", "openai-chat", "--jsonl"],
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    first, second = done.stdout.splitlines()
+    assert json.loads(first)["error"]["message"] == "line 1: the line is longer than 48 MiB"
+    assert json.loads(second)["messages"] == [{"role": "user", "content": "short"}]
+    assert done.returncode == 1
+
+
+# Bad input
+
+BAD = {
+    "truncated": b'{"messages": [{"role": "us',
+    "empty": b"",
+    "not an object": b"7",
+    "wrong types": b'{"messages": {"role": "user"}, "contents": 7, "input": 7, "history": 7}',
+    "unknown role": b'{"messages": [{"role": "wizard", "content": "x"}],'
+    b' "contents": [{"role": "wizard", "parts": [{"text": "x"}]}],'
+    b' "input": [{"role": "wizard", "content": "x"}]}',
+    "depth 100,000": b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "NaN": b'{"messages": [{"role": "user", "content": NaN}]}',
+    "duplicate keys": b'{"messages": [{"role": "user", "role": "system", "content": "x"}]}',
+    "lone surrogate": rb'{"messages": [{"role": "user", "content": "\ud83d"}]}',
+    "UTF-16": '{"messages": []}'.encode("utf-16"),
+    "binary": bytes(range(256)) * 10,
+    "5,000 digits": b'{"messages": [{"role": "user", "content": ' + b"1" * 5000 + b"}]}",
+    "terminal escapes": b'{"messages": [{"role": "\x1b[2J\\u001b[2J", "content": "x"}]}',
+}
+
+
+@pytest.mark.parametrize("format", formats.NAMES)
+@pytest.mark.parametrize("data", BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_no_output(cw: Run, data: bytes, format: str) -> None:
+    code, out, err = cw("convert", "-", "--from", format, "--to", "openai-chat", input=data)
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith("cw: standard input: ")
+    assert err.isprintable() or err[:-1].isprintable()
+    assert len(err) < 1_000
+
+
+@pytest.mark.parametrize("format", ["anthropic", "aya", "openai-chat"])
+@pytest.mark.parametrize("data", BAD.values(), ids=BAD)
+def test_bad_input_among_lines(cw: Run, data: bytes, format: str) -> None:
+    line = data.replace(b"\n", b"")
+    code, out, _ = cw("convert", "-", "--from", format, "--to", "aya", "--jsonl", input=line)
+    if not line.strip():
+        assert (code, out) == (0, "")
+    else:
+        assert code == 1
+        assert json.loads(only_line(out))["error"]["line"] == 1
+
+
+@pytest.mark.parametrize("format", ["anthropic", "aya", "openai-chat"])
+@pytest.mark.parametrize("data", BAD.values(), ids=BAD)
+def test_bad_input_to_the_other_commands(cw: Run, data: bytes, format: str) -> None:
+    for arguments in (
+        ["show", "-", "--format", format],
+        ["check", "-", "--format", format],
+        ["count", "-", "--format", format, "--model", "gpt-4o"],
+    ):
+        code, _, err = cw(*arguments, input=data)
+        assert code in (0, 1)
+        assert "Traceback" not in err
+
+
+WRONG_CALLS = {
+    "no such command": (["frobnicate"], "cw: No such command 'frobnicate' (see cw --help)"),
+    "no such option": (
+        ["check", "x", "--frm", "y"],
+        "cw: No such option: --frm (Possible options: --format, --from) (see cw check --help)",
+    ),
+    "missing argument": (["check"], "cw: Missing argument 'FILE' (see cw check --help)"),
+    "missing option": (
+        ["convert", "x", "--from", "aya"],
+        "cw: Missing option '--to' (see cw convert --help)",
+    ),
+    "unknown format": (
+        ["convert", "x", "--from", "aya", "--to", "nope"],
+        "cw: unknown format 'nope' (known: " + ", ".join(formats.NAMES) + ")",
+    ),
+    "missing file": (
+        ["show", "missing.json", "--format", "aya"],
+        "cw: cannot read 'missing.json': no such file or directory"
+        " (name a file, or - for standard input)",
+    ),
+    "a folder": (
+        ["show", ".", "--format", "aya"],
+        "cw: cannot read '.': is a directory (name a file, or - for standard input)",
+    ),
+    "a model's name that is no text": (
+        ["demo", "-m", "\udcff"],
+        "cw: '\\udcff' is not a valid model name (see cw models)",
+    ),
+    "facts about no model": (
+        ["check", "-", "--format", "aya", "--models", "mine.toml"],
+        "cw: --models needs --model",
+    ),
+    "a mistyped file to count": (
+        ["count", "payload.jsn", "-m", "gpt-4o"],
+        "cw: there is no file 'payload.jsn' (--text counts the text)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG_CALLS.values(), ids=WRONG_CALLS)
+def test_wrong_calls(cw: Run, arguments: list[str], message: str) -> None:
+    code, out, err = cw(*arguments)
+    assert (code, out, only_line(err)) == (2, "", message)
+
+
+def test_a_file_that_cannot_be_written(cw: Run, tmp_path: Path) -> None:
+    target = str(tmp_path / "no" / "out.json")
+    arguments = ["--from", "openai-chat", "--to", "aya", "-o", target]
+    code, out, err = cw("convert", "-", *arguments, input=CHAT)
+    assert (code, out) == (1, "")
+    assert only_line(err).endswith(": No such file or directory")
+
+
+# Checking, counting, showing
+
+
+def test_check(cw: Run) -> None:
+    sound = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}
+    outcome = cw("check", "-", "--format", "openai-chat", input=sound)
+    assert outcome == (0, "", "cw: 0 errors, 0 warnings\n")
+    code, out, err = cw("check", "-", "--format", "anthropic", input=CLAUDE)
+    assert out.startswith("warning ")
+    assert (code, err) == (0, "cw: 0 errors, 1 warning\n")
+    code, out, err = cw("check", "-", "--model", "claude-sonnet-5-5", input=CHAT)
+    assert code == 1
+    assert "error T-required max_tokens: required field is missing\n" in out
+    assert only_line(err).startswith("cw: ")
+    code, out, _ = cw("check", "-", "--format", "anthropic", "--json", input=CHAT)
+    assert code == 1
+    assert {"code", "path", "message", "level"} == set(json.loads(out)[0])
+
+
+def test_count(cw: Run, tmp_path: Path) -> None:
+    assert cw("count", "Hello world", "-m", "gpt-4o") == (0, "2 tokens (exact)\n", "")
+    assert cw("count", "-", "-m", "gpt-4o", input=b"Hello world").out == "2 tokens (exact)\n"
+    path = tmp_path / "text.md"
+    path.write_text("\ufeffHello world")
+    assert cw("count", str(path), "-m", "gpt-4o").out == "2 tokens (exact)\n"
+    assert cw("count", str(path), "-m", "gpt-4o", "--text").out != "2 tokens (exact)\n"
+    chat = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello world"}]}
+    code, out, _ = cw("count", "-", "-m", "gpt-4o", "--json", input=chat)
+    assert code == 0
+    assert json.loads(out)["tokens"] == 9
+    assert json.loads(out)["exact"] is True
+
+
+def test_count_of_what_is_no_text(cw: Run) -> None:
+    code, out, err = cw("count", "-", "-m", "gpt-4o", input=b"ab\xff")
+    assert (code, out) == (1, "")
+    assert only_line(err) == (
+        "cw: standard input: byte 2 is not UTF-8 text (only text and JSON can be counted)"
+    )
+
+
+def test_show(cw: Run) -> None:
+    code, out, err = cw("show", "-", "--format", "openai-chat", "--width", "5", input=CHAT)
+    assert (code, err) == (0, "")
+    assert out == ("🧠 System: Be br...\n\n👤 User\n> Котра година?\n\n🤖 Assistant\n🔧 clock\n")
+    ascii = cw("show", "-", "--format", "openai-chat", "--ascii", input=CHAT).out
+    assert ascii.startswith("[SYS] System: Be brief.\n\n[USER] User\n")
+    colored = cw("show", "-", "--format", "openai-chat", "--color", input=CHAT).out
+    assert "\x1b[1m" in colored
+
+
+# Tables
+
+
+def test_formats(cw: Run) -> None:
+    assert [line.split()[0] for line in cw("formats").out.splitlines()] == list(formats.NAMES)
+    listed = json.loads(cw("formats", "--json").out)
+    assert [entry["name"] for entry in listed] == list(formats.NAMES)
+    streaming = {entry["name"] for entry in listed if entry["streams"]}
+    assert streaming >= {"anthropic", "gemini", "openai-chat", "openai-responses"}
+
+
+def test_models(cw: Run, tmp_path: Path) -> None:
+    lines = cw("models").out.splitlines()
+    assert lines[0].split() == [
+        "model",
+        "format",
+        "input",
+        "output",
+        "tokenizer",
+        "$",
+        "in",
+        "$",
+        "out",
+    ]
+    assert any(line.startswith("claude-sonnet-5-5 ") for line in lines)
+    facts = json.loads(cw("models", "claude-sonnet-5-5", "--json").out)
+    assert (facts["id"], facts["format"]) == ("claude-sonnet-5-5", "anthropic")
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[models."our-model"]\nformat = "gemini"\nmax_input = 7\n')
+    facts = json.loads(cw("models", "our-model", "--json", "--models", str(mine)).out)
+    assert (facts["format"], facts["max_input"]) == ("gemini", 7)
+    code, out, err = cw("models", "claude-saga-7")
+    assert code == 0
+    assert "claude-saga-7" in out
+    assert only_line(err).startswith("cw: 'claude-saga-7' is not in the table")
+
+
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-5-5", "gpt-4o", "o1-pro", "gemini-3.8-flash", "some-unknown-model"]
+)
+def test_demo(cw: Run, model: str) -> None:
+    code, out, err = cw("demo", "--model", model)
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert f"\n{model} · " in out
+    assert "\n  - dropped " in out
+    assert "\nstepped (default) " in out
+    assert "\nsliding " in out
+    assert "Maya: One thing that must not get lost: my father is allergic to nickel." in out
+    requests = [line for line in out.splitlines() if line.endswith(" tokens, 0 problems")]
+    assert len(requests) == 2
+    assert requests[0].startswith(f"{model} (")
+
+
+def test_demo_as_json(cw: Run) -> None:
+    code, out, err = cw("demo", "--json")
+    assert (code, err) == (0, "")
+    shown = json.loads(out)
+    assert list(shown) == [
+        *["messages", "tokens", "budget", "receipt", "windows", "recall", "requests"],
+    ]
+    assert shown["tokens"] > 2 * shown["budget"]
+    assert len(shown["receipt"]["decisions"]) == shown["messages"]
+    stepped, sliding = shown["windows"]
+    assert stepped["share"] > sliding["share"]
+    assert stepped["dollars"] < sliding["dollars"] / 2
+    found = shown["recall"]["items"][0]
+    assert "nickel" in found["message"]["parts"][0]["text"]
+    assert shown["receipt"]["decisions"][found["seq"] - 1]["action"] == "dropped"
+    formats = [request["format"] for request in shown["requests"]]
+    assert formats == ["anthropic", "openai-chat"]
+    for request in shown["requests"]:
+        assert request["problems"] == []
+        assert cw("check", "-", "-f", request["format"], input=request["payload"]).code == 0
+
+
+# The process
+
+
+@pytest.mark.parametrize("command", ["", "convert", "check", "count", "show", "models", "demo"])
+def test_help_teaches_with_examples(cw: Run, command: str) -> None:
+    code, out, err = cw(*command.split(), "--help")
+    assert (code, err) == (0, "")
+    assert f"cw {command or 'demo'}" in out
+
+
+def test_without_arguments_it_helps(cw: Run) -> None:
+    assert cw() == cw("--help")
+
+
+def test_version(cw: Run) -> None:
+    assert cw("--version") == (0, f"contextwright {__version__}\n", "")
+
+
+@pytest.mark.parametrize("name", ["cw", "contextwright"])
+def test_installed_commands(name: str) -> None:
+    command = Path(sys.executable).with_name(name)
+    done = subprocess.run([command, "count", "Hello world", "-m", "gpt-4o"], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"2 tokens (exact)\n", b"")
+
+
+def test_a_closed_pipe_is_no_error_worth_a_word() -> None:
+    lines = b'[{"role": "user", "content": "Hi"}]\n' * 5_000
+    arguments = ["convert", "-", "--from", "openai-chat", "--to", "aya", "--jsonl"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(lines[:36])
+        process.stdin.flush()
+        assert process.stdout.readline().startswith(b"[")
+        process.stdout.close()
+        process.stdout = None
+        _, err = process.communicate(lines, timeout=30)
+    assert err == b""
+    assert process.returncode == 1
+
+
+def test_interrupted() -> None:
+    arguments = ["convert", "-", "--from", "openai-chat", "--to", "aya", "--jsonl"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell lets what it runs in the background ignore Ctrl-C, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'[{"role": "user", "content": "Hi"}]\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, b"")
+
+
+def on_a_terminal(arguments: list[str], data: bytes) -> bytes:
+    """What a terminal receives."""
+    outside, inside = pty.openpty()
+    with os.fdopen(outside, "rb", buffering=0) as screen:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=inside, stderr=inside
+        )
+        os.close(inside)
+        assert process.stdin is not None
+        process.stdin.write(data)
+        process.stdin.close()
+        received = b""
+        try:
+            while chunk := screen.read(65_536):
+                received += chunk
+        except OSError:  # Linux says EIO when the other side is gone
+            pass
+        process.wait(timeout=30)
+    return received
+
+
+HOSTILE = "\x1b[2J\x9b2J\u202ereversed\u2069\x7f\U000e0041"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "-", "--from", "openai-chat", "--to", "anthropic", "--changes"],
+        ["show", "-", "--format", "openai-chat", "--no-color"],
+        ["check", "-", "--format", "openai-chat"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_content_cannot_move_a_terminal(arguments: list[str]) -> None:
+    message = {"role": "user", "content": HOSTILE, "name": HOSTILE, HOSTILE: 1}
+    data = json.dumps({"model": "gpt-4o", "messages": [message]}).encode()
+    received = on_a_terminal(arguments, data).decode()
+    assert "reversed" in received
+    for character in set(HOSTILE) - set("[2Jreversed"):
+        assert character not in received
+
+
+def test_json_on_a_terminal_still_means_the_same() -> None:
+    data = json.dumps([{"role": "user", "content": HOSTILE}]).encode()
+    arguments = ["convert", "-", "--from", "openai-chat", "--to", "openai-chat", "-m", "gpt-4o"]
+    payload = json.loads(on_a_terminal(arguments, data))
+    assert payload["messages"] == [{"role": "user", "content": HOSTILE}]

@@ -1,0 +1,165 @@
+"""The table of commands: help, completion, negative numbers, and what is loaded when."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import Run, only_line
+from contextwright.cli import commands
+from contextwright.cli.commands import GROUPS, load
+
+NAMES = [name for group in GROUPS.values() for name in group]
+PRINTS_JSON = {"append-stream", "build", "convert", "dump", "export"}
+"""Commands whose output is JSON without an option."""
+
+
+def command(name: str) -> commands.Command:
+    found = commands.find(name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_in_the_table_is_the_first_line_of_the_command(name: str) -> None:
+    doc = inspect.getdoc(load(command(name)))
+    assert doc is not None
+    assert doc.splitlines()[0] == command(name).help
+    assert len(command(name).help) <= 60
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_an_example(cw: Run, name: str) -> None:
+    code, out, err = cw(name, "--help")
+    assert (code, err) == (0, "")
+    assert re.search(rf"^ +(.*\| )?cw {name}\b", out, re.M)
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - PRINTS_JSON))
+def test_every_command_that_prints_can_print_json(name: str) -> None:
+    parameters = inspect.signature(load(command(name))).parameters
+    assert "as_json" in parameters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_from_always_means_a_format(name: str) -> None:
+    for parameter in inspect.signature(load(command(name))).parameters.values():
+        (info,) = parameter.annotation.__metadata__
+        if "--from" in (info.param_decls or ()) or info.default == "--from":
+            assert parameter.name in ("source", "format")
+
+
+def test_help_lists_every_command_by_task(cw: Run) -> None:
+    lines = cw("--help").out.splitlines()
+    for title, group in GROUPS.items():
+        place = lines.index(f"{title}:")
+        listed = [line.split()[0] for line in lines[place + 1 : place + 1 + len(group)]]
+        assert listed == list(group)
+
+
+def test_help_loads_no_command() -> None:
+    script = """
+import sys
+from contextwright.cli import main
+main(["--help"])
+heavy = ("contextwright.cli.build", "contextwright.store", "contextwright.context", "rich", "apsw")
+print([name for name in heavy if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr == "[]\n"
+
+
+def test_simple_streams_do_without_the_parser(tmp_path: Path) -> None:
+    script = f"""
+import sys
+from contextwright.cli import main
+main(["append-stream", "--store", {str(tmp_path / "chat.db")!r}])
+print("typer" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert done.stdout == "False\n"
+
+
+def test_a_mistyped_command_gets_a_hint(cw: Run) -> None:
+    code, _, err = cw("serch", "x")
+    assert code == 2
+    assert only_line(err) == ("cw: No such command 'serch'. Did you mean 'search'? (see cw --help)")
+
+
+# Negative numbers
+
+
+def test_negative_ids_are_arguments(cw: Run, tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "chat.db"))
+    assert cw("add", "-100200", "Hi", "--author", "-7", *store).out == "1\n"
+    assert cw("add", *store, "-100200", "-5").out == "2\n"
+    assert cw("read", "-100200", *store).out == "     1 user -7: Hi\n     2 user: -5\n"
+    assert json.loads(cw("dump", "-100200", *store).out.splitlines()[0])["text"] == "Hi"
+    memory = cw("remember", "-100200", "Likes coffee", *store).out.strip()
+    assert memory in cw("memories", "-100200", *store).out
+    assert cw("add", *store, "--", "-100200", "--text").out == "3\n"
+
+
+def test_an_option_that_does_not_exist_is_still_an_error(cw: Run) -> None:
+    assert cw("add", "lunch", "-x").code == 2
+    assert cw("recall", "soup", "--limit", "-1").code == 2
+
+
+# Completion
+
+
+def completed(words: str, **environment: str) -> list[str]:
+    """What a shell is offered."""
+    asked = {"_CW_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": words}
+    count = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "contextwright"],
+        env={**os.environ, **asked, **count, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_completion(cw: Run, tmp_path: Path) -> None:
+    store = str(tmp_path / "chat.db")
+    cw("add", "lunch", "Hi", "--store", store)
+    assert completed("cw sho") == ["show", "show-again"]
+    assert completed("cw convert x --from ay") == ["aya"]
+    assert completed("cw build x --recipe def") == ["default"]
+    assert "gpt-4o" in completed("cw count x --model gpt-4")
+    assert completed("cw read l", CONTEXTWRIGHT_STORE=store) == ["lunch"]
+    assert completed("cw read l", CONTEXTWRIGHT_STORE=str(tmp_path / "none.db")) == []
+
+
+# Broken pipes
+
+
+@pytest.mark.parametrize("arguments", [("dump", "lunch"), ("read", "lunch")])
+def test_a_closed_pipe_is_quiet(cw: Run, tmp_path: Path, arguments: tuple[str, str]) -> None:
+    store = str(tmp_path / "chat.db")
+    line = json.dumps(
+        {"conversation": "lunch", "messages": [{"role": "user", "content": "x" * 1_000}] * 300}
+    )
+    cw("append-stream", "--store", store, input=line.encode() + b"\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "contextwright", *arguments, "--store", store],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 1

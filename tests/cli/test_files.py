@@ -1,0 +1,151 @@
+"""Files without `--from`, `cw fix`, `--at` and `--json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Run, only_line
+
+CHAT = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "One?"},
+        {"role": "assistant", "content": "1"},
+        {"role": "user", "content": "Two?"},
+    ],
+}
+CLAUDE = {
+    "model": "claude-sonnet-5-5",
+    "max_tokens": 10,
+    "system": "Be brief.",
+    "messages": [{"role": "user", "content": "One?"}],
+}
+BROKEN = {
+    "model": "claude-sonnet-5-5",
+    "max_tokens": 10,
+    "system": "Be brief.",
+    "messages": [
+        {"role": "user", "content": "One?"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}],
+        },
+        {"role": "user", "content": "Two?"},
+    ],
+}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "One?"}]}]}
+RESPONSES = {"model": "gpt-4o", "input": [{"role": "user", "content": "One?"}]}
+DETECTED = {
+    "openai-chat": CHAT,
+    "anthropic": CLAUDE,
+    "gemini": GEMINI,
+    "openai-responses": RESPONSES,
+}
+
+
+@pytest.mark.parametrize(("format", "data"), DETECTED.items(), ids=DETECTED)
+def test_the_content_shows_the_format(cw: Run, format: str, data: Any) -> None:
+    to = ("--to", "contextwright")
+    for arguments in (
+        ("convert", "-", *to),
+        ("show", "-"),
+        ("build", "-", "--model", "gpt-4o"),
+        ("explain", "-", "--model", "gpt-4o"),
+        ("diff", "-", "--model", "gpt-4o", "--at", "1"),
+        ("check", "-"),
+        ("fix", "-"),
+    ):
+        detected = cw(*arguments, input=data)
+        option = "--format" if arguments[0] in ("show", "check", "fix") else "--from"
+        assert detected == cw(*arguments, option, format, input=data)
+
+
+def test_each_line_shows_its_format(cw: Run) -> None:
+    lines = b"\n".join(json.dumps(data).encode() for data in DETECTED.values())
+    code, out, _ = cw("convert", "-", "--to", "chatml", "--jsonl", input=lines)
+    assert code == 0
+    assert len(out.splitlines()) == len(DETECTED)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"hello": 1}, "the format cannot be detected (name it with --from: anthropic, "),
+        ([{"mapping": {}}], "this is an export of chatgpt (cw import stores it)"),
+    ],
+)
+def test_what_no_content_shows(cw: Run, data: Any, message: str) -> None:
+    code, out, err = cw("show", "-", input=data)
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith(f"cw: standard input: {message}")
+
+
+def test_a_file_is_read_unless_a_store_is_named(
+    cw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", "chat.db")
+    cw("add", "lunch", "From the store")
+    assert "From the store" in cw("show", "lunch").out
+    Path("lunch").write_text(json.dumps(CHAT))
+    assert "Two?" in cw("show", "lunch").out
+    assert "From the store" in cw("show", "lunch", "--store", "chat.db").out
+
+
+# Fixing
+
+
+def test_fix_leaves_a_sound_request_as_it_is(cw: Run) -> None:
+    code, out, err = cw("fix", "-", input=CLAUDE)
+    assert (code, json.loads(out), err) == (0, CLAUDE, "cw: 0 changes\n")
+
+
+def test_fix_repairs_and_says_what(cw: Run, tmp_path: Path) -> None:
+    assert cw("check", "-", input=BROKEN).code == 1
+    code, out, err = cw("fix", "-", input=BROKEN)
+    assert code == 1
+    assert err.splitlines()[0].startswith("invent.result messages[")
+    assert err.splitlines()[-1] == "cw: 1 change"
+    fixed = json.loads(out)
+    assert fixed["messages"][2]["content"][0]["type"] == "tool_result"
+    assert cw("check", "-", input=fixed).code == 0
+    assert cw("fix", "-", input=fixed).code == 0
+    told = json.loads(cw("fix", "-", "--json", input=BROKEN).out)
+    assert told["payload"] == fixed
+    assert [change["code"] for change in told["changes"]] == ["invent.result"]
+    assert told["errors"] == []
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(BROKEN))
+    assert cw("fix", str(file), "-o", str(file)).code == 1
+    assert json.loads(file.read_bytes()) == fixed
+
+
+# Earlier points, and JSON
+
+
+def test_at_stops_after_a_message(cw: Run, tmp_path: Path) -> None:
+    model = ("--model", "gpt-4o")
+    store = ("--store", str(tmp_path / "chat.db"))
+    cw("import", "-", "--as", "lunch", *store, input=CHAT)
+    for place in (("-",), ("lunch", *store)):
+        built = json.loads(cw("build", *place, *model, "--at", "2", input=CHAT).out)
+        assert built["messages"] == CHAT["messages"][:2]
+        shown = cw("show", *place, "--at", "2", "--ascii", input=CHAT).out
+        assert shown == "[SYS] System: Be brief.\n\n[USER] User\n> One?\n"
+        assert "Messages: 2 kept" in cw("explain", *place, *model, "--at", "2", input=CHAT).out
+    assert cw("show", "-", "--at", "9", input=CHAT).code == 2
+
+
+def test_explain_and_show_print_json(cw: Run) -> None:
+    arguments = ("--model", "gpt-4o", "--budget", "100")
+    receipt = json.loads(cw("explain", "-", *arguments, "--json", input=CHAT).out)
+    built = json.loads(cw("build", "-", *arguments, "--receipt", input=CHAT).out)
+    assert receipt == built["receipt"]
+    shown = json.loads(cw("show", "-", "--json", input=CHAT).out)
+    again = cw("convert", "-", "--to", "openai-chat", input=shown)
+    assert json.loads(again.out) == CHAT

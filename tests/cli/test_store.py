@@ -1,0 +1,405 @@
+"""Commands over a store: what they print, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Run
+from contextwright.messages.make import tool_result, user
+from contextwright.store.store import Store
+
+
+@pytest.fixture
+def cw(cw: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in this process, on a store of its own."""
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
+    monkeypatch.chdir(tmp_path)
+    return cw
+
+
+CHAT: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "Котра година?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "13:05\nEET"},
+        {"role": "assistant", "content": "П'ята по першій."},
+    ],
+    "tools": [
+        {"type": "function", "function": {"name": "clock", "parameters": {"type": "object"}}}
+    ],
+}
+
+
+@pytest.fixture
+def chat(cw: Run, tmp_path: Path) -> str:
+    """A conversation that came from a file."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(CHAT))
+    assert cw("import", str(file), "--as", "lunch").code == 0
+    return "lunch"
+
+
+# --- conversations -------------------------------------------------------------------------------
+
+
+def test_add_list_read_show(cw: Run) -> None:
+    assert cw("add", "lunch", "Suggest lunch.", "--author", "U1") == (0, "1\n", "")
+    assert (
+        cw("add", "lunch", "-", "--role", "assistant", input="Суп\nабо ні\n".encode()).out == "2\n"
+    )
+    assert cw("add", "lunch", "Again", "--key", "k").out == "3\n"
+    assert cw("add", "lunch", "Again", "--key", "k").out == "3\n"
+    assert cw("add", "lunch", "Theirs", "--tenant", "acme").out == "1\n"
+    code, out, err = cw("list")
+    assert (code, err) == (0, "")
+    head, row = out.splitlines()
+    assert head.split() == [
+        "conversation",
+        "messages",
+        "active",
+        "title",
+        "agent",
+        "forked",
+        "from",
+    ]
+    assert row.split()[:2] == ["lunch", "3"]
+    listed = json.loads(cw("list", "--tenant", "acme", "--json").out)
+    assert [(one["id"], one["length"]) for one in listed] == [("lunch", 1)]
+    assert cw("list", "--tenant", "nobody") == (0, "", "cw: no conversations\n")
+    assert cw("read", "lunch").out == (
+        "     1 user U1: Suggest lunch.\n     2 assistant: Суп\n       або ні\n     3 user: Again\n"
+    )
+    assert cw("read", "lunch", "--first", "2", "--last", "2").out.startswith("     2 assistant")
+    line = (
+        '{"seq":3,"key":"k","message":{"role":"user","parts":[{"type":"text","text":"Again"}]}}\n'
+    )
+    assert cw("read", "lunch", "--tail", "1", "--json").out == line
+    assert cw("show", "lunch", "--ascii").out == (
+        "[USER] User <@U1>\n> Suggest lunch.\n\n"
+        '[ASST] Assistant\n[MSG] Message:\n   "Суп\n    або ні"\n\n'
+        "[USER] User\n> Again\n"
+    )
+
+
+def test_every_command_works_for_a_tenant(cw: Run, tmp_path: Path) -> None:
+    """What one tenant brought in, however it came, no other is shown, however it asks."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(CHAT))
+    acme = ("--tenant", "acme")
+    assert cw("import", str(file), "--as", "lunch", *acme).code == 0
+    line = {"conversation": "dinner", "key": "k", "messages": [{"role": "user", "content": "Soup"}]}
+    stream = json.dumps(line).encode() + b"\n"
+    assert cw("append-stream", *acme, input=stream) == (0, '{"ack":"k"}\n', "")
+    memory = cw("remember", "alice", "Likes soup", *acme).out.strip()
+
+    assert cw("dump", "dinner", *acme).out == '{"seq":1,"key":"k","role":"user","text":"Soup"}\n'
+    assert len(cw("dump", "lunch", "--tenant=acme").out.splitlines()) == len(CHAT["messages"])
+    assert len(cw("export", *acme).out.splitlines()) == 2
+    assert json.loads(cw("export", "dinner", "-f", "openai-chat", *acme).out)["messages"]
+    assert cw("search", "soup", *acme).out == "1.00  dinner 1  user: Soup\n"
+    assert memory in cw("memories", *acme).out
+
+    for other in ((), ("--tenant", "acme ")):
+        for asked in (("dump", "dinner"), ("export", "dinner"), ("read", "dinner")):
+            assert cw(*asked, *other) == (1, "", "cw: there is no conversation 'dinner'\n")
+        assert cw("export", *other).out == cw("memories", *other).out == ""
+        assert cw("search", "soup", *other) == (1, "", "cw: nothing found\n")
+        assert cw("forget-memory", memory, *other).code == 1
+    assert memory in cw("memories", *acme).out
+    assert cw("forget-memory", memory, *acme) == (0, "", "cw: removed 1 memory\n")
+    assert cw("memories", *acme).out == ""
+    assert "1 to 256 bytes" in cw("dump", "dinner", "--tenant", "x" * 300).err
+
+
+def test_read_shows_calls_and_what_is_hidden(cw: Run, chat: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "chat.db") as store:
+        store.conversation(chat).delete(1)
+        store.conversation(chat).fork("dinner", 2).update(title="a\nb\x1b[2J" + "x" * 99)
+    assert cw("read", chat, "--last", "3").out == (
+        "     1 user (deleted): Котра година?\n"
+        "     2 assistant: clock({})\n"
+        "     3 tool: 13:05\n       EET\n"
+    )
+    (fork,) = (line for line in cw("list").out.splitlines() if line.startswith("dinner "))
+    assert fork.endswith("lunch at 2")
+    assert "\x1b" not in fork
+
+
+def test_what_cannot_be_stored(cw: Run) -> None:
+    code, out, err = cw("add", "lunch", "-", input=b"a\x00b")
+    assert (code, out) == (2, "")
+    assert err.startswith("cw: messages[0].parts[0].text, character 2: a NUL cannot be stored")
+    assert cw("add", "lunch", "-", input=b"\xff").err == (
+        "cw: standard input: byte 0 is not UTF-8 text\n"
+    )
+    code, out, err = cw("add", "lunch", "-", "--replace-invalid", input=b"a\x00b")
+    assert (code, out) == (0, "1\n")
+    assert err.startswith("cw: repair.text messages[0].parts[0].text")
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+MODEL = ("--model", "claude-sonnet-5-5", "--budget", "4000")
+
+
+def test_a_stored_conversation_builds_as_its_file_does(cw: Run, chat: str) -> None:
+    named = ("--from", "openai-chat", *MODEL)
+    stored = cw("build", chat, *MODEL, "--receipt")
+    filed = cw("build", "chat.json", *named, "--receipt")
+    assert stored.code == 0
+    assert json.loads(stored.out)["payload"] == json.loads(filed.out)["payload"]
+    assert cw("explain", chat, *MODEL).out == cw("explain", "chat.json", *named).out
+    cuts = ("--at", "1", "--at", "3")
+    assert cw("diff", chat, *MODEL, *cuts).out == cw("diff", "chat.json", *named, *cuts).out
+
+
+def test_diff_of_a_fork_and_its_parent(cw: Run, chat: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "chat.db") as store:
+        store.conversation(chat).fork("dinner", 3).add(user("Hm?"))
+    code, out, _ = cw("diff", chat, "dinner", *MODEL)
+    assert code == 0
+    assert out.startswith("before")
+
+
+WRONG = {
+    "standard input from a store": (
+        ("explain", "-", "--store", "chat.db", *MODEL),
+        2,
+        "cw: standard input is not a stored conversation (name its id)",
+    ),
+    "lines of a store": (
+        ("build", "lunch", "--jsonl", "--tenant", "acme", *MODEL),
+        2,
+        "cw: --jsonl reads a file (leave out --store, --tenant and --at)",
+    ),
+    "a file and a store": (
+        ("build", "chat.json", "--from", "openai-chat", "--store", "x.db", *MODEL),
+        2,
+        "cw: --from reads a file, --store a stored conversation "
+        "(leave out --from, or --store and --tenant)",
+    ),
+    "an unknown conversation": (
+        ("build", "lanch", *MODEL),
+        1,
+        "cw: there is no file 'lanch', and there is no conversation 'lanch' "
+        "(did you mean 'lunch'?)",
+    ),
+    "an unknown conversation to read": (
+        ("read", "nobody"),
+        1,
+        "cw: there is no conversation 'nobody'",
+    ),
+    "of another tenant": (
+        ("show", "lunch", "--tenant", "acme"),
+        1,
+        "cw: there is no conversation 'lunch'",
+    ),
+    "a message that is not there": (
+        ("diff", "lunch", *MODEL, "--at", "1", "--at", "99"),
+        1,
+        "cw: there is no message 99 in 'lunch'",
+    ),
+    "one moment only": (
+        ("diff", "lunch", *MODEL),
+        2,
+        "cw: one conversation, and no second point (add --at N, or name two conversations)",
+    ),
+    "numbers in the wrong option": (
+        ("diff", "lunch", *MODEL, "--from", "40"),
+        2,
+        "cw: --from is the format of a file (--at 40 --at N)",
+    ),
+    "two ends": (
+        ("read", "lunch", "--tail", "2", "--first", "1"),
+        2,
+        "cw: --tail counts from the end (leave out --first and --last)",
+    ),
+    "no store": (
+        ("list", "--store", "none.db"),
+        1,
+        "cw: there is no store at 'none.db' (cw add creates one)",
+    ),
+    "no store to look at": (
+        ("doctor", "--store", "none.db"),
+        1,
+        "cw: there is no store at 'none.db' (cw add creates one)",
+    ),
+    "a store onto itself": (
+        ("copy", "chat.db", "./chat.db"),
+        2,
+        "cw: source and target are the same store",
+    ),
+    "a backup over a file": (
+        ("backup", "chat.json"),
+        2,
+        "cw: there is 'chat.json' already (name a new file)",
+    ),
+    "a backup of Postgres": (
+        ("backup", "new.db", "--store", "postgresql://u:secret@h/d"),
+        2,
+        "cw: cw backup copies SQLite files "
+        "(pg_dump -n contextwright -Fc -f new.db URL, or cw copy URL new.db)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_calls(
+    cw: Run, chat: str, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    assert cw(*arguments) == (code, "", f"{message}\n")
+    assert not Path("none.db").exists()
+
+
+@pytest.mark.parametrize("command", ["add", "read", "doctor", "backup", "copy", "build", "diff"])
+def test_help_teaches_with_examples(cw: Run, command: str) -> None:
+    code, out, _ = cw(command, "--help")
+    assert code == 0
+    assert f"\n  cw {command} " in out
+
+
+# --- whole stores --------------------------------------------------------------------------------
+
+
+def test_doctor_says_and_mends(cw: Run, chat: str, tmp_path: Path) -> None:
+    code, out, err = cw("doctor")
+    assert (code, err) == (0, "")
+    assert out.endswith("1 conversation, 4 messages: 0 problems\n")
+    with Store(tmp_path / "chat.db") as store:
+        store.engine.write_alone(lambda one: one.run("UPDATE heads SET last = 3"))
+    wrong = "head conversation 'lunch': its head says 3, the last message is 4"
+    code, out, _ = cw("doctor")
+    assert code == 1
+    assert out.splitlines()[1:] == [
+        f"problem   {wrong} (--repair repairs it)",
+        "1 conversation, 4 messages: 1 problem",
+    ]
+    saved = f"{tmp_path / 'chat.db'}.repair-1.backup"
+    code, out, _ = cw("doctor", "--repair")
+    assert code == 0
+    assert out.splitlines()[1:] == [
+        f"backup    {saved}",
+        f"repaired  {wrong}; the last number is 4 again",
+        "1 conversation, 4 messages: 0 problems",
+    ]
+    assert cw("doctor", "--store", saved).code == 1
+    assert json.loads(cw("doctor", "--store", saved, "--json").out)["problems"] == [
+        {
+            "code": "head",
+            "where": "conversation 'lunch'",
+            "problem": "its head says 3, the last message is 4",
+            "cure": "the last number is 4 again",
+        }
+    ]
+
+
+def test_a_file_too_damaged_to_open(cw: Run, chat: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.db"
+    data = bytearray(file.read_bytes())
+    data[100:8_192] = b"\xff" * 8_092
+    file.write_bytes(data)
+    code, out, err = cw("doctor")
+    assert (code, err) == (1, "")
+    assert "problem   database" in out
+    assert "is damaged; restore a backup" in out
+
+
+def test_doctor_on_postgres_wants_a_backup_of_its_own(cw: Run, postgres: str) -> None:
+    with Store(postgres) as store:
+        store.conversation("a").add(user("Hello"))
+        store.engine.write_alone(lambda one: one.run("UPDATE heads SET last = 3"))
+    code, out, err = cw("doctor", "--store", postgres, "--repair")
+    assert (code, out) == (2, "")
+    assert err == (
+        "cw: a Postgres database cannot be backed up here "
+        "(run pg_dump, then cw doctor --repair --no-backup)\n"
+    )
+    assert cw("doctor", "--store", postgres, "--repair", "--no-backup").code == 0
+
+
+def test_backup_and_copy(cw: Run, chat: str, postgres: str, tmp_path: Path) -> None:
+    code, out, err = cw("backup", "saved.db")
+    assert (code, err) == (0, "")
+    assert out.startswith("saved.db: ")
+    code, out, err = cw("copy", "saved.db", postgres)
+    assert (code, out) == (0, "4 messages of 1 conversation\n")
+    assert err.startswith("cw: both stores are equal, digest ")
+    with Store(postgres) as store:
+        store.conversation(chat).add(tool_result("c9", "late"))
+    code, out, _ = cw("copy", postgres, "saved.db")
+    assert (code, out) == (0, "1 message of 1 conversation (4 already stored)\n")
+    assert json.loads(cw("copy", postgres, "saved.db", "--json").out)["known"] == 5
+    code, out, err = cw("copy", "chat.db", "saved.db")
+    assert (code, out) == (1, "")
+    assert "of the target has 5 messages, the source 4" in err
+
+
+RECIPE = """
+window = {type = "keep-recent", messages = 2}
+summary = {tokens = 200%s}
+"""
+
+
+def test_summarise(cw: Run, tmp_path: Path) -> None:
+    (tmp_path / "digest.toml").write_text(RECIPE % "")
+    asked = ("--model", "gpt-4o", "--recipe", "digest.toml")
+    for text in ("I am allergic to hazelnuts.", "My train leaves at 7:40.", "Hm.", "And now?"):
+        cw("add", "lunch", text)
+    told = (
+        "[Digest of messages 1–2: excerpts picked by a program, the rest is left out]\n"
+        "> 1 user: I am allergic to hazelnuts.\n"
+        "> 2 user: My train leaves at 7:40.\n"
+    )
+    assert cw("summarise", "lunch", *asked) == (0, told, "")
+    built = json.loads(cw("build", "lunch", *asked).out)
+    assert built["messages"][0]["content"] + "\n" == told
+    assert "digest 200\n" + told in cw("summarise", "lunch", *asked, "--show").out
+    (stored,) = json.loads(cw("summarise", "lunch", *asked, "--show", "--json").out)
+    assert stored["summary"]["last"] == 2
+    said = "cw: removed the summary of messages 1–2\n"
+    assert cw("summarise", "lunch", *asked, "--undo") == (0, "", said)
+    assert cw("summarise", "lunch", *asked, "--undo").code == 1
+    assert cw("summarise", "lunch", *asked, "--show") == (0, "", "cw: no summaries\n")
+
+
+def test_summarise_with_a_program(cw: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(RECIPE % ', model = "mine"')
+    asked = ("lunch", "--model", "gpt-4o", "--recipe", "mine.toml")
+    for text in ("I am allergic to hazelnuts.", "Hm.", "And now?"):
+        cw("add", "lunch", text)
+    assert cw("summarise", *asked).err == (
+        "cw: no summary of messages 1 to 1: no summariser is set: SummaryPolicy(summariser=…)\n"
+    )
+    writer = f"{sys.executable} -c 'print(\"Nuts:\", len(input()))'"
+    told = "[Summary of message 1, written by mine: nobody here said these words]\n> Nuts: 84\n"
+    assert cw("summarise", *asked, "--summariser", writer) == (0, told, "")
+    assert json.loads(cw("build", *asked).out)["messages"][0]["content"] + "\n" == told
+    cw("summarise", *asked, "--undo")
+    failed = cw("summarise", *asked, "--summariser", f"{sys.executable} -c 'exit(3)'")
+    assert failed.code == 1
+    assert "exited with 3" in failed.err
+    assert cw("summarise", *asked, "--summariser", "'open").code == 2
+    assert cw("summarise", *asked, "--summariser", "").code == 2
+    assert cw("summarise", *asked, "--undo", "--show").code == 2
+
+
+def test_nothing_to_summarise(cw: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("summary = true")
+    cw("add", "lunch", "Hello.")
+    asked = ("summarise", "lunch", "--model", "gpt-4o", "--recipe")
+    assert cw(*asked, "mine.toml") == (0, "", "cw: nothing is left out\n")
+    assert cw(*asked, "mine.toml", "--json") == (0, "null\n", "cw: nothing is left out\n")
+    failed = cw(*asked, "default")
+    assert failed.code == 2
+    assert "summary = true" in failed.err

@@ -1,0 +1,35 @@
+"""Every recipe builds for every format, whatever the system text and the messages are."""
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright import formats
+from contextwright.context import recipe_files
+from contextwright.models import find
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
+MODEL = find("gpt-4o")
+
+
+@pytest.mark.parametrize("format", formats.NAMES)
+@given(
+    recipe=st.sampled_from(recipe_files.SHIPPED),
+    system=st.lists(WORDS, max_size=2),
+    words=st.lists(WORDS, min_size=1, max_size=3),
+)
+def test_every_recipe_builds_for_every_format(
+    format: str, recipe: str, system: list[str], words: list[str]
+) -> None:
+    found = recipe_files.find(recipe)
+    changed = msgspec.structs.replace(found, system=(*system, *found.system))
+    messages = [(cw.user, cw.assistant)[place % 2](text) for place, text in enumerate(words)]
+    context = changed.build(messages, model=MODEL, format=format, now=NOW)
+    assert context.ledger.tokens <= context.ledger.most <= context.ledger.budget
+    asked = [message.text for message in messages if message.role == "user"][-1]
+    assert any(message.text.startswith(asked) for message in context.conversation.messages)

@@ -1,0 +1,33 @@
+"""The examples run as a person runs them, and print what they are known to print.
+
+`WRITE_CASES=1 pytest tests/docs/test_examples.py` writes the outputs anew; read the difference.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from golden_files import compare
+from paths import EXAMPLES
+
+SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
+FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
+
+
+def test_every_example_is_run() -> None:
+    """The first one is the README's, and runs with it; the outline is what the others share."""
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"first", "outline", *SYSTEMS}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_example(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / f"{name}.py")],
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.stderr == ""
+    heads = [line for line in done.stdout.splitlines() if line.endswith(": legal")]
+    assert sorted(head.split()[1] for head in heads) == sorted(FORMATS)
+    compare(f"example-{name}", done.stdout.rstrip("\n"))

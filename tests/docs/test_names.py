@@ -1,0 +1,93 @@
+"""The public names: few, listed, loaded on first use, and the same for type checkers."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import contextwright as cw
+
+MODULES = (
+    "errors",
+    "messages",
+    "providers",
+    "recall",
+    "sections",
+    "store",
+    "streams",
+    "summaries",
+    "systems",
+    "tokens",
+    "windows",
+)
+LAZY = ("contextwright", "contextwright.recall", "contextwright.store")
+
+
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    cw.convert({"messages": []}, "openai-chat", "anthropic")  # loads modules of its own
+    assert dir(cw) == sorted([*cw.__all__, *MODULES])
+    assert 45 <= len(cw.__all__) <= 55
+
+
+@pytest.mark.parametrize("name", ["contextwright", *(f"contextwright.{m}" for m in MODULES)])
+def test_public_modules_list_names_that_exist(name: str) -> None:
+    module = import_module(name)
+    names = [n for n in module.__all__ if not n.startswith("__")]
+    assert names
+    assert names == sorted(names)
+    assert all(hasattr(module, name) for name in names)
+    assert set(names) <= {*dir(module)}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_type_checkers_see_what_programs_see(name: str) -> None:
+    """A lazy package lists its names twice: once to run, once for type checkers."""
+    module = import_module(name)
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    [branch] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.asname: (node.module, alias.name)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(seen) == dir(module)
+    for public, (home, name_there) in seen.items():
+        assert public == name_there
+        assert getattr(module, public) is getattr(import_module(str(home)), public)
+
+
+def test_submodules_load_when_they_are_used() -> None:
+    script = (
+        "import sys, contextwright as cw\n"
+        "print([name for name in sys.modules if name.startswith('contextwright.')])\n"
+        "print(cw.windows.KeepRecent(messages=3), 'contextwright.store' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "['contextwright.lazy']\nKeepRecent(messages=3) False\n"
+
+
+@pytest.mark.parametrize("module", [cw, cw.recall, cw.store])
+def test_an_unknown_name_is_an_attribute_error(module: object) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'KeepRecnt'"):
+        module.KeepRecnt  # noqa: B018  # pyright: ignore
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    assert cw.__version__ == tomllib.loads(project.read_text("utf-8"))["project"]["version"]
+
+
+def test_build_is_the_recipes_own() -> None:
+    recipe = cw.Recipe(system=["You plan lunches."], budget=900)
+    chat = [cw.user("Soup?")]
+    built = cw.build(chat, recipe, model="gpt-4o", format="anthropic", budget=800)
+    own = recipe.build(chat, model="gpt-4o", format="anthropic", budget=800)
+    assert (built.payload, built.explain()) == (own.payload, own.explain())
+    assert built.ledger.budget == 800

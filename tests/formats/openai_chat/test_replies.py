@@ -1,0 +1,211 @@
+"""Chat Completions replies, whole and streamed."""
+
+from typing import Any
+
+import openai.types.chat as sdk
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.formats.openai_chat.format import FORMAT
+from samples.chat_payloads import GPT, JSON, assistant, body, call, text, user
+
+USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+REPLY = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "gpt-4o-2024-08-06",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "logprobs": None,
+            "message": {
+                "role": "assistant",
+                "content": "let me see",
+                "refusal": None,
+                "annotations": [],
+                "tool_calls": [call("a", "search", '{"q":"x"}')],
+            },
+        },
+        {"index": 1, "finish_reason": "stop", "message": {"role": "assistant", "content": "other"}},
+    ],
+    "usage": USAGE,
+}
+CALLED = cw.assistant([cw.Text("let me see"), cw.ToolCall("search", {"q": "x"}, "a")])
+
+
+@pytest.mark.parametrize(
+    "reply", [REPLY, sdk.ChatCompletion.model_validate(REPLY)], ids=["json", "sdk"]
+)
+def test_reply(reply: Any) -> None:
+    conversation = FORMAT.parse_reply(reply)  # pyright: ignore
+    assert conversation.messages == (CALLED,)
+    assert conversation.model == "gpt-4o-2024-08-06"
+    assert conversation.extra["openai-chat"]["finish_reason"] == "tool_calls"
+    assert conversation.changes == ()
+
+
+def test_reply_that_refuses() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot"}
+    parsed = cw.parse_reply({"object": "chat.completion", "choices": [{"message": message}]})
+    assert parsed.messages[0].text == "I cannot"
+    rendered = cw.render([cw.user("q"), *parsed.messages], "openai-chat", model=GPT)
+    assert rendered.payload == body(user("q"), assistant(None, refusal="I cannot"))
+
+
+def test_reply_aloud() -> None:
+    """The voice goes back by its handle; other readers get its transcript."""
+    audio = {"id": "audio_1", "data": "UklGRg==", "expires_at": 9, "transcript": "Hello"}
+    parsed = cw.parse_reply(
+        {
+            "object": "chat.completion",
+            "choices": [{"message": {"role": "assistant", "content": None, "audio": audio}}],
+        }
+    )
+    history = [cw.user("q"), *parsed.messages, cw.user("x")]
+    rendered = cw.render(history, "openai-chat", model="gpt-audio")
+    assert rendered.payload == body(
+        user("q"), assistant(None, audio={"id": "audio_1"}), user("x"), model="gpt-audio"
+    )
+    assert cw.render(history, "anthropic", model="claude-sonnet-4-5").payload["messages"][1][
+        "content"
+    ] == [text("Hello")]
+
+
+def chunk(delta: JSON, finish: str | None = None, index: int = 0, **fields: Any) -> JSON:
+    choice = {"index": index, "delta": delta, "finish_reason": finish}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": GPT,
+        "choices": [choice],
+        **fields,
+    }
+
+
+def piece(index: int, arguments: str, **fields: Any) -> JSON:
+    return {"tool_calls": [{"index": index, "function": {"arguments": arguments}, **fields}]}
+
+
+CHUNKS = [
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": "let me "}),
+    chunk({"content": "ignored"}, index=1),
+    chunk({"content": "see"}),
+    chunk(
+        {
+            "tool_calls": [
+                {
+                    "index": 0,
+                    "id": "a",
+                    "type": "function",
+                    "function": {"name": "search", "arguments": ""},
+                }
+            ]
+        }
+    ),
+    chunk(
+        {
+            "tool_calls": [
+                {
+                    "index": 1,
+                    "id": "b",
+                    "type": "function",
+                    "function": {"name": "calc", "arguments": ""},
+                }
+            ]
+        }
+    ),
+    chunk(piece(1, "{}")),
+    chunk(piece(0, '{"q":')),
+    chunk(piece(0, '"x"}')),
+    chunk({}, "tool_calls"),
+    {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": GPT,
+        "choices": [],
+        "usage": USAGE,
+    },
+]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [CHUNKS, [sdk.ChatCompletionChunk.model_validate(event) for event in CHUNKS]],
+    ids=["json", "sdk"],
+)
+def test_stream(events: list[Any]) -> None:
+    conversation = cw.parse_stream(events, "openai-chat")
+    assert conversation.messages == (cw.assistant([*CALLED.parts, cw.ToolCall("calc", {}, "b")]),)
+    assert conversation.model == GPT
+    assert conversation.extra == {
+        "openai-chat": {"id": "chatcmpl-1", "finish_reason": "tool_calls", "usage": USAGE}
+    }
+    assert conversation.changes == ()
+
+
+def test_interrupted_stream_keeps_what_came() -> None:
+    conversation = cw.parse_stream(CHUNKS[:8], "openai-chat")
+    calls = conversation.messages[0].calls
+    assert [(call.name, call.arguments) for call in calls] == [
+        ("search", {"_raw": '{"q":'}),
+        ("calc", {}),
+    ]
+    assert [change.code for change in conversation.changes] == [
+        "repair.arguments",
+        "repair.interrupted",
+    ]
+
+
+def test_stream_of_reasoning_and_refusal() -> None:
+    events = [
+        chunk({"role": "assistant", "reasoning_content": "so "}),
+        chunk({"reasoning_content": "what"}),
+        chunk({"reasoning_details": [{"type": "reasoning.text", "text": "a", "index": 0}]}),
+        chunk(
+            {
+                "reasoning_details": [
+                    {"type": "reasoning.text", "text": "b", "signature": "s", "index": 0}
+                ]
+            }
+        ),
+        chunk({"refusal": "I "}),
+        chunk({"refusal": "cannot"}),
+        chunk({}, "stop"),
+    ]
+    thinking, words = cw.parse_stream(events, "openai-chat").messages[0].parts
+    assert isinstance(thinking, cw.Thinking)
+    assert (thinking.text, thinking.signature) == ("so what", "s")
+    assert isinstance(words, cw.Text)
+    assert words.text == "I cannot"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [],
+        [None],
+        ["[DONE]"],
+        [{}],
+        [{"choices": [None, {"delta": 5}]}],
+        [chunk({"tool_calls": [{"id": "a"}, 5, {"index": "x"}]})],
+    ],
+    ids=range(6),
+)
+def test_broken_streams(events: list[Any]) -> None:
+    try:
+        conversation = cw.parse_stream(events, "openai-chat")
+    except cw.ParseError:
+        return
+    assert "repair.interrupted" in [change.code for change in conversation.changes]
+
+
+@given(st.lists(st.sampled_from(CHUNKS), max_size=12))
+def test_any_order_of_chunks_can_be_read(events: list[JSON]) -> None:
+    assert len(cw.parse_stream(events, "openai-chat").messages) == 1

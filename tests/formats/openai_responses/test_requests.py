@@ -1,0 +1,463 @@
+"""OpenAI Responses: what comes back as it came, and what the values are."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright import Opaque, Text, Thinking, ToolCall
+from samples.responses import (
+    CALL,
+    MODEL,
+    NAME,
+    OUTPUT,
+    PNG,
+    REASONING,
+    SAID,
+    SEARCH,
+    USER,
+    body,
+    canonical,
+    errors,
+    same,
+)
+
+# --- what came from here goes back as it came --------------------------------------------------
+
+ROUND_TRIPS = {
+    "string": {"model": MODEL, "input": "Hi"},
+    "instructions": body(USER, instructions="Be brief."),
+    "empty instructions": body(USER, instructions=""),
+    "leading items": body(
+        {"role": "system", "content": "A"}, {"role": "developer", "content": "B"}, USER
+    ),
+    "instructions and items": body({"role": "system", "content": "A"}, USER, instructions="B"),
+    "system in the middle": body(USER, {"role": "system", "content": "A"}, USER),
+    "system alone": body({"role": "system", "content": "A"}),
+    "typed messages": body({"type": "message", **USER}, {"role": "assistant", "content": "Yes"}),
+    "neighbours": body(USER, USER, {"role": "assistant", "content": "1"}, SAID, USER),
+    "several parts": body(
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "output_text", "text": "a", "annotations": []},
+                {"type": "output_text", "text": "b"},
+                {"type": "refusal", "refusal": "no"},
+            ],
+        },
+        USER,
+    ),
+    "half an address": body(
+        {"role": "user", "content": [{"type": "input_file", "file_url": "http://["}]}
+    ),
+    "several plain parts": body(
+        {
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}],
+        },
+        USER,
+    ),
+    "TC-11 call, word, output": body(USER, CALL, {"role": "assistant", "content": "Wait"}, OUTPUT),
+    "word between call and output": body(USER, CALL, USER, OUTPUT, USER),
+    "outputs in another order": body(
+        USER, CALL, {**CALL, "call_id": "c2"}, {**OUTPUT, "call_id": "c2"}, OUTPUT
+    ),
+    "outputs far behind": body(
+        CALL, USER, {**CALL, "call_id": "c2"}, OUTPUT, USER, {**OUTPUT, "call_id": "c2"}
+    ),
+    "call ids of other hosts": body(
+        {**CALL, "call_id": "resp:1"}, {**OUTPUT, "call_id": "resp:1"}, USER
+    ),
+    "fields of calls": body(
+        {
+            **CALL,
+            "id": "fc_1",
+            "status": "completed",
+            "namespace": "n",
+            "caller": {"type": "direct"},
+        },
+        {**OUTPUT, "id": "fco_1", "status": "completed", "name": "f"},
+    ),
+    "arguments as spelled": body({**CALL, "arguments": '{"a" :1.50,\n"b":"\\u0438"}'}, OUTPUT),
+    "media": body(
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "See"},
+                {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"},
+                {"type": "input_image", "image_url": "https://example.com/a", "detail": "low"},
+                {"type": "input_image", "file_id": "file-1", "detail": "auto"},
+                {"type": "input_file", "file_data": "data:text/plain;base64,aGk="},
+                {"type": "input_file", "file_id": "file-2"},
+                {"type": "input_file", "file_url": "https://example.com/a.pdf", "filename": "a"},
+            ],
+        },
+        CALL,
+        {**OUTPUT, "output": [{"type": "input_image", "file_id": "file-1"}]},
+    ),
+    "cache mark": body(
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "input_text",
+                    "text": "See",
+                    "prompt_cache_breakpoint": {"mode": "explicit"},
+                }
+            ],
+        }
+    ),
+    "reasoning": body(USER, REASONING, {**CALL, "id": "fc_1"}, OUTPUT, USER),
+    "reasoning, search, reasoning, words": body(
+        USER, REASONING, SEARCH, {**REASONING, "id": "rs_2", "content": None}, SAID, USER
+    ),
+    "reasoning, nothing stored": body(
+        USER,
+        {"type": "reasoning", "summary": [], "encrypted_content": "x"},
+        CALL,
+        OUTPUT,
+        store=False,
+    ),
+    "custom tool": body(
+        USER,
+        {
+            "type": "custom_tool_call",
+            "call_id": "c1",
+            "name": "sql",
+            "input": "SELECT 1",
+            "id": "ctc_1",
+        },
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"},
+        tools=[{"type": "custom", "name": "sql", "description": "Ask", "format": {"type": "text"}}],
+    ),
+    "stored": body(OUTPUT, previous_response_id="resp_1"),
+    "stored custom": body(
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"}, conversation="conv_1"
+    ),
+    "stored, an output without its id": body(
+        {"type": "function_call_output", "output": "1", "name": "f"}, conversation="conv_1"
+    ),
+    "stored, nothing new": {"model": MODEL, "previous_response_id": "resp_1"},
+    "stored, empty": body(previous_response_id="resp_1"),
+    "prompt": {"model": MODEL, "prompt": {"id": "pmpt_1"}},
+    "compaction": body({"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}, USER),
+    "trigger": body(USER, {"type": "compaction_trigger"}),
+    "references": body(USER, {"id": "rs_1"}, {"type": "item_reference", "id": "msg_1"}, USER),
+    "tools later": body(
+        USER,
+        {
+            "type": "additional_tools",
+            "role": "developer",
+            "tools": [{"type": "function", "name": "f"}],
+        },
+        USER,
+    ),
+    "client search": body(
+        USER,
+        {"type": "tool_search_call", "call_id": "c1", "arguments": {"q": 1}, "execution": "client"},
+        {"type": "tool_search_output", "call_id": "c1", "execution": "client", "tools": []},
+    ),
+    "shell": body(
+        USER,
+        {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}, "id": "sh_1"},
+        {"type": "shell_call_output", "call_id": "c1", "output": []},
+    ),
+    "a kind yet to come": body(USER, {"type": "telepathy_call", "id": "tp_1", "x": [1]}, USER),
+    "tools": body(
+        USER,
+        tools=[
+            {"type": "function", "name": "f", "parameters": {"type": "object"}},
+            {
+                "type": "function",
+                "name": "g",
+                "parameters": None,
+                "strict": True,
+                "description": "G",
+            },
+            {
+                "type": "function",
+                "name": "h",
+                "strict": False,
+                "defer_loading": True,
+                "async": True,
+            },
+            {"type": "web_search", "search_context_size": "low"},
+            {"type": "mcp", "server_label": "m", "server_url": "https://example.com/mcp"},
+        ],
+        tool_choice={
+            "type": "allowed_tools",
+            "mode": "auto",
+            "tools": [{"type": "function", "name": "f"}],
+        },
+    ),
+    "no tools": body(USER, tools=[]),
+    "settings": body(
+        USER,
+        max_output_tokens=100,
+        reasoning={"effort": "low"},
+        text={"verbosity": "low"},
+        include=["reasoning.encrypted_content"],
+        metadata={"a": "b"},
+        truncation="auto",
+        store=True,
+    ),
+}
+
+
+@pytest.mark.parametrize("payload", ROUND_TRIPS.values(), ids=ROUND_TRIPS.keys())
+def test_comes_back_as_it_came(payload: dict[str, Any]) -> None:
+    before = json.dumps(payload)
+    conversation = cw.parse(payload, NAME, strict=True)
+    rendered = cw.render(conversation, NAME, model=MODEL)
+    assert canonical(rendered.payload) == canonical(payload)
+    assert (conversation.changes, rendered.changes) == ((), ())
+    assert json.dumps(payload) == before
+
+
+def test_bare_list_of_items() -> None:
+    assert cw.parse([USER, SAID], NAME).messages == cw.parse(body(USER, SAID), NAME).messages
+
+
+@pytest.fixture(scope="module")
+def recorded(data_folder: Path) -> list[dict[str, Any]]:
+    lines = (data_folder / "wire" / "requests.jsonl").read_text("utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["api"] == "openai.responses"]
+
+
+def test_recorded_requests_come_back(recorded: list[dict[str, Any]]) -> None:
+    for row in recorded:
+        conversation = cw.parse(row["request"], NAME)
+        rendered = cw.render(conversation, NAME, model=row["model"])
+        assert errors(rendered.payload, row["model"]) == []
+        if row["status"] == 200:
+            assert same(rendered.payload, row["request"]), row["source"]
+            assert (conversation.changes, rendered.changes) == ((), ())
+        else:  # refused as it stood: mended, and said
+            assert rendered.changes
+
+
+SOUND = {"data": "aGk=", "format": "wav"}
+
+
+# --- what the values are ----------------------------------------------------------------------
+
+
+def test_one_turn_is_one_message() -> None:
+    conversation = cw.parse(
+        body(USER, REASONING, CALL, SEARCH, SAID, OUTPUT, instructions="S"), NAME
+    )
+    reasoning = {"id": "rs_1", "summary": REASONING["summary"]}
+    said = {key: SAID[key] for key in ("type", "id", "status", "phase")}
+    said |= {"annotations": [], "logprobs": []}
+    assert conversation.messages == (
+        cw.system("S"),
+        cw.user("Hi"),
+        cw.assistant(
+            [
+                Thinking("Hm.", "gAAA", NAME, extra={NAME: reasoning}),
+                ToolCall("f", {"a": 1}, "c1", '{"a": 1}'),
+                Opaque(NAME, SEARCH, "[web_search_call] risotto"),
+                Text("Yes", {NAME: said}),
+            ]
+        ),
+        cw.tool_result("c1", "ok"),
+    )
+
+
+def test_settings() -> None:
+    choices = {
+        "auto": cw.ToolChoice("auto"),
+        "required": cw.ToolChoice("required"),
+        "none": cw.ToolChoice("none"),
+    }
+    for spelled, choice in choices.items():
+        assert cw.parse(body(USER, tool_choice=spelled), NAME).settings.tool_choice == choice
+    fields = {"max_output_tokens": 100, "temperature": 1, "top_p": 0.5}
+    named = {"type": "function", "name": "f"}
+    assert cw.parse(body(USER, tool_choice=named, **fields), NAME).settings == cw.Settings(
+        100, 1.0, 0.5, tool_choice=cw.ToolChoice("required", "f")
+    )
+
+
+MENDED = {
+    "null content": (body({"role": "user", "content": None}, USER), "repair.null"),
+    "chat's text part": (
+        body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}),
+        "repair.part",
+    ),
+    "chat's picture": (
+        body(
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "https://x.com/a"}}],
+            }
+        ),
+        "repair.part",
+    ),
+    "assistant's input_text": (
+        body({"role": "assistant", "content": [{"type": "input_text", "text": "x"}]}, USER),
+        "repair.part",
+    ),
+    "unknown part": (body({"role": "user", "content": [{"type": "smell"}]}, USER), "loss.part"),
+    "half an object": (body({**CALL, "arguments": '{"a":'}, OUTPUT), "repair.arguments"),
+    "arguments as object": (body({**CALL, "arguments": {"a": 1}}, OUTPUT), "repair.arguments"),
+    "bare base64": (
+        body({"role": "user", "content": [{"type": "input_file", "file_data": "JVBERi0="}]}),
+        "repair.file",
+    ),
+    "chat's tool": (
+        body(USER, tools=[{"type": "function", "function": {"name": "f", "parameters": {}}}]),
+        "repair.tool",
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "code"), MENDED.values(), ids=MENDED.keys())
+def test_lenient_mends_and_says_so_strict_raises(payload: dict[str, Any], code: str) -> None:
+    conversation = cw.parse(payload, NAME)
+    assert [change.code for change in conversation.changes] == [code]
+    assert errors(cw.render(conversation, NAME, model=MODEL).payload) == []
+    with pytest.raises(cw.ParseError) as raised:
+        cw.parse(payload, NAME, strict=True)
+    assert raised.value.path == conversation.changes[0].path
+
+
+LEFT_OUT = {
+    "sound": (
+        body({"role": "user", "content": [{"type": "input_audio", "input_audio": SOUND}]}),
+        body({"role": "user", "content": "[audio: audio/wav]"}),
+        "loss.media",
+    ),
+    "half a hosted tool": (
+        body(USER, tools=[{"type": "file_search"}]),
+        body(USER),
+        "loss.tool",
+    ),
+    "half a hosted item": (
+        body(USER, {"type": "program", "id": "p_1"}, SAID),
+        body(USER, SAID),
+        "loss.opaque",
+    ),
+    "the same hosted item twice": (
+        body(USER, SEARCH, SEARCH, SAID),
+        body(USER, SEARCH, SAID),
+        "loss.opaque",
+    ),
+    "a reference to reasoning that led nowhere": (
+        body(USER, {"id": "rs_1"}, USER),
+        body(USER, USER),
+        "loss.opaque",
+    ),
+    "tools of other names": (
+        body(
+            USER,
+            tools=[{"type": "function", "name": "a b"}],
+            tool_choice={"type": "allowed_tools", "mode": "auto", "tools": [{"name": "a b"}]},
+        ),
+        body(
+            USER,
+            tools=[{"type": "function", "name": "a_b"}],
+            tool_choice={"type": "allowed_tools", "mode": "auto", "tools": [{"name": "a_b"}]},
+        ),
+        "repair.tool_name",
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "expected", "code"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
+def test_what_openai_refuses_is_mended(
+    payload: dict[str, Any], expected: dict[str, Any], code: str
+) -> None:
+    rendered = cw.convert(payload, NAME, NAME, model=MODEL)
+    assert rendered.payload == expected
+    assert rendered.changes[0].code == code
+    assert errors(payload) != []
+    assert errors(expected) == []
+
+
+UNREADABLE = {
+    "parameters": (
+        body(USER, tools=[{"type": "function", "name": "f", "parameters": 5}]),
+        "tools[0].parameters",
+    ),
+    "no object": ("Hi", ""),
+    "role": (body({"role": "tool", "content": "x"}), "input[0].role"),
+    "item": (body("Hi"), "input[0]"),
+    "input": ({"input": 5}, "input"),
+    "a chat body": ({"messages": [USER]}, "input"),
+    "instructions": (body(USER, instructions=["x"]), "instructions"),
+    "name": (body({**CALL, "name": None}, OUTPUT), "input[0].name"),
+    "text": (
+        body({"role": "user", "content": [{"type": "input_text"}]}),
+        "input[0].content[0].text",
+    ),
+    "content": (body({"role": "user", "content": 5}), "input[0].content"),
+}
+
+
+@pytest.mark.parametrize(("payload", "path"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_unreadable(payload: Any, path: str) -> None:
+    with pytest.raises(cw.ParseError) as raised:
+        cw.parse(payload, NAME)
+    assert raised.value.path == path
+
+
+# --- laws ------------------------------------------------------------------------------------
+
+WORDS = st.sampled_from(
+    ("a", "msg_1", "rs_1", "fc_1", "c1", "c2", "{}", '{"a":1}', "[1]", "x" * 70, "")
+)
+ODD = (
+    st.none()
+    | st.integers()
+    | st.lists(WORDS, max_size=2)
+    | st.dictionaries(WORDS, WORDS, max_size=2)
+)
+PART_KINDS = ("input_text", "output_text", "refusal", "input_image", "input_file", "text")
+ITEM_KINDS = (
+    "message", "function_call", "function_call_output", "custom_tool_call",
+    "custom_tool_call_output", "reasoning", "item_reference", "web_search_call", "shell_call",
+    "shell_call_output", "compaction", "compaction_trigger", "additional_tools",
+)  # fmt: skip
+some_parts = st.fixed_dictionaries(
+    {"type": st.sampled_from(PART_KINDS), "text": WORDS, "refusal": WORDS},
+    optional={"image_url": WORDS, "file_data": WORDS, "file_id": WORDS, "annotations": ODD},
+)
+some_items = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(ITEM_KINDS),
+        "role": st.sampled_from(("user", "assistant", "system", "developer")),
+        "call_id": WORDS,
+        "name": WORDS,
+        "arguments": WORDS,
+        "input": WORDS,
+    },
+    optional={
+        "content": WORDS | st.lists(some_parts, max_size=3) | ODD,
+        "output": WORDS | st.lists(some_parts, max_size=2),
+        "id": WORDS | ODD,
+        "summary": ODD,
+        "encrypted_content": WORDS,
+        "environment": ODD,
+        "status": WORDS,
+    },
+)
+some_bodies = st.fixed_dictionaries(
+    {"input": st.lists(some_items, max_size=6) | WORDS},
+    optional={"instructions": WORDS, "store": st.booleans() | ODD, "tool_choice": ODD | WORDS},
+)
+
+
+@given(some_bodies)
+def test_whatever_can_be_read_is_mended(payload: dict[str, Any]) -> None:
+    before = json.dumps(payload)
+    try:
+        conversation = cw.parse(payload, NAME)
+    except cw.ParseError:
+        return
+    assert errors(cw.render(conversation, NAME, model=MODEL).payload) == []
+    assert json.dumps(payload) == before

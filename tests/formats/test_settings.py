@@ -1,0 +1,171 @@
+"""Settings in every shape: what one API is asked, the others are asked too, or it is said."""
+
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.messages import OutputFormat
+
+MODELS = {
+    "anthropic": "claude-opus-5",
+    "gemini": "gemini-3.8-flash",
+    "openai-chat": "gpt-5.6-sol",
+    "openai-responses": "gpt-5.6-sol",
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+TOOL = cw.Tool("f", "d", {"type": "object"})
+BODIES: dict[str, dict[str, Any]] = {
+    "anthropic": {"model": "claude-opus-5", "messages": []},
+    "gemini": {"contents": []},
+    "openai-chat": {"model": "gpt-5.6-sol", "messages": []},
+    "openai-responses": {"model": "gpt-5.6-sol", "input": []},
+}
+FRAME = ("model", "messages", "contents", "input", "max_tokens", "tools")
+
+
+def body(format: str, **fields: Any) -> dict[str, Any]:
+    given = {**BODIES[format], **fields}
+    said = {"role": "user", "content": "hi"}
+    for key in ("messages", "input"):
+        if key in given:
+            given[key] = [said]
+    if "contents" in given:
+        given["contents"] = [{"role": "user", "parts": [{"text": "hi"}]}]
+    return given
+
+
+def asked(payload: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in payload.items() if key not in FRAME}
+
+
+EFFORT = {
+    "anthropic": {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}},
+    "gemini": {"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}},
+    "openai-chat": {"reasoning_effort": "high"},
+    "openai-responses": {"reasoning": {"effort": "high"}},
+}
+STRUCTURED = {
+    "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+    "gemini": {
+        "generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": SCHEMA}
+    },
+    "openai-chat": {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "output", "schema": SCHEMA},
+        }
+    },
+    "openai-responses": {
+        "text": {"format": {"type": "json_schema", "name": "output", "schema": SCHEMA}}
+    },
+}
+STREAMED: dict[str, dict[str, Any]] = {
+    "anthropic": {"stream": True},
+    "openai-chat": {"stream": True},
+    "openai-responses": {"stream": True},
+}
+
+
+@pytest.mark.parametrize(
+    "meaning", [EFFORT, STRUCTURED, STREAMED], ids=["effort", "output", "stream"]
+)
+@pytest.mark.parametrize("source", MODELS)
+@pytest.mark.parametrize("target", MODELS)
+def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, target: str) -> None:
+    if source not in meaning or target not in meaning or source == target:
+        return
+    rendered = cw.convert(body(source, **meaning[source]), source, target, model=MODELS[target])
+    assert asked(rendered.payload) == meaning[target]
+    assert [change for change in rendered.changes if change.code == "loss.setting"] == []
+    assert cw.check(rendered.payload, target, model=MODELS[target]) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "target", "model", "expected"),
+    [
+        (
+            cw.Settings(effort="medium", max_tokens=20_000, temperature=0.5),
+            "anthropic",
+            "claude-sonnet-4-5",
+            {"thinking": {"type": "enabled", "budget_tokens": 8_192}},
+        ),
+        (
+            cw.Settings(thinking_budget=5_000),
+            "gemini",
+            "gemini-2.5-flash",
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 5_000}}},
+        ),
+        (
+            cw.Settings(thinking_budget=5_000, show_thinking=True),
+            "openai-responses",
+            "gpt-5.6-sol",
+            {"reasoning": {"effort": "medium", "summary": "auto"}},
+        ),
+        (
+            cw.Settings(effort="none"),
+            "gemini",
+            "gemini-2.5-flash",
+            {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
+        ),
+        (
+            cw.Settings(top_k=5, seed=1, temperature=0.5),
+            "gemini",
+            "gemini-2.5-flash",
+            {"generationConfig": {"topK": 5, "seed": 1, "temperature": 0.5}},
+        ),
+        (
+            cw.Settings(user="u1", parallel_calls=False, store=False),
+            "anthropic",
+            "claude-opus-5",
+            {
+                "metadata": {"user_id": "u1"},
+                "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
+            },
+        ),
+        (
+            cw.Settings(verbosity="low", cache_key="k", service_tier="flex", parallel_calls=False),
+            "openai-responses",
+            "gpt-5.6-sol",
+            {
+                "text": {"verbosity": "low"},
+                "prompt_cache_key": "k",
+                "service_tier": "flex",
+                "parallel_tool_calls": False,
+            },
+        ),
+    ],
+)
+def test_a_setting_is_asked_in_the_models_own_terms(
+    settings: cw.Settings, target: str, model: str, expected: dict[str, Any]
+) -> None:
+    conversation = cw.Conversation((cw.user("hi"),), (TOOL,), settings=settings)
+    rendered = cw.render(conversation, target, model=model)
+    assert asked(rendered.payload) == expected
+    problems = cw.check(rendered.payload, target, model=model)
+    assert [problem for problem in problems if problem.level == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "target", "model", "lost"),
+    [
+        (cw.Settings(effort="high"), "openai-chat", "gpt-4o", ["effort"]),
+        (cw.Settings(effort="high"), "gemini", "gemini-2.0-flash", ["effort"]),
+        (cw.Settings(effort="none"), "anthropic", "claude-sonnet-5-5", ["effort"]),
+        (cw.Settings(verbosity="low", seed=1), "anthropic", "claude-opus-5", ["verbosity", "seed"]),
+        (cw.Settings(cache_key="k"), "gemini", "gemini-3.8-flash", ["cache_key"]),
+        (cw.Settings(top_k=3), "openai-responses", "gpt-4o", ["top_k"]),
+        (cw.Settings(output=OutputFormat()), "openai-chat", "gpt-5.6-sol", ["output"]),
+    ],
+)
+def test_a_setting_without_a_place_is_said(
+    settings: cw.Settings, target: str, model: str, lost: list[str]
+) -> None:
+    conversation = cw.Conversation((cw.user("hi"),), settings=settings)
+    changes = cw.render(conversation, target, model=model).changes
+    assert sorted(c.path for c in changes if c.code == "loss.setting") == sorted(lost)

@@ -1,0 +1,57 @@
+"""Whoever reads people's words does so in time that grows with them, not with their square.
+
+`benchmarks/linear.py` measures it up to a megabyte; here a quarter of the text must take clearly
+more than a sixteenth of the time, in one of several tries: a busy machine only makes one slower.
+"""
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from paths import benchmark
+
+SIZES = (pytest.param(5_000, 20_000), pytest.param(25_000, 100_000, marks=pytest.mark.slow))
+"""Small texts show what is grossly quadratic; the deep run finds the rest."""
+TOO_STEEP = 9
+"""Linear time gives 4, quadratic time 16."""
+
+
+LINEAR = benchmark("linear")
+
+
+@pytest.fixture(autouse=True)
+def quiet_garbage_collection() -> Iterator[None]:
+    """Collected between readings only, and only what they left behind."""
+    gc.disable()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.mark.parametrize(("small", "large"), SIZES)
+@pytest.mark.parametrize("shape", LINEAR.SHAPES)
+def test_reading_is_linear(shape: str, small: int, large: int) -> None:
+    texts = [LINEAR.text_of(shape, size) for size in (small, large)]
+    steep = [name for name, read in LINEAR.READERS.items() if not is_linear(read, *texts)]
+    assert steep == []
+
+
+def is_linear(read: Callable[[str], object], small: str, large: str) -> bool:
+    best_small = best_large = float("inf")
+    for _ in range(5):
+        best_small = min(best_small, LINEAR.cost(read, small))
+        best_large = min(best_large, LINEAR.cost(read, large))
+        if best_large < TOO_STEEP * max(best_small, 0.001):
+            return True
+    return False
+
+
+def test_what_is_quadratic_is_found() -> None:
+    """The measure itself notices who looks through the whole text again and again."""
+
+    def quadratic(text: str) -> int:
+        return sum(text.count("x", place) for place in range(0, len(text), 50))
+
+    assert not is_linear(quadratic, "y" * 25_000, "y" * 100_000)

@@ -1,0 +1,283 @@
+"""Every store gives the answers of a few dictionaries: SQLite and Postgres, sync and async."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import itertools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+import contextwright as cw
+from contextwright.store.care.doctor import look
+from contextwright.store.rows.validation import mended
+from profiles import STORE, examples
+from strategies.messages import IDS, NAMES, call_parts, text_parts
+
+ids = st.sampled_from(("a", "b", "Ж/../x", "'; --"))
+keys = st.none() | st.sampled_from(("k1", "k2", "k3"))
+result_parts = st.builds(
+    cw.ToolResult, st.sampled_from(IDS), st.just("r"), st.none() | st.sampled_from(NAMES)
+)
+parts = st.one_of(text_parts, call_parts, result_parts)
+messages = st.builds(
+    cw.Message,
+    st.sampled_from(("system", "user", "assistant", "assistant", "tool")),
+    st.lists(parts, max_size=3).map(tuple),
+    pinned=st.sampled_from((False, False, True)),
+    visibility=st.sampled_from(("public", "public", "public", "internal")),
+).map(lambda message: mended([message])[0][0])
+places = st.integers(0, 12)
+
+
+class Model:
+    """A store as a person would write it down."""
+
+    def __init__(self) -> None:
+        self.chats: dict[str, dict[str, Any]] = {}
+
+    def chat(self, id: str) -> dict[str, Any]:
+        return self.chats.setdefault(
+            id,
+            {"rows": [], "keys": {}, "title": None, "agent": None, "settings": {}, "fork": None},
+        )
+
+    def known(self, id: str) -> dict[str, Any]:
+        if id not in self.chats:
+            raise cw.errors.NotFound("unknown")
+        return self.chats[id]
+
+    def add(self, id: str, turn: list[cw.Message], key: str | None) -> list[int]:
+        if not turn:
+            raise cw.UsageError("empty")
+        chat = self.chat(id)
+        if key in chat["keys"]:
+            numbers, stored = chat["keys"][key]
+            if stored != turn:
+                raise cw.errors.Conflict("other")
+            return numbers
+        numbers = list(range(len(chat["rows"]) + 1, len(chat["rows"]) + len(turn) + 1))
+        chat["rows"] += [[seq, key, one] for seq, one in zip(numbers, turn, strict=True)]
+        if key is not None:
+            chat["keys"][key] = (numbers, turn)
+        return numbers
+
+    def mark(self, id: str, seq: int, **change: Any) -> None:
+        rows = self.known(id)["rows"]
+        if not 1 <= seq <= len(rows):
+            raise cw.errors.NotFound("no message")
+        rows[seq - 1][2] = msgspec.structs.replace(rows[seq - 1][2], **change)
+
+    def hide(self, id: str, seq: int) -> None:
+        self.mark(id, seq, visibility="hidden")
+
+    def show(self, id: str, seq: int) -> None:
+        self.mark(id, seq, visibility="public")
+
+    def delete(self, id: str, seq: int) -> None:
+        self.mark(id, seq, visibility="deleted")
+
+    def pin(self, id: str, seq: int) -> None:
+        self.mark(id, seq, pinned=True)
+
+    def unpin(self, id: str, seq: int) -> None:
+        self.mark(id, seq, pinned=False)
+
+    def update(self, id: str, **fields: Any) -> None:
+        self.chat(id).update(fields)
+
+    def fork(self, id: str, new_id: str, at: int | None) -> None:
+        chat = self.known(id)
+        at = len(chat["rows"]) if at is None else at
+        if not 0 <= at <= len(chat["rows"]):
+            raise cw.errors.NotFound("no message")
+        if new_id in self.chats:
+            if self.chats[new_id]["fork"] != (id, at):
+                raise cw.errors.Conflict("taken")
+            return
+        rows = [list(row) for row in chat["rows"][:at]]
+        self.chats[new_id] = {**chat, "rows": rows, "keys": {}, "fork": (id, at)}
+
+    def forget(self, id: str) -> None:
+        if any(chat["fork"] and chat["fork"][0] == id for chat in self.chats.values()):
+            raise cw.errors.Conflict("forked")
+        self.chats.pop(id, None)
+
+    def read(self, id: str, start: int, stop: int | None) -> list[tuple[int, Any, cw.Message]]:
+        rows = self.known(id)["rows"]
+        last = len(rows) if stop is None else min(stop - 1, len(rows))
+        return [tuple(row) for row in rows if start <= row[0] <= last]
+
+    def tail(self, id: str, count: int) -> list[tuple[int, Any, cw.Message]]:
+        rows = self.known(id)["rows"]
+        return [tuple(row) for row in rows[max(len(rows) - count, 0) :]]
+
+    def length(self, id: str) -> int:
+        return len(self.known(id)["rows"])
+
+    def details(self, id: str) -> tuple[Any, ...]:
+        chat = self.known(id)
+        fork = chat["fork"] or (None, None)
+        return id, len(chat["rows"]), chat["title"], chat["agent"], chat["settings"], *fork
+
+    def list(self) -> list[tuple[Any, ...]]:
+        return [self.details(id) for id in self.chats]
+
+
+def plain(answer: Any) -> Any:
+    """An answer as the model gives it."""
+    if isinstance(answer, cw.StoredMessage):
+        return answer.seq, answer.key, answer.message
+    if isinstance(answer, cw.store.ConversationInfo):
+        return msgspec.structs.astuple(answer)[:-1]
+    return None if isinstance(answer, cw.Chat | cw.AsyncChat) else answer
+
+
+class Subject:
+    """One store under test, called by the names of its methods."""
+
+    def __init__(self, store: Any, runner: asyncio.Runner) -> None:
+        self.store, self.runner = store, runner
+
+    def call(self, method: str, id: str | None, *arguments: Any, **named: Any) -> Any:
+        owner = self.store
+        if id is not None and method != "forget":
+            owner = self.store.conversation(id)
+        elif id is not None:
+            arguments = (id, *arguments)
+        answer = getattr(owner, method)(*arguments, **named)
+        if inspect.isasyncgen(answer):
+            answer = self.runner.run(listed(answer))
+        elif inspect.iscoroutine(answer):
+            answer = self.runner.run(answer)
+        elif inspect.isgenerator(answer):
+            answer = list(answer)
+        return [plain(one) for one in answer] if isinstance(answer, list) else plain(answer)
+
+
+async def listed(items: Any) -> list[Any]:
+    return [item async for item in items]
+
+
+class Stores(RuleBasedStateMachine):
+    """All stores take the same steps as the model, each in a tenant of its own."""
+
+    subjects: list[Any]
+    runner: asyncio.Runner
+    tenants = itertools.count()
+
+    @initialize()
+    def begin(self) -> None:
+        self.model = Model()
+        self.stores = [
+            Subject(store.for_tenant(f"tenant {next(self.tenants)}"), self.runner)
+            for store in self.subjects
+        ]
+
+    def same(self, method: str, id: str | None, *arguments: Any, **named: Any) -> None:
+        """One call everywhere: the same answer, or the same kind of error."""
+        self.touched = id
+        expected = outcome(
+            lambda: getattr(self.model, method)(*[id] * (id is not None), *arguments, **named)
+        )
+        for subject in self.stores:
+            got = outcome(lambda it=subject: it.call(method, id, *arguments, **named))
+            assert got == expected, (subject.store, method)
+
+    @rule(id=ids, turn=st.lists(messages, max_size=4), key=keys)
+    def add(self, id: str, turn: list[cw.Message], key: str | None) -> None:
+        self.same("add", id, turn, key)
+
+    @rule(id=ids, seq=places, method=st.sampled_from(("hide", "show", "delete", "pin", "unpin")))
+    def mark(self, id: str, seq: int, method: str) -> None:
+        self.same(method, id, seq)
+
+    @rule(id=ids, new_id=ids, at=st.none() | places)
+    def fork(self, id: str, new_id: str, at: int | None) -> None:
+        self.same("fork", id, new_id, at)
+
+    @rule(id=ids)
+    def forget(self, id: str) -> None:
+        self.same("forget", id)
+
+    @rule(id=ids, title=st.none() | st.just("T"), settings=st.just({"a": [1, None]}))
+    def update(self, id: str, title: str | None, settings: dict[str, Any]) -> None:
+        self.same("update", id, title=title, settings=settings)
+
+    @rule(id=ids, start=places, stop=st.none() | places)
+    def read(self, id: str, start: int, stop: int | None) -> None:
+        self.same("read", id, start, stop)
+        self.same("tail", id, start)
+        self.same("details", id)
+
+    @invariant()
+    def what_was_written_is_there(self) -> None:
+        if getattr(self, "touched", None) is not None:
+            self.same("read", self.touched, 0, None)
+
+    def teardown(self) -> None:
+        self.same("list", None)
+        for subject in self.stores[:2]:
+            assert findings_of(subject.store) == []
+        for id in self.model.chats:
+            self.same("read", id, 0, None)
+            self.same("length", id)
+
+
+def findings_of(store: cw.Store) -> list[Any]:
+    """What the doctor has to say about the conversations of one tenant."""
+    sql = "SELECT number FROM conversations WHERE tenant = ?"
+
+    def work(connection: Any) -> list[Any]:
+        numbers = [number for (number,) in connection.rows(sql, store.tenant)]
+        return [one for number in numbers for one in look(connection, number)[0]]
+
+    return store.engine.read(work)
+
+
+def outcome(call: Any) -> Any:
+    try:
+        return call()
+    except cw.ContextwrightError as error:
+        return type(error)
+
+
+@pytest.fixture(scope="module")
+def subjects(shared_postgres: str) -> Any:
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
+        file = str(Path(folder) / "model.db")
+        sync = [cw.Store(file, sync="fast"), cw.Store(shared_postgres, sync="fast")]
+        later = [cw.AsyncStore(file, sync="fast"), cw.AsyncStore(shared_postgres, sync="fast")]
+        for store in later:
+            runner.run(store.store())
+        yield sync + later, runner
+        for store in sync:
+            store.close()
+        for store in later:
+            runner.run(store.close())
+
+
+def test_all_stores_answer_alike(subjects: Any) -> None:
+    stores, runner = subjects
+
+    class Machine(Stores):
+        pass
+
+    Machine.subjects, Machine.runner = stores, runner
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(examples(STORE), stateful_step_count=30),
+    )

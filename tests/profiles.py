@@ -1,0 +1,31 @@
+"""How many examples a law is tried on: three profiles, and scales for what an example costs.
+
+`quick` is the README's command, `default` is `./check`, `ci` is the deep run of `.ci/run`, which
+draws the same examples every time, so that a commit passes or fails for what it changed.
+`--hypothesis-profile` chooses another.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+LAW = 3.0
+"""A promise of the README: tried more often than anything else."""
+FAULT = 0.3
+"""One of many variants of a law, each tried for itself."""
+STORE = 0.1
+"""Every example opens a store, or builds dozens of contexts."""
+
+
+def register() -> None:
+    """Make the profiles known and load the one this run asks for."""
+    common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("quick", common, max_examples=30)
+    settings.register_profile("default", common, max_examples=100)
+    settings.register_profile("ci", common, max_examples=300, derandomize=True)
+    settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+
+def examples(scale: float) -> settings:
+    """The settings of a test whose examples are dearer or worth more than others."""
+    return settings(max_examples=max(2, round(settings().max_examples * scale)))

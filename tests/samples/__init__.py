@@ -1,0 +1,1 @@
+"""Fixed examples that several tests share."""

@@ -1,0 +1,401 @@
+"""Looking after a store: what the doctor finds and mends, backups under way, copies that agree."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import contextwright as cw
+from contextwright.store.care import copying
+from contextwright.store.care.doctor import examine, mend
+from contextwright.store.engines.backup import back_up, free_name
+from contextwright.store.engines.schema import STEPS
+
+TURN = [
+    cw.user("What is 6 × 7?"),
+    cw.assistant([cw.Text("Let me see."), cw.ToolCall("times", {"a": 6, "b": 7}, "c1")]),
+    cw.tool_result("c1", "42"),
+    cw.assistant("It is 42."),
+]
+RECIPE = cw.Recipe(system=("Be brief.",), budget=4_000)
+
+
+def filled(place: str) -> cw.Store:
+    """A store with a little of everything: `a` has 8 messages, `b` goes on after its third."""
+    store = cw.Store(place, sync="fast")
+    chat = store.conversation("a")
+    chat.add(TURN, key="k")
+    chat.add([cw.user("And 7 × 8?"), cw.assistant(cw.ToolCall("times", {"a": 7, "b": 8}, "c2"))])
+    chat.add(cw.Message("user", (cw.Text("psst"),), visibility="internal"))
+    chat.context(RECIPE, model="gpt-4o")
+    chat.add(cw.user("Well?"))
+    fork = chat.fork("b", at=3)
+    fork.add(cw.assistant("Forty-two."))
+    fork.hide(1)
+    fork.update(title="Другий\nрядок", agent="x", settings={"a": [1, None, "\u2028"]})
+    store.for_tenant("other").conversation("a").add(cw.user("Hello"), key="k")
+    return store
+
+
+def run_sql(store: cw.Store, *statements: str) -> None:
+    store.engine.write_alone(lambda connection: [connection.run(one) for one in statements])
+
+
+# --- the doctor ----------------------------------------------------------------------------------
+
+
+def test_a_store_in_order(place: str) -> None:
+    with filled(place) as store:
+        report = examine(store.engine)
+        assert (report.findings, report.conversations, report.messages) == ([], 3, 10)
+        assert report.facts["tables"] == f"version {len(STEPS)}"
+        assert mend(store.engine, report) == []
+
+
+A = "conversation = 1"
+LOST = f"DELETE FROM messages WHERE {A} AND seq = 6"
+DAMAGE = {
+    "a head that lags": (
+        f"UPDATE heads SET last = 7 WHERE {A}",
+        ["head conversation 'a': its head says 7, the last message is 8"],
+        True,
+    ),
+    "a head that runs ahead": (
+        f"UPDATE heads SET last = 80 WHERE {A}",
+        ["head conversation 'a': its head says 80, the last message is 8"],
+        True,
+    ),
+    "a summary of nothing": (
+        "INSERT INTO summaries (conversation, name, last, made, body) VALUES (1, 'm', 9, '', '{}')",
+        ["summaries conversation 'a': 1 are of messages not there"],
+        True,
+    ),
+    "a mark without a message": (
+        "INSERT INTO marks (conversation, seq, pinned) VALUES (1, 9, 1)",
+        ["marks conversation 'a': 1 marks are of no message"],
+        True,
+    ),
+    "a hidden message without a mark": (
+        f"DELETE FROM marks WHERE {A}",
+        ["marks conversation 'a': 1 hidden or pinned messages have no mark"],
+        True,
+    ),
+    "a call that waits and is none": (
+        "INSERT INTO open_calls VALUES (1, 1, 0, 'x', 'x')",
+        ["calls conversation 'a': 1 waiting calls are of no message"],
+        True,
+    ),
+    "a call that waits and was answered": (
+        "INSERT INTO open_calls VALUES (1, 2, 1, 'c1', 'times')",
+        ["calls conversation 'a': 1 waiting calls were answered"],
+        True,
+    ),
+    "a call that does not wait": (
+        f"DELETE FROM open_calls WHERE {A}",
+        ["calls conversation 'a': 1 calls without a result do not wait"],
+        True,
+    ),
+    "lengths that do not add up": (
+        f"UPDATE messages SET length = length + 1 WHERE {A} AND seq = 6",
+        ["lengths conversation 'a': the lengths of 1 messages are not those of their texts"],
+        True,
+    ),
+    "a length of the whole that is wrong": (
+        f"UPDATE heads SET length = 1 WHERE {A}",
+        ["lengths conversation 'a': its length is not that of its messages"],
+        True,
+    ),
+    "a message that is lost": (
+        LOST,
+        [
+            "hole conversation 'a': messages 6 to 6 are missing",
+            "half conversation 'a': of the turn at 5 1 of 2 are there",
+            "calls conversation 'a': 1 waiting calls are of no message",
+        ],
+        False,
+    ),
+    "an end that is lost": (
+        f"DELETE FROM messages WHERE {A} AND seq = 8",
+        [
+            "half conversation 'a': of the turn at 8 0 of 1 are there",
+            "head conversation 'a': its head says 8, the last message is 7",
+            "lengths conversation 'a': its length is not that of its messages",
+        ],
+        False,
+    ),
+    "a beginning that is lost": (
+        f"DELETE FROM messages WHERE {A} AND seq = 1",
+        [
+            "hole conversation 'a': messages 1 to 1 are missing",
+            "half conversation 'a': of the turn at 1 3 of 4 are there",
+        ],
+        False,
+    ),
+    "messages without a turn": (
+        f"DELETE FROM turns WHERE {A} AND first = 8",
+        ["turns conversation 'a': messages 8 to 8 are of no turn"],
+        False,
+    ),
+    "a gap between turns": (
+        f"DELETE FROM turns WHERE {A} AND first = 5",
+        ["turns conversation 'a': nothing joins the turn at 1, of 4, to the next"],
+        False,
+    ),
+    "a join to nothing": (
+        f"UPDATE messages SET joins = 5000 WHERE {A} AND seq = 3",
+        ["joins conversation 'a': message 3 answers 5000, which is not there"],
+        False,
+    ),
+    "a message nobody can read": (
+        f"UPDATE messages SET body = '[]' WHERE {A} AND seq = 4",
+        ["body conversation 'a': message 4 cannot be read"],
+        False,
+    ),
+    "a message of another kind": (
+        f"UPDATE messages SET kind = 1 WHERE {A} AND seq = 4",
+        ["kind conversation 'a': message 4 is noted as of another kind"],
+        False,
+    ),
+    "settings nobody can read": (
+        "UPDATE conversations SET settings = '{' WHERE number = 1",
+        ["settings conversation 'a': its settings cannot be read"],
+        False,
+    ),
+    "a fork behind the end": (
+        "UPDATE conversations SET fork_at = 30 WHERE number = 2",
+        ["fork conversation 'b': it was forked at 30, behind the end of its parent"],
+        False,
+    ),
+    "another tenant": (
+        "UPDATE messages SET kind = 1 WHERE conversation = 3",
+        ["kind conversation 'a' of 'other': message 1 is noted as of another kind"],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "expected", "is_mended"), DAMAGE.values(), ids=DAMAGE)
+def test_what_is_wrong_is_found_and_mended_from_the_rest(
+    tmp_path: Path, damage: str, expected: list[str], is_mended: bool
+) -> None:
+    find_and_mend(str(tmp_path / "store.db"), damage, expected, is_mended)
+
+
+@pytest.mark.parametrize(
+    "name", ["a head that lags", "lengths that do not add up", "a message that is lost"]
+)
+def test_the_same_on_postgres(postgres: str, name: str) -> None:
+    find_and_mend(postgres, *DAMAGE[name])
+
+
+def find_and_mend(place: str, damage: str, expected: list[str], is_mended: bool) -> None:
+    with filled(place) as store:
+        whole = list(store.conversation("a").read())
+        run_sql(store, damage)
+        report = examine(store.engine)
+        found = list(map(str, report.findings))
+        assert found[: len(expected)] == expected
+        mended = mend(store.engine, report)
+        left = examine(store.engine).findings
+        assert [one for one in left if one.cure] == []
+        assert bool(mended) >= is_mended
+        if is_mended:
+            assert left == []
+            assert list(store.conversation("a").read()) == whole
+            assert store.conversation("a").add(cw.user("Next")) == [9]
+            assert examine(store.engine).findings == []
+
+
+@pytest.mark.parametrize("first", [3, 9])
+def test_a_damaged_file_is_reported(tmp_path: Path, first: int) -> None:
+    file = tmp_path / "store.db"
+    with filled(str(file)):
+        pass
+    data = bytearray(file.read_bytes())
+    for at in range(8_192 * first, len(data), 8_192):
+        data[at + 8 : at + 4_000] = b"\xff" * 3_992
+    file.write_bytes(data)
+    with cw.Store(file) as store:
+        findings = examine(store.engine).findings
+    assert findings
+    assert findings[0].code in ("integrity", "database")
+    assert any("damaged" in one.problem for one in findings) or first > 3
+
+
+# --- backup --------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+import contextwright as cw
+with cw.Store(sys.argv[1], sync="fast") as store:
+    chat = store.conversation("busy")
+    chat.add([cw.user("x" * 4_000)] * 100)
+    print("ready", flush=True)
+    for number in range(100_000):
+        chat.add([cw.user("a" * 900), cw.user("b" * 900)])
+"""
+
+
+def test_a_backup_while_another_process_writes(tmp_path: Path) -> None:
+    file, target = str(tmp_path / "store.db"), str(tmp_path / "copy.db")
+    filled(file).close()
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, file], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+        told: list[tuple[int, int]] = []
+        for number in range(3):
+            back_up(file, f"{target}{number}", lambda done, total: told.append((done, total)))
+    finally:
+        writer.kill()
+        writer.communicate()
+    assert told
+    assert all(0 < done <= total for done, total in told)
+    for number in range(3):
+        with cw.Store(f"{target}{number}") as store:
+            assert examine(store.engine).findings == []
+            assert len(store.conversation("busy")) % 2 == 0
+            assert [one.message for one in store.conversation("a").read(1, 5)] == TURN
+    names = {path.name for path in tmp_path.iterdir()}
+    assert not any("part" in name for name in names), names
+
+
+def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    file = str(tmp_path / "store.db")
+    filled(file).close()
+    with pytest.raises(cw.errors.StoreError, match="cannot write"):
+        back_up(file, str(tmp_path / "missing" / "copy.db"))
+    (tmp_path / "text").write_text("no database at all" * 100)
+    with pytest.raises(cw.errors.StoreError, match="cannot copy"):
+        back_up(str(tmp_path / "text"), str(tmp_path / "copy.db"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", "text"]
+    (tmp_path / "store.db.repair-1.backup").touch()
+    assert free_name(file, "repair") == f"{file}.repair-2.backup"
+
+
+# --- copy ----------------------------------------------------------------------------------------
+
+
+def everything(store: cw.Store) -> list[object]:
+    """All that anyone can read of a store."""
+    seen: list[object] = []
+    for tenant in ("", "other"):
+        for details in store.for_tenant(tenant).list():
+            chat = store.for_tenant(tenant).conversation(details.id)
+            seen.append((tenant, details, list(chat.read())))
+    return seen
+
+
+def rows(store: cw.Store, sql: str) -> list[object]:
+    return list(store.engine.read(lambda connection: connection.rows(sql)))
+
+
+ROWS = (
+    "SELECT seq, joins, kind, body, length FROM messages ORDER BY conversation, seq",
+    "SELECT first, count, key FROM turns ORDER BY conversation, first",
+    "SELECT seq, part, id, name FROM open_calls ORDER BY conversation, seq, part",
+    "SELECT last, length FROM heads ORDER BY conversation",
+)
+
+
+def test_there_and_back(tmp_path: Path, postgres: str) -> None:
+    back = str(tmp_path / "back.db")
+    with filled(str(tmp_path / "store.db")) as store, cw.Store(postgres) as server:
+        told: list[tuple[int, int]] = []
+        done = copying.copy(
+            store.engine, server.engine, lambda done, total: told.append((done, total))
+        )
+        assert (done.conversations, done.messages, done.known) == (3, 10, 0)
+        assert told[-1] == (20, 20)
+        expected = [rows(store, sql) for sql in ROWS]
+        with cw.Store(back) as other:
+            assert copying.copy(server.engine, other.engine).digest == done.digest
+            for one in (server, other):
+                assert everything(one) == everything(store)
+                assert [rows(one, sql) for sql in ROWS] == expected
+                assert examine(one.engine).findings == []
+                contexts = [
+                    each.conversation("b").context(RECIPE, model="gpt-4o") for each in (one, store)
+                ]
+                assert contexts[0].payload == contexts[1].payload
+            assert other.conversation("a").add(TURN, key="k") == [1, 2, 3, 4]
+
+
+def test_a_later_copy_brings_what_is_new(place: str, tmp_path: Path) -> None:
+    with filled(str(tmp_path / "source.db")) as store, cw.Store(place) as target:
+        copying.copy(store.engine, target.engine)
+        target.conversation("mine").add(cw.user("stays"))
+        store.conversation("a").add(cw.tool_result("c2", "56"), key="late")
+        store.conversation("a").pin(1)
+        store.conversation("b").update(title="new")
+        store.conversation("c").add(TURN)
+        done = copying.copy(store.engine, target.engine)
+        assert (done.conversations, done.messages, done.known) == (4, 5, 10)
+        assert [one for one in everything(target) if "mine" not in str(one)] == everything(store)
+        assert rows(target, ROWS[2]) == rows(store, ROWS[2])
+        again = copying.copy(store.engine, target.engine)
+        assert (again.messages, again.known, again.digest) == (0, 15, done.digest)
+        assert examine(target.engine).findings == []
+
+
+def in_other_words(store: cw.Store) -> None:
+    store.conversation("a").add(cw.user("something else"))
+
+
+def longer(store: cw.Store) -> None:
+    store.conversation("a").add(TURN, key="k")
+    for number in range(30):
+        store.conversation("a").add(cw.user(str(number)))
+
+
+def no_fork(store: cw.Store) -> None:
+    store.conversation("b").add(TURN[:3])
+
+
+@pytest.mark.parametrize(
+    ("fill", "reason"),
+    [
+        (in_other_words, "conversation 'a' of the target holds other messages"),
+        (longer, "conversation 'a' of the target has 34 messages, the source 8"),
+        (no_fork, "conversation 'b' of the target was forked elsewhere, or not at all"),
+    ],
+)
+def test_a_target_with_other_content_is_refused(
+    tmp_path: Path, fill: Callable[[cw.Store], None], reason: str
+) -> None:
+    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
+        fill(target)
+        before = everything(target)
+        with pytest.raises(cw.errors.Conflict, match=reason):
+            copying.copy(store.engine, target.engine)
+        assert everything(target) == before
+
+
+def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying, "GROUP", 1)
+    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
+
+        def stop(done: int, total: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            copying.copy(store.engine, target.engine, stop)
+        assert [one.id for one in target.list()] == ["a"]
+        assert copying.copy(store.engine, target.engine).known == 8
+        assert everything(target) == everything(store)
+
+
+def test_a_copy_that_differs_says_so(tmp_path: Path) -> None:
+    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
+
+        def meddle(done: int, total: int) -> None:
+            store.conversation("a").pin(2)
+
+        with pytest.raises(cw.errors.StoreError, match="'a' differs between the two stores"):
+            copying.copy(store.engine, target.engine, meddle)

@@ -1,0 +1,69 @@
+"""What one turn costs, in operations: the same however long the conversation is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.store.store import Store
+from doubles import Watch
+
+TURN = [
+    cw.user("What is six times seven, and why would anybody want to know?"),
+    cw.assistant([cw.Text("Let me see."), cw.ToolCall("times", {"a": 6, "b": 7}, "c1")]),
+    cw.tool_result("c1", "42"),
+    cw.assistant("It is 42."),
+]
+RECIPE = cw.Recipe(system=("Be brief.",), budget=600)
+WARM = 12
+"""Turns that are watched one after another."""
+
+
+def measured(file: Path, watch: Watch) -> tuple[dict[str, int], list[dict[str, int]]]:
+    """The first build of a process, and the turns after it."""
+    watch.pages = 0  # who closes a file last empties its log
+    with Store(file, sync="fast") as store:
+        chat = store.conversation("long")
+        watch.taken()
+        chat.context(RECIPE, model="gpt-4o")
+        first = watch.taken()
+        turns: list[dict[str, int]] = []
+        for _ in range(WARM):
+            chat.add(TURN)
+            chat.context(RECIPE, model="gpt-4o")
+            turns.append(watch.taken())
+    return first, turns
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [(100, 10_000), pytest.param((100, 10_000, 100_000), marks=pytest.mark.slow)],
+    ids=["10,000", "100,000"],
+)
+def test_a_turn_takes_the_same_operations_at_any_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lengths: tuple[int, ...]
+) -> None:
+    file = tmp_path / "chat.db"
+    watch = Watch(monkeypatch)
+    seen: list[Any] = []
+    for length in lengths:
+        with Store(file, sync="fast") as store:
+            chat = store.conversation("long")
+            if not seen:
+                chat.add(TURN)
+            chat.context(RECIPE, model="gpt-4o")  # from now on what is added is counted
+            missing = (length - chat.length()) // len(TURN)
+            store.add_all(cw.Turn("long", TURN) for _ in range(missing))
+        first, turns = measured(file, watch)
+        # Now and then a page is full and another begins; most turns find room in those there are.
+        pages = min(turn.pop("pages written") for turn in turns)
+        seen.append((first, turns, pages))
+    assert all(one == seen[1] for one in seen[1:]), seen
+    first, turns, _ = seen[0]  # a conversation that is loaded whole needs nothing else
+    assert all(first[name] <= seen[1][0][name] for name in first), seen
+    assert turns == seen[1][1]
+    warm = {"tokenised": 5, "statements": 14, "commits": 1, "rows written": 6, "rows read": 7}
+    assert turns == [warm] * WARM

@@ -1,0 +1,183 @@
+"""SQLite files: who may read them, read-only ones, their log, and errors that are not hidden."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+import contextwright as cw
+from commands import Run
+from contextwright.errors import StoreError, UsageError
+from contextwright.store.engines.sqlite import LARGE_LOG, SqliteConnection, SqliteEngine
+from contextwright.store.store import Store
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_the_owner_may_read_a_store_and_its_backups(tmp_path: Path) -> None:
+    from contextwright.store.engines.backup import back_up
+
+    file, copy = tmp_path / "store.db", tmp_path / "copy.db"
+    old = os.umask(0)
+    try:
+        with Store(file) as store:
+            store.conversation("a").add(cw.user("x"))
+            modes = {path.name: mode_of(path) for path in tmp_path.iterdir()}
+            back_up(str(file), str(copy))
+    finally:
+        os.umask(old)
+    assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
+    assert mode_of(copy) == 0o600
+    os.chmod(file, 0o640)
+    Store(file).close()
+    assert mode_of(file) == 0o640, "what the owner chose stays"
+
+
+READ = """
+import os, sys
+import contextwright as cw
+from contextwright.errors import StoreError
+
+def read(place):
+    with cw.Store(place, embedder=None) as store:
+        chat = store.conversation("a")
+        if place == sys.argv[1]:
+            chat.add([cw.user("tea")] * 100)
+        assert [one.message.text for one in chat.read()] == ["tea"] * 100
+        assert len(store.search("tea")) == 20
+        assert len(chat.search("tea", limit=200)) == 100
+        assert chat.recall("tea?", limit=3).items
+        assert [one.id for one in store.list()] == ["a"]
+        assert chat.summaries() == []
+        try:
+            chat.add(cw.user("more"))
+        except StoreError as error:
+            print(error)
+
+read(sys.argv[1])  # all modules are loaded by now: another user may not read them
+if os.getuid() == 0:
+    os.setuid(65_534)
+read(sys.argv[2])
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that another user may enter."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
+@pytest.mark.parametrize("has_log", [False, True])
+def test_a_read_only_store_can_be_read(open_folder: Path, tmp_path: Path, has_log: bool) -> None:
+    file = open_folder / "store.db"
+    store = Store(file, embedder=None)
+    store.conversation("a").add([cw.user("tea")] * 100)
+    if not has_log:
+        store.close()
+    for path in open_folder.iterdir():
+        path.chmod(0o444)
+    open_folder.chmod(0o555)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(tmp_path / "own.db"), str(file)],
+        capture_output=True,
+        text=True,
+    )
+    open_folder.chmod(0o755)
+    store.close()
+    assert done.stderr == ""
+    assert "may not be written" in done.stdout
+    assert [path.name for path in open_folder.iterdir()] == ["store.db"]
+
+
+def test_the_log_of_a_large_write_is_emptied(tmp_path: Path) -> None:
+    file, log = tmp_path / "store.db", tmp_path / "store.db-wal"
+    with Store(file, sync="fast") as store:
+        text = "x" * 100_000
+        store.add_all(cw.Turn(f"c{number}", [cw.user(text)]) for number in range(50))
+        assert 0 < log.stat().st_size < LARGE_LOG, "small ones stay"
+        store.add_all(cw.Turn(f"d{number}", [cw.user(text)]) for number in range(200))
+        assert log.stat().st_size == 0
+        assert sum(1 for _ in store.list()) == 250
+
+
+class DiskFails(apsw.IOError):
+    extendedresult = apsw.SQLITE_IOERR_READ
+
+
+@pytest.mark.parametrize("way", ["read", "write", "write_alone"])
+def test_the_first_error_is_the_one_that_is_said(tmp_path: Path, way: str) -> None:
+    """A database that fails ends its transaction: nothing is left to commit or to roll back."""
+    engine = SqliteEngine(str(tmp_path / "store.db"), "full")
+
+    def work(connection: Any) -> None:
+        assert isinstance(connection, SqliteConnection)
+        connection.run("ROLLBACK")
+        raise DiskFails("the disk fails")
+
+    with pytest.raises(StoreError, match="the disk fails"):
+        getattr(engine, way)(work)
+    assert engine.read(lambda connection: connection.rows("SELECT 1")) == [(1,)]
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("id", "problem"),
+    [
+        ("a\u200bb", "the invisible character U\\+200B at character 2"),
+        ("\u202eabc", "the invisible character U\\+202E at character 1"),
+        ("a\u3164", "the invisible character U\\+3164 at character 2"),
+        ("a\ud800", "half a surrogate pair at character 2"),
+    ],
+)
+def test_names_nobody_can_read_are_refused_before_anything_is_written(
+    tmp_path: Path, id: str, problem: str
+) -> None:
+    with Store(tmp_path / "store.db") as store:
+        with pytest.raises(UsageError, match=problem):
+            store.conversation(id).add(cw.user("x"))
+        with pytest.raises(UsageError, match=problem):
+            store.for_tenant(id).conversation("a").add(cw.user("x"))
+        store.conversation("a").add(cw.user("x"))
+        with pytest.raises(UsageError, match=problem):
+            store.conversation("a").fork(id)
+        assert [one.id for one in store.list()] == ["a"]
+
+
+def test_numbers_nobody_can_read_again_are_refused(tmp_path: Path) -> None:
+    huge = {"n": 10**5_000}
+    with Store(tmp_path / "store.db") as store:
+        chat = store.conversation("a")
+        for act in (
+            lambda: chat.add(cw.user("x", meta=huge)),
+            lambda: chat.update(settings=huge),
+            lambda: store.remember(cw.Memory("memory", "x", meta=huge)),
+        ):
+            with pytest.raises(UsageError, match="a number has too many digits"):
+                act()
+        assert list(store.list()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+def test_an_endless_source_is_refused(cw: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextwright.documents import files
+
+    done = cw("import", "/dev/zero", "--format", "openai-chat")
+    assert (done.code, "is a device" in done.err) == (2, True)
+    done = cw("import", "-", "--format", "openai-chat", input=bytes(10))
+    assert (done.code, "NUL" in done.err) == (1, True)
+    monkeypatch.setattr(files, "PIPE_LIMIT", 1_000)
+    done = cw("import", "-", "--format", "openai-chat", input=b"a" * 2_000)
+    assert (done.code, "more than 1,000 bytes from a pipe" in done.err) == (1, True)

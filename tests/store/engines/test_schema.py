@@ -1,0 +1,165 @@
+"""Opening: new stores, old ones, newer ones, and many processes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import msgspec
+import psycopg
+import pytest
+
+import contextwright as cw
+from contextwright.store.care.doctor import examine
+from contextwright.store.engines.base import Connection
+from contextwright.store.engines.postgres import PostgresEngine
+from contextwright.store.engines.schema import STEPS, Step
+from contextwright.store.engines.sqlite import SqliteEngine
+from contextwright.store.rows.kinds import kind_of
+from contextwright.windows.ruler import length_of
+
+NEXT = "ALTER TABLE conversations ADD COLUMN colour TEXT;"
+LATER = (*STEPS, Step(NEXT, NEXT))
+BROKEN = (
+    *STEPS,
+    Step(f"{NEXT} CREATE TABLE messages (a)", f"{NEXT} CREATE TABLE messages (a int)"),
+)
+COLOUR = "SELECT colour FROM conversations"
+LENGTH = """
+SELECT h.length FROM heads h JOIN conversations c ON c.number = h.conversation WHERE c.id = ?"""
+
+
+def engine_of(place: str, steps: tuple[Step, ...]) -> SqliteEngine | PostgresEngine:
+    if place.startswith("postgresql:"):
+        return PostgresEngine(place, "full", steps)
+    return SqliteEngine(place, "full", steps)
+
+
+def test_a_store_is_brought_up_to_date(place: str) -> None:
+    with cw.Store(place) as store:
+        store.conversation("a").add(cw.user("old"), key="k")
+    for _ in range(2):
+        engine = engine_of(place, LATER)
+        assert engine.read(lambda connection: connection.rows(COLOUR)) == [(None,)]
+        engine.close()
+    with pytest.raises(
+        cw.errors.UnknownSchema,
+        match=f"has tables of version {len(LATER)}, this release knows {len(STEPS)}",
+    ):
+        cw.Store(place)
+
+
+def test_lengths_are_worked_out_for_an_older_store(bare_place: str) -> None:
+    """Version 3 kept no lengths; a fork goes on from the length its parent had."""
+    said = [cw.user("one"), cw.assistant("two, at some length"), cw.user("три")]
+    forked = [cw.assistant("another end")]
+    engine = engine_of(bare_place, STEPS[:3])
+
+    def fill(connection: Connection) -> None:
+        create = "INSERT INTO conversations (tenant, id, settings, parent, fork_at, created) "
+        connection.run(create + "VALUES ('', 'a', '{}', NULL, NULL, '')")
+        connection.run(create + "VALUES ('', 'b', '{}', 1, 2, '')")
+        for number, last in ((1, 3), (2, 3)):
+            connection.run("INSERT INTO heads (conversation, last) VALUES (?, ?)", number, last)
+        rows = [(1, 1, said[0]), (1, 2, said[1]), (1, 3, said[2]), (2, 3, forked[0])]
+        for number, seq, message in rows:
+            insert = "INSERT INTO messages (conversation, seq, kind, body) VALUES (?, ?, ?, ?)"
+            body = msgspec.json.encode(message).decode()
+            connection.run(insert, number, seq, kind_of(message), body)
+        turns = "INSERT INTO turns (conversation, first, count) VALUES (?, ?, ?)"
+        for turn in ((1, 1, 3), (2, 3, 1)):
+            connection.run(turns, *turn)
+
+    engine.write_alone(fill)
+    engine.close()
+    with cw.Store(bare_place) as store:
+        for id, messages in (("a", said), ("b", [*said[:2], *forked])):
+            chat = store.conversation(id)
+            assert [one.message for one in chat.read()] == messages
+            chat.add(cw.user("more"))
+            ((length,),) = store.engine.read(lambda one, id=id: one.rows(LENGTH, id))
+            assert length == sum(map(length_of, [*messages, cw.user("more")]))
+        assert examine(store.engine).findings == []
+
+
+def test_sqlite_makes_a_backup_first(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    with cw.Store(file) as store:
+        store.conversation("a").add(cw.user("old"))
+        # Others have it open, and not all of it is in the file yet.
+        engine_of(str(file), LATER).close()
+    backup = tmp_path / f"store.db.version-{len(STEPS)}.backup"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", backup.name]
+    with cw.Store(backup) as store:
+        assert [one.message.text for one in store.conversation("a").read()] == ["old"]
+
+
+def test_a_step_that_fails_changes_nothing(place: str) -> None:
+    with cw.Store(place) as store:
+        store.conversation("a").add(cw.user("old"))
+    with pytest.raises(cw.errors.StoreError, match="already exists"):
+        engine_of(place, BROKEN)
+    with cw.Store(place) as store:
+        assert len(store.conversation("a")) == 1
+
+
+def test_a_foreign_schema_of_our_name_is_left_alone(bare_postgres: str) -> None:
+    with psycopg.connect(bare_postgres, autocommit=True) as session:
+        session.execute("CREATE SCHEMA contextwright")
+        session.execute("CREATE TABLE contextwright.mine (a int)")
+        with pytest.raises(cw.errors.UnknownSchema, match="is no store of ours"):
+            cw.Store(bare_postgres)
+        session.execute("DROP TABLE contextwright.mine")
+    cw.Store(bare_postgres).close()
+
+
+RACER = """
+import sys
+import contextwright as cw
+from contextwright.store.store import Store
+sys.stdout.write("ready\\n"); sys.stdout.flush()
+sys.stdin.readline()
+with Store(sys.argv[1]) as store:
+    store.conversation("race").add(cw.user("x"), key=sys.argv[2])
+"""
+
+
+def test_sixteen_processes_open_a_new_store_at_once(bare_place: str) -> None:
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, bare_place, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(16)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("\n")
+        racer.stdin.flush()
+    for racer in racers:
+        _, complaint = racer.communicate(timeout=60)
+        assert (racer.returncode, complaint) == (0, "")
+    with cw.Store(bare_place) as store:
+        found = list(store.conversation("race").read())
+    assert [one.seq for one in found] == list(range(1, 17))
+    assert sorted(str(one.key) for one in found) == sorted(map(str, range(16)))
+
+
+def test_the_settings_of_a_file(tmp_path: Path) -> None:
+    for sync, level in (("full", 2), ("fast", 1)):
+        with cw.Store(tmp_path / "store.db", sync=sync) as store:  # pyright: ignore
+            engine = store.engine
+            assert isinstance(engine, SqliteEngine)
+            with engine._writers.borrowed() as connection:  # pyright: ignore
+                assert connection.number("synchronous") == level
+                assert connection.database.pragma("journal_mode") == "wal"
+                assert connection.number("foreign_keys") == 1
+    assert tuple(map(int, apsw.sqlitelibversion().split("."))) >= (3, 51, 3)

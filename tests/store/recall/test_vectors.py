@@ -1,0 +1,624 @@
+"""Vectors in a store: pages that are whole, in order and made once, and the nearest of them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import contextwright as cw
+from contextwright.cli.app import app
+from contextwright.recall.vectors.matrix import FEW, packed
+from contextwright.store.care.copying import copy
+from contextwright.store.care.doctor import examine, mend
+from contextwright.store.recall import vectors
+from contextwright.store.recall.nearest import Nearest, Space
+from contextwright.store.rows import conversations
+from doubles import WIDTH, bag, embed
+from paths import TESTS
+
+WORDS = ("tea", "soup", "кава", "东京", "green", "rain", "train", "seven")
+NUMBERS = itertools.count()
+
+
+def opened(place: str | Path, **options: Any) -> cw.Store:
+    return cw.Store(place, sync="fast", **{"embedder": bag(), **options})
+
+
+def nearest(
+    store: cw.Store,
+    query: str,
+    id: str | None,
+    most: int = 1_000,
+    last: int | None = None,
+    without: Collection[int] = (),
+) -> Nearest:
+    space = store.state.index.space
+    assert space is not None
+    vector = space.vector_of(query)
+
+    def work(connection: Any) -> Nearest:
+        if id is None:
+            return space.nearest_of_tenant(connection, store.tenant, vector, most)
+        head = conversations.require(connection, store.tenant, id)
+        return space.nearest(connection, head, vector, most, last=last, without=without)
+
+    return store.engine.read(work)
+
+
+def by_hand(
+    store: cw.Store, query: str, id: str, last: int | None = None, without: Collection[int] = ()
+) -> dict[int, float]:
+    """Every message that is not hidden, compared one by one, seen from the middle of them all."""
+    middle = middle_of(store, id)
+    away = bag()([query])[0] - middle
+    asked = away / (numpy.linalg.norm(away) or 1)
+    found: dict[int, float] = {}
+    for stored in store.conversation(id).read(stop=None if last is None else last + 1):
+        chunks = vectors.texts_in(stored.message)
+        if chunks and stored.message.visibility == "public" and stored.seq not in without:
+            rows = bag()(chunks) - middle
+            found[stored.seq] = max(float(row @ asked / numpy.linalg.norm(row)) for row in rows)
+    return found
+
+
+def middle_of(store: cw.Store, id: str | None) -> Any:
+    """The mean of all vectors of a conversation and those it was forked from, drawn to nothing."""
+    rows: list[Any] = []
+    while id is not None:
+        chat = store.conversation(id)
+        details = chat.details()
+        for stored in chat.read((details.fork_at or 0) + 1):
+            rows += list(bag()(vectors.texts_in(stored.message)))
+        id = details.parent
+    return sum(rows, bag()(["x"])[0] * 0) / (len(rows) + FEW)
+
+
+def pages(store: cw.Store) -> list[tuple[Any, ...]]:
+    sql = "SELECT conversation, first, last, body FROM vectors ORDER BY conversation, first"
+    return store.engine.read(lambda connection: [tuple(row) for row in connection.rows(sql)])
+
+
+def run_sql(store: cw.Store, *statements: str) -> None:
+    store.engine.write_alone(lambda connection: [connection.run(one) for one in statements])
+
+
+# --- the nearest ---------------------------------------------------------------------------------
+
+said = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+long = said.map(lambda text: f"{text}. " * 600)
+turns = st.lists(st.one_of(said, said, said, long), min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def shared_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file for many examples, each with a tenant of its own."""
+    return tmp_path_factory.mktemp("shared") / "store.db"
+
+
+@given(turns, turns, turns, st.data())
+def test_the_nearest_are_those_of_a_look_at_every_message(
+    shared_file: Path, first: list[str], second: list[str], third: list[str], data: st.DataObject
+) -> None:
+    """Forks, hidden and long messages, any page size, any room, any end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "PAGE", data.draw(st.integers(1, 5)))
+        with opened(shared_file, tenant=f"t{next(NUMBERS)}") as store:
+            room = data.draw(st.sampled_from((0, 2_000, 2**20)))
+            store.state.index.space = Space(bag(), room)
+            chat = store.conversation("a")
+            chat.add([cw.user(text or "?") for text in first])
+            if data.draw(st.booleans()):
+                store.index("a", few=0)
+            chat.fork("b", at=data.draw(st.integers(0, len(first))))
+            store.conversation("b").add([cw.user(text or "?") for text in second])
+            store.conversation("b").fork("c").add([cw.user(text or "?") for text in third])
+            for id in ("a", "b", "c"):
+                seqs = st.integers(1, len(store.conversation(id)))
+                for seq in data.draw(st.sets(seqs, max_size=3)):
+                    store.conversation(id).hide(seq)
+            store.index()
+            query = data.draw(said)
+            for id in ("a", "b", "c", "c"):
+                last = data.draw(st.none() | st.integers(1, 20))
+                without = data.draw(st.sets(st.integers(1, 20), max_size=3))
+                expected = by_hand(store, query, id, last, without)
+                found = nearest(store, query, id, last=last, without=without)
+                assert {place[1]: cosine for place, cosine in found} == pytest.approx(
+                    expected, abs=2e-3
+                )
+                few = data.draw(st.integers(0, 5))
+                assert nearest(store, query, id, few, last, without) == found[:few]
+            everywhere = nearest(store, query, None)
+            assert nearest(store, query, None, 3) == everywhere[:3]
+            assert len({place for place, _ in everywhere}) == len(everywhere)
+
+
+def test_the_order_of_those_alike(place: str) -> None:
+    with opened(place) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(text) for text in ("tea", "soup", "tea", "tea green", "tea")])
+        chat.fork("b").add(cw.user("tea"))
+        store.index()
+        found = nearest(store, "tea", "b")
+        assert [spot for spot, _ in found] == [(2, 6), (1, 5), (1, 3), (1, 1), (1, 4), (1, 2)]
+        assert found[0][1] == pytest.approx(1, abs=1e-3)
+        assert [spot for spot, _ in nearest(store, "tea", None)] == [spot for spot, _ in found]
+        assert [spot for spot, _ in nearest(store, "tea", "b", 2)] == [(2, 6), (1, 5)]
+        assert nearest(store, "tea", "b", 0) == nearest(store, "tea", None, 0) == []
+
+
+def test_what_is_embedded(place: str) -> None:
+    """Words that were said: no results, no calls, no names, nothing without a word."""
+    texts: list[str] = []
+
+    def function(given: Sequence[str]) -> list[Any]:
+        texts.extend(given)
+        return embed(given)
+
+    with opened(place, embedder=cw.recall.Embedder("seen", function)) as store:
+        chat = store.conversation("a")
+        call = cw.ToolCall("menu", {"day": "secret"}, id="1")
+        chat.add([cw.assistant(call), cw.tool_result("1", "secret menu")])
+        chat.add(cw.user(["tea", cw.Media("image", "image/png", "AAAA"), "soup"], author="alice"))
+        chat.add([cw.user("🙂 !"), cw.assistant([cw.Thinking("secret"), "green"])])
+        assert store.index().vectors == 5
+        assert texts == ["tea\nsoup", "green"]
+        assert {spot[1] for spot, _ in nearest(store, "tea", "a")} == {3, 5}
+        assert [one[1:3] for one in pages(store)] == [(1, 5)]
+        assert store.index().vectors == 0
+
+
+def test_a_conversation_without_a_word(place: str) -> None:
+    with opened(place) as store:
+        store.conversation("a").add([cw.user("…")] * 3)
+        assert store.index().vectors == 3
+        assert nearest(store, "tea", "a") == nearest(store, "tea", None) == []
+        store.conversation("a").add(cw.user("tea"))
+        store.index()
+        assert [spot for spot, _ in nearest(store, "tea", "a")] == [(1, 4)]
+        assert examine(store.engine).findings == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "query", "seq"),
+    [
+        (
+            (
+                "Вчора ми дивилися футбол у парку.",
+                "Вона завжди п'є каву без цукру.",
+                "Мій брат працює лікарем у Львові.",
+                "Завтра обіцяють дощ і вітер.",
+            ),
+            "яку каву вона п'є?",
+            2,
+        ),
+        (
+            (
+                "我昨天买了一辆自行车。",
+                "她不喜欢吃辣的菜。",
+                "我们明天去东京看樱花。",
+                "会议改到星期五。",
+            ),
+            "什么时候去东京？",
+            3,
+        ),
+        (
+            ("My sister adopted a puppy.", "The train was late again.", "I paid the rent."),
+            "Who has a dog?",
+            1,
+        ),
+    ],
+)
+def test_wordllama_finds_what_was_said(
+    tmp_path: Path, texts: tuple[str, ...], query: str, seq: int
+) -> None:
+    """English by meaning; other languages by the tokens that both sides have."""
+    with cw.Store(tmp_path / "store.db") as store:
+        store.conversation("a").add([cw.user(text) for text in texts])
+        store.index()
+        assert nearest(store, query, "a")[0][0] == (1, seq)
+
+
+# --- making pages --------------------------------------------------------------------------------
+
+
+def filled(store: cw.Store, length: int = 700) -> None:
+    chance = random.Random(length)
+    chat = store.conversation("a")
+    chat.add([cw.user(" ".join(chance.choices(WORDS, k=4))) for _ in range(length)])
+    chat.fork("b", at=length // 2).add([cw.user("tea soup")] * 40)
+    store.for_tenant("other").conversation("a").add([cw.user("rain")] * 10)
+
+
+def test_pages_follow_each_other(place: str) -> None:
+    told: list[tuple[int, int]] = []
+    with opened(place) as store:
+        filled(store)
+        done = store.index(progress=lambda *figures: told.append(figures))
+        assert (done.words, done.vectors) == (740, 740)
+        assert [one[:3] for one in pages(store)] == [
+            (1, 1, 256),
+            (1, 257, 512),
+            (1, 513, 700),
+            (2, 351, 390),
+        ]
+        assert told[-1] == (1_480, 1_480)
+        assert [figures[0] for figures in told] == sorted(figures[0] for figures in told)
+        again = pages(store)
+        assert store.index(again=True).vectors == 740
+        assert pages(store) == again
+        assert store.index("b", again=True).vectors == 740, "with what it was forked from"
+        assert pages(store) == again
+
+
+def test_a_few_messages_may_wait(place: str) -> None:
+    with opened(place) as store:
+        chat = store.conversation("a")
+        counts: list[int] = []
+        for length in (1, 8, 8, 40, 400, 4, 60, 10):
+            chat.add([cw.user("tea")] * length)
+            counts.append(store.index("a").vectors)
+        assert counts == [1, 8, 8, 40, 400, 0, 0, 74]
+        chat.add(cw.user("tea"))
+        assert store.index("a").vectors == 0
+        assert store.index("a", few=0).vectors == 1
+        assert store.index("nobody").vectors == 0
+
+
+def test_it_goes_on_where_it_was_interrupted(place: str) -> None:
+    calls: list[int] = []
+
+    def function(texts: Sequence[str]) -> list[Any]:
+        calls.append(len(texts))
+        if len(calls) == 3:
+            raise ConnectionError
+        return embed(texts)
+
+    with opened(place, embedder=cw.recall.Embedder("bag-24", function, batch=256)) as store:
+        filled(store)
+        with pytest.raises(cw.errors.EmbedderError):
+            store.index()
+        assert [one[:3] for one in pages(store)] == [(1, 1, 256), (1, 257, 512)]
+        assert store.index().vectors == 228
+        assert calls == [256, 256, 188, 188, 40]
+        kept = pages(store)
+        store.index(again=True)
+        assert pages(store) == kept
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[2])
+import contextwright as cw
+from doubles import embed
+calls = 0
+def function(texts):
+    global calls
+    calls += 1
+    if calls == 3:
+        os.kill(os.getpid(), 9)
+    return embed(texts)
+cw.Store(sys.argv[1], embedder=cw.recall.Embedder("bag-24", function, batch=256)).index()
+"""
+
+
+def test_a_killed_process_loses_nothing(place: str) -> None:
+    with opened(place) as store:
+        filled(store)
+    here = str(TESTS)
+    assert subprocess.run([sys.executable, "-c", KILLED, place, here]).returncode == -9
+    with opened(place) as store:
+        assert [one[2] for one in pages(store)] == [256, 512]
+        store.index()
+        assert examine(store.engine).findings == []
+        kept = pages(store)
+        store.index(again=True)
+        assert pages(store) == kept
+
+
+def test_many_at_once_make_the_same_pages(place: str) -> None:
+    """Threads of one store and of another, while somebody adds and somebody looks."""
+    with opened(place) as alone:
+        filled(alone)
+        alone.index()
+        expected = pages(alone)
+        run_sql(alone, "DELETE FROM vectors")
+    barrier = threading.Barrier(4, timeout=60)
+    failures: list[BaseException] = []
+
+    def work(store: cw.Store, number: int) -> None:
+        try:
+            barrier.wait()
+            store.index()
+            if number == 0:
+                store.conversation("c").add(cw.user("train"))
+            assert nearest(store, "tea", "b", 1)[0][1] > 0.5
+        except BaseException as error:
+            failures.append(error)
+
+    with opened(place) as one, opened(place) as other:
+        crowd = [
+            threading.Thread(target=work, args=(store, number))
+            for number, store in enumerate((one, one, other, other))
+        ]
+        for thread in crowd:
+            thread.start()
+        for thread in crowd:
+            thread.join()
+        assert failures == []
+        assert [page for page in pages(one) if page[0] != 4] == expected
+
+
+def test_wrong_answers_store_nothing(place: str) -> None:
+    answers: list[Any] = [[[1.0, 2.0]] * 5, [[float("nan")] * 2] * 4, [[0.5, 1.0]] * 4]
+    with opened(place, embedder=cw.recall.Embedder("x", lambda texts: answers.pop(0))) as store:
+        store.conversation("a").add([cw.user("tea")] * 4)
+        for problem in ("for 4 texts", "not finite"):
+            with pytest.raises(cw.UsageError, match=problem):
+                store.index()
+            assert pages(store) == []
+        assert store.index().vectors == 4
+    with opened(place, embedder=cw.recall.Embedder("x", lambda texts: [[1.0, 2.0, 3.0]])) as store:
+        kept = pages(store)
+        store.conversation("a").add(cw.user("soup"))
+        for act in (store.index, lambda: nearest(store, "tea", "a")):
+            with pytest.raises(cw.UsageError, match="vectors of 3 numbers, after 2 before"):
+                act()
+        assert pages(store) == kept
+
+
+def test_another_embedder_has_vectors_of_its_own(place: str) -> None:
+    with opened(place) as store:
+        filled(store, 20)
+        store.index()
+        store.for_tenant("other").index()
+        old = pages(store)
+    flat = cw.recall.Embedder("flat", lambda texts: [[1.0, len(text)] for text in texts])
+    with opened(place, embedder=flat) as store:
+        assert nearest(store, "tea", "a") == []
+        assert store.index().vectors == 60
+        assert set(old) < set(pages(store))
+        assert nearest(store, "tea", "a")[0][1] > 0.5
+        assert store.drop_unused_vectors() == 60
+        assert store.drop_unused_vectors() == 0
+        assert set(pages(store)) & set(old) == {old[-1]}, "another tenant's are not touched"
+    with opened(place, embedder=None) as store:
+        assert store.index().vectors == 0
+        with pytest.raises(cw.UsageError, match="no vectors in use"):
+            store.drop_unused_vectors()
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def test_only_new_pages_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    unpack = vectors.vectors_in
+
+    def counted(first: int, *rest: Any) -> Any:
+        read.append(first)
+        return unpack(first, *rest)
+
+    monkeypatch.setattr(vectors, "vectors_in", counted)
+    with opened(place) as store:
+        filled(store)
+        store.index()
+        steps: list[int] = []
+        for more in (0, 0, 1, 0):
+            if more:
+                store.conversation("a").add(cw.user("seven"))
+                store.index("a", few=0)
+            nearest(store, "tea", "a")
+            steps.append(len(read))
+        assert steps == [3, 3, 4, 4]
+        assert store.for_tenant("other").state.index is store.state.index
+        assert nearest(store, "seven", "a", 1)[0][0] == (1, 701)
+        store.forget("b")
+        store.index("a", again=True)
+        nearest(store, "tea", "a")
+        assert len(read) == 7, "what is made anew is read anew"
+
+
+def test_there_is_room_for_so_much_and_no_more(tmp_path: Path) -> None:
+    with opened(tmp_path / "store.db") as store:
+        for id in "abcd":
+            store.conversation(id).add([cw.user("tea")] * 100)
+        store.index()
+        one = (100 + 100 // 8) * (WIDTH + 1) * 4
+        space = store.state.index.space = Space(bag(), 2 * one)
+        kept: list[list[int]] = []
+        for id in "abacdd":
+            nearest(store, "tea", id)
+            kept.append([number for number, _ in space._kept])  # pyright: ignore
+        assert kept == [[1], [1, 2], [2, 1], [1, 3], [3, 4], [3, 4]]
+        store.forget("d")
+        assert [number for number, _ in space._kept] == [3]  # pyright: ignore
+
+
+def tenant_of(store: cw.Store, sql: str, number: int) -> str:
+    return store.engine.read(lambda connection: connection.rows(sql, number)[0][0])
+
+
+def test_tenants_never_see_each_other(place: str) -> None:
+    chance = random.Random(7)
+    owned: dict[str, set[str]] = {}
+    with opened(place) as base:
+        for number in range(60):
+            tenant = f"t{chance.randrange(8)}"
+            text = f"{number} {chance.choice(WORDS)}"
+            base.for_tenant(tenant).conversation(f"c{chance.randrange(3)}").add(cw.user(text))
+            owned.setdefault(tenant, set()).add(text)
+        for tenant, texts in owned.items():
+            store = base.for_tenant(tenant)
+            store.index()
+            names = {details.id for details in store.list()}
+            found = {spot for spot, _ in nearest(store, "tea", None)}
+            apart = {spot for id in names for spot, _ in nearest(store, "tea", id)}
+            assert found == apart
+            assert len(found) == len(texts)
+            sql = "SELECT tenant FROM conversations WHERE number = ?"
+            owners = {spot[0]: tenant_of(store, sql, spot[0]) for spot in found}
+            assert set(owners.values()) == {tenant}
+        assert base.index().vectors == 0
+        assert nearest(base, "tea", None) == []
+
+
+# --- care ----------------------------------------------------------------------------------------
+
+
+def test_what_is_forgotten_has_no_vectors(place: str) -> None:
+    with opened(place) as store:
+        filled(store, 20)
+        store.index()
+        store.forget("b")
+        assert [one[0] for one in pages(store)] == [1]
+        store.forget("a")
+        assert pages(store) == []
+        store.conversation("a").add(cw.user("soup"))
+        assert nearest(store, "tea", "a") == []
+
+
+DAMAGE = {
+    "UPDATE vectors SET body = ? WHERE first = 257": "from 257 on are damaged",
+    "UPDATE vectors SET last = 600 WHERE first = 257": "from 257 on are damaged",
+    "UPDATE vectors SET first = 200 WHERE first = 257": "from 200 on are not those of the messages",
+    "DELETE FROM vectors WHERE first = 257": "from 513 on are not those of the messages",
+    "DELETE FROM vectors WHERE first = 1": "from 257 on are not those of the messages",
+    "UPDATE vectors SET last = 900 WHERE first = 513": "from 513 on are not those of the messages",
+    "UPDATE vectors SET last = 690 WHERE first = 513": "from 513 on are damaged",
+}
+
+
+@pytest.mark.parametrize(("damage", "problem"), DAMAGE.items())
+def test_the_doctor_removes_what_is_wrong(place: str, damage: str, problem: str) -> None:
+    with opened(place) as store:
+        filled(store)
+        store.index()
+        whole = pages(store)
+        body = bytearray(whole[1][3])
+        body[-1] ^= 1
+        values = (bytes(body),) if "?" in damage else ()
+        store.engine.write_alone(lambda connection: connection.run(damage, *values))
+        if values:
+            with pytest.raises(cw.errors.StoreError, match="a page of vectors is damaged"):
+                nearest(store, "tea", "a")
+        report = examine(store.engine)
+        assert [finding.code for finding in report.findings] == ["vectors"]
+        assert problem in report.findings[0].problem
+        assert len(mend(store.engine, report)) == 1
+        assert examine(store.engine).findings == []
+        store.index()
+        assert pages(store) == whole
+        assert len(nearest(store, "tea", "a")) == 700
+
+
+def test_the_doctor_finds_vectors_of_other_messages(tmp_path: Path) -> None:
+    """A page that is whole, but speaks of messages that it does not cover."""
+    with opened(tmp_path / "store.db") as store:
+        filled(store)
+        store.index()
+        body = packed([300, 299], numpy.zeros((2, WIDTH), numpy.float32))
+        sealed = vectors.SEAL.pack(vectors.checksum(257, 512, body)) + body
+        sql = "UPDATE vectors SET body = ? WHERE first = 257"
+        store.engine.write_alone(lambda connection: connection.run(sql, sealed))
+        (finding,) = examine(store.engine).findings
+        assert finding.problem == "its vectors from 257 on are not those of their messages"
+
+
+def test_a_copy_makes_its_own(place: str, tmp_path: Path) -> None:
+    with opened(place) as store, opened(tmp_path / "copy.db") as other:
+        filled(store)
+        store.index()
+        copy(store.engine, other.engine)
+        assert pages(other) == []
+        other.index()
+        assert [one[3] for one in pages(other)] == [one[3] for one in pages(store)]
+
+
+# --- around it -----------------------------------------------------------------------------------
+
+
+def test_async_stores_index_in_a_thread(place: str) -> None:
+    threads: set[str] = set()
+
+    def function(texts: Sequence[str]) -> list[Any]:
+        threads.add(threading.current_thread().name)
+        return embed(texts)
+
+    async def run() -> None:
+        async with cw.AsyncStore(place, embedder=cw.recall.Embedder("x", function)) as store:
+            await store.conversation("a").add(cw.user("tea"))
+            assert (await store.index()).vectors == 1
+            assert (await store.index("a", again=True)).words == 1
+            assert await store.drop_unused_vectors() == 0
+
+    asyncio.run(run())
+    assert {name.split("_")[0] for name in threads} == {"contextwright"}
+
+
+PLAIN = """
+import sys
+import contextwright as cw
+{block}
+with cw.Store(sys.argv[1]) as store:
+    store.conversation("a").add([cw.user("tea")] * 100)
+    assert len(store.search("tea", "a")) == 20
+    assert len(store.conversation("a")) == 100
+    {then}
+assert "numpy" not in sys.modules or sys.modules["numpy"] is None
+"""
+BLOCK = "sys.modules['numpy'] = sys.modules['wordllama'] = None"
+
+
+@pytest.mark.parametrize(
+    ("block", "then"),
+    [
+        ("", "pass"),
+        (BLOCK, "assert (store.index(again=True).words, store.state.index.space) == (100, None)"),
+    ],
+)
+def test_who_only_writes_and_searches_loads_nothing(tmp_path: Path, block: str, then: str) -> None:
+    script = PLAIN.format(block=block, then=then)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "store.db")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = str(tmp_path / "store.db")
+    with cw.Store(file, embedder=None) as store:
+        filled(store)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["reindex", "--store", file, *arguments])
+        return done.exit_code, done.stdout
+
+    assert run("--conversation", "a") == (
+        0,
+        "words:   700 messages\nvectors: 700 messages by wordllama-256\n",
+    )
+    assert run("--drop-unused") == (
+        0,
+        "words:   40 messages\nvectors: 40 messages by wordllama-256\n"
+        "dropped: vectors of 0 messages\n",
+    )
+    assert run() == (0, "words:   0 messages\nvectors: 0 messages by wordllama-256\n")
+    assert run("--rebuild", "--embedder", "none") == (0, "words:   740 messages\nvectors: none\n")
+    assert '"words": 740' in run("--rebuild", "--json")[1]
+    assert isinstance(
+        CliRunner().invoke(app, ["reindex", "-s", file, "-c", "x"]).exception, cw.errors.NotFound
+    )

@@ -1,0 +1,92 @@
+"""One damaged message: it is named, everything else goes on, the doctor sets it aside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import apsw
+import pytest
+
+import contextwright as cw
+from commands import Run
+from contextwright.store.care.copying import copy
+from contextwright.store.care.doctor import examine, mend
+from contextwright.store.store import Store
+
+TEXTS = ("tea with Anna", "coffee with Bob", "tea with Clara")
+LEFT = (TEXTS[0], "", TEXTS[2])
+DAMAGE = {
+    "broken JSON": "substr(body, 1, length(body) - 3)",
+    "broken bytes": "CAST(replace(CAST(body AS BLOB), x'636f66', x'fffe80') AS TEXT)",
+    "no message": "'[]'",
+    "nothing": "''",
+}
+
+
+@pytest.fixture(params=DAMAGE)
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store of which the second of three messages is damaged."""
+    place = str(tmp_path / "store.db")
+    with Store(place, embedder=None) as store:
+        store.conversation("lunch").add([cw.user(text) for text in TEXTS])
+    database = apsw.Connection(place)
+    database.execute(f"UPDATE messages SET body = {DAMAGE[request.param]} WHERE seq = 2")
+    database.close()
+    return place
+
+
+def test_everything_else_goes_on(file: str) -> None:
+    with Store(file, embedder=None) as store:
+        chat = store.conversation("lunch")
+        read = list(chat.read())
+        assert tuple(one.message.text for one in read) == LEFT
+        assert [one.damage for one in read] == ["", "message 2 is damaged and cannot be read", ""]
+        assert [one.message.visibility for one in read] == ["public", "deleted", "public"]
+        for hits in (chat.search("tea"), store.search("tea")):
+            assert [hit.seq for hit in hits] == [3, 1]
+        assert chat.search("coffee") == []
+        store.index("lunch", few=0)
+        assert {item.seq for item in chat.recall("Who had tea?")} == {1, 3}
+        sent = chat.context(cw.Recipe(budget=1_000), model="gpt-4o").payload["messages"]
+        assert [message["content"] for message in sent] == [TEXTS[0], TEXTS[2]]
+        assert chat.add(cw.user("more")) == [4]
+        fork = chat.fork("dinner", at=2)
+        assert tuple(one.message.text for one in fork.read()) == LEFT[:2]
+
+
+def test_the_doctor_finds_it_and_sets_it_aside(file: str) -> None:
+    with Store(file, embedder=None) as store:
+        report = examine(store.engine)
+        found = [str(finding) for finding in report.findings]
+        assert found == ["body conversation 'lunch': message 2 cannot be read"]
+        before = list(store.conversation("lunch").read())
+        assert len(mend(store.engine, report)) == 1
+        assert examine(store.engine).findings == []
+        assert list(store.conversation("lunch").read()) == before, "its bytes are kept"
+
+
+def test_a_copy_names_it(file: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "copy.db")
+    with Store(file, embedder=None) as one, Store(target, embedder=None) as other:
+        copied = copy(one.engine, other.engine)
+        assert copied.damaged == ["conversation 'lunch': message 2 is damaged and cannot be read"]
+        assert list(other.conversation("lunch").read()) == list(one.conversation("lunch").read())
+        assert copy(one.engine, other.engine).known == 3
+        assert examine(other.engine).findings == []
+
+
+def test_commands_name_it(file: str, cw: Run, tmp_path: Path) -> None:
+    where = ("--store", file)
+    lines = [json.loads(line) for line in cw("dump", "lunch", *where).out.splitlines()]
+    assert [line["text"] for line in lines] == list(LEFT)
+    assert lines[1]["damaged"] == "message 2 is damaged and cannot be read"
+    for command in ("read", "show", "export"):
+        done = cw(command, "lunch", *where)
+        assert (done.code, TEXTS[2] in done.out) == (0, True), done
+    exported = cw("export", "lunch", "--format", "openai-chat", *where)
+    assert "loss.damaged" in exported.err
+    done = cw("copy", file, str(tmp_path / "copy.db"))
+    assert (done.code, "message 2 is damaged" in done.err) == (1, True)
+    assert cw("doctor", *where).code == 1
+    assert cw("doctor", "--repair", *where).code == 0

@@ -1,0 +1,1 @@
+"""Hypothesis strategies, by what they generate."""

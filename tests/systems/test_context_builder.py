@@ -1,0 +1,286 @@
+"""013's context builder: CB-1 to CB-14."""
+
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import msgspec
+import pytest
+
+import contextwright as cw
+from contextwright.context.recipe import Recipe
+from contextwright.display import show
+from contextwright.documents.read import decode
+from contextwright.errors import BudgetError, ParseError, UsageError
+from contextwright.systems.context_builder import ContextBuilder, LLMMessage
+from samples.systems import FIVE, call, row
+
+PROMPT = "You are a helpful assistant."
+SYSTEM = {"role": "system", "content": PROMPT}
+
+
+def wire_call(id: str, arguments: str, name: str = "search") -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+BUILT = [
+    SYSTEM,
+    {"role": "user", "content": "hello"},
+    {"role": "assistant", "content": "hi"},
+    {"role": "user", "content": "search"},
+    {"role": "assistant", "content": None, "tool_calls": [wire_call("c1", '{"q":1}')]},
+    {"role": "tool", "tool_call_id": "c1", "content": "found"},
+]
+
+
+def test_cb_1_2_6_7_9_rows_in_order_with_their_roles() -> None:
+    built = ContextBuilder().build(FIVE)
+    assert built == BUILT
+    assert len(built) == 6
+    assert not cw.check({"model": "gpt-4o", "messages": built}, "openai-chat")
+
+
+def test_the_same_from_messages_a_conversation_a_body_and_a_history() -> None:
+    conversation = cw.parse(FIVE, "openai-chat")
+    builder = ContextBuilder()
+    assert builder.build(conversation) == BUILT
+    assert builder.build(list(conversation.messages)) == BUILT
+    assert builder.build(iter(conversation.messages)) == BUILT
+    assert builder.build({"model": "gpt-4o", "messages": BUILT[1:]}) == BUILT
+    assert builder.build(BUILT[1:]) == BUILT
+    history = builder.history(conversation.messages[:3])
+    assert builder.build(history) == BUILT[:4]
+    history.extend(conversation.messages[3:])
+    assert builder.build(history) == BUILT
+
+
+@pytest.mark.parametrize("empty", [[], (), cw.Conversation(()), {"messages": []}])
+def test_cb_3_an_empty_conversation_is_the_prompt_alone(empty: Any) -> None:
+    assert ContextBuilder().build(empty) == [SYSTEM]
+
+
+def test_cb_5_the_configured_prompt_wins() -> None:
+    assert ContextBuilder("You are Ada.").build([])[0]["content"] == "You are Ada."
+    assert ContextBuilder(None).build([]) == [SYSTEM]
+    assert ContextBuilder(recipe=Recipe()).build([]) == [SYSTEM]
+    for empty in ("", "  \n"):
+        with pytest.raises(UsageError, match="system_prompt.empty"):
+            ContextBuilder(empty)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [('{"q": 1}', '{"q": 1}'), ({"q": 1}, '{"q":1}'), ("", "{}"), (None, "{}"), ({}, "{}")],
+)
+def test_cb_6_arguments_are_json_text(arguments: object, written: str) -> None:
+    rows = [row(1, "user", "go"), row(2, "assistant", tool_calls=[call("c1", arguments)]), FIVE[4]]
+    assert ContextBuilder().build(rows)[2]["tool_calls"] == [wire_call("c1", written)]
+
+
+def test_cb_8_one_row_may_hold_several_results() -> None:
+    results = [{"tool_call_id": "a", "content": "one"}, {"tool_call_id": "b", "content": "two"}]
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", "both", tool_calls=[call("a", {}), call("b", {})]),
+        row(3, "tool", tool_results=results),
+    ]
+    assert ContextBuilder().build(rows) == [
+        SYSTEM,
+        {"role": "user", "content": "go"},
+        {
+            "role": "assistant",
+            "content": "both",
+            "tool_calls": [wire_call("a", "{}"), wire_call("b", "{}")],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "one"},
+        {"role": "tool", "tool_call_id": "b", "content": "two"},
+    ]
+
+
+def test_cb_4_10_12_the_oldest_exchanges_go_and_the_prompt_stays() -> None:
+    rows: list[dict[str, Any]] = []
+    for number in range(0, 40, 4):
+        id = f"c{number}"
+        rows += [
+            row(number, "user", f"question {number} " + "word " * 20),
+            row(number + 1, "assistant", tool_calls=[call(id, {"q": "x"})]),
+            row(number + 2, "tool", tool_results=[{"tool_call_id": id, "content": "found " * 20}]),
+            row(number + 3, "assistant", "answer " * 20),
+        ]
+    rows.append(row(40, "user", "and now?"))
+    whole = cw.parse(rows, "openai-chat").messages
+    for budget in range(60, 1_000, 13):
+        context = ContextBuilder(budget=budget).context(rows)
+        built = context.payload["messages"]
+        assert built[0] == SYSTEM
+        assert built[-1] == {"role": "user", "content": "and now?"}
+        assert built[1]["role"] != "tool"
+        assert not cw.check(context.payload, "openai-chat")
+        assert cw.count(context.payload, model="gpt-4o").most <= budget
+        # What is left out is the oldest: everything kept is one run up to the end.
+        kept = list(context.decisions.kept())
+        assert kept == list(range(kept[0], len(whole)))
+    assert len(ContextBuilder(budget=2_000).build(rows)) == 42
+    with pytest.raises(BudgetError) as caught:
+        ContextBuilder(budget=10).build(rows)
+    assert ContextBuilder(budget=caught.value.minimum).build(rows) == [SYSTEM, built[-1]]
+    with pytest.raises(BudgetError):
+        ContextBuilder(budget=caught.value.minimum - 1).build(rows)
+
+
+def test_cb_11_a_missing_result_is_said_or_left_missing() -> None:
+    rows = [*FIVE[:4], row(6, "user", "well?")]
+    context = ContextBuilder().context(rows)
+    assert context.payload["messages"] == [
+        *BUILT[:5],
+        {"role": "tool", "tool_call_id": "c1", "content": "Error: [no result recorded]"},
+        {"role": "user", "content": "well?"},
+    ]
+    assert [change.code for change in context.changes if change.code.startswith("invent")] == [
+        "invent.result"
+    ]
+    literal = ContextBuilder(repair=False).build(rows)
+    assert literal == [*BUILT[:5], {"role": "user", "content": "well?"}]
+
+
+def test_cb_18_stored_system_rows_are_skipped_and_reported() -> None:
+    rows = [row(0, "system", "stored"), *FIVE]
+    context = ContextBuilder().context(rows)
+    assert context.payload["messages"] == BUILT
+    assert context.decisions[0].action == "dropped"
+    assert context.decisions[0].reason == "system messages of the history are left out"
+
+
+def test_a_store_s_conversation_gives_what_its_messages_give(tmp_path: Path) -> None:
+    """CB-1 to CB-5, CB-10 to CB-12 over the store."""
+    rows = [*FIVE, row(6, "user", "well?"), row(7, "assistant", tool_calls=[call("c2", "{}")])]
+    messages = cw.parse(rows, "openai-chat").messages
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("c")
+        with pytest.raises(cw.errors.NotFound):
+            ContextBuilder().build(chat)
+        chat.update(title="new")
+        assert ContextBuilder().build(chat) == [SYSTEM]
+        chat.add(messages)
+        for builder in (
+            ContextBuilder(),
+            ContextBuilder("You are Ada.", repair=False),
+            ContextBuilder(budget=60),
+        ):
+            assert builder.build(chat) == builder.build(messages)
+        short = ContextBuilder(budget=60).context(chat)
+        assert short.payload["messages"][0] == SYSTEM
+        assert short.decisions.omitted > 0
+        with pytest.raises(BudgetError):
+            ContextBuilder(budget=1).build(chat)
+
+
+def test_cb_13_a_hundred_messages_take_less_than_fifty_milliseconds() -> None:
+    rows: list[dict[str, Any]] = []
+    for number in range(0, 90, 3):
+        id = f"c{number}"
+        rows += [
+            row(number, "user", f"question {number}"),
+            row(number + 1, "assistant", tool_calls=[call(id, {"q": number})]),
+            row(number + 2, "tool", tool_results=[{"tool_call_id": id, "content": "found"}]),
+        ]
+    rows += [row(number, "user", f"more {number}") for number in range(90, 100)]
+    builder = ContextBuilder()
+    assert len(builder.build(rows)) == 101
+    history = builder.history(cw.parse(rows, "openai-chat").messages)
+    taken: list[float] = []
+    for _ in range(200):
+        started = process_time()
+        builder.build(history)
+        taken.append(process_time() - started)
+    assert sorted(taken)[197] < 0.05
+
+
+def test_cb_14_every_role_and_both_tool_shapes_come_back() -> None:
+    built = ContextBuilder().build(FIVE)
+    assert ContextBuilder().build(built[1:]) == built
+    assert ContextBuilder().build(cw.parse(built[1:], "openai-chat", strict=True)) == built
+
+
+def test_cb_14a_the_array_is_of_llm_messages() -> None:
+    typed = msgspec.convert(ContextBuilder().build(FIVE), list[LLMMessage])
+    assert [type(message).__name__ for message in typed] == [
+        "SystemMessage",
+        "UserMessage",
+        "AssistantMessage",
+        "UserMessage",
+        "AssistantMessage",
+        "ToolMessage",
+    ]
+
+
+def test_changes_of_reading_are_in_the_receipt() -> None:
+    context = ContextBuilder().context([{"role": "user", "content": None}, *FIVE])
+    assert "repair.content" in [change.code for change in context.changes]
+
+
+@pytest.mark.parametrize("wrong", [[{"role": "wizard", "content": "x"}], [1], [cw.user("a"), {}]])
+def test_what_is_no_message_is_refused(wrong: Any) -> None:
+    with pytest.raises((ParseError, UsageError)):
+        ContextBuilder().build(wrong)
+
+
+def test_cb_16_order_is_the_order_of_the_rows() -> None:
+    """Rows of one transaction share a time, and clocks go back: neither moves a message."""
+    times = ["2025-12-13T10:00:02Z", "2025-12-13T10:00:02Z", "2025-12-13T10:00:01Z"]
+    rows = [row(place, "user", str(place), created_at=at) for place, at in enumerate(times)]
+    texts = [entry["content"] for entry in ContextBuilder().build(rows)[1:]]
+    assert texts == ["0", "1", "2"]
+
+
+def test_cb_17_text_is_sent_as_it_came() -> None:
+    """No HTML is escaped and no character stripped; half a character never gets in."""
+    words = "<script>alert('&amp;')</script> \x07\x1b[2J 👨\u200d👩 \u202eabc \n\t"
+    assert ContextBuilder().build([row(1, "user", words)])[1]["content"] == words
+    shown = show(cw.parse([row(1, "user", words)], "openai-chat"))
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    with pytest.raises(ParseError, match="surrogate"):
+        decode(b'[{"role": "user", "content": "\\ud800"}]')
+
+
+def test_cb_19_a_tools_error_is_a_result() -> None:
+    talk = [
+        cw.user("go"),
+        cw.assistant(cw.ToolCall("search", {}, "c1")),
+        cw.tool_result("c1", "no route", is_error=True),
+    ]
+    assert ContextBuilder().build(talk)[-1] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "Error: no route",
+    }
+
+
+def test_cb_21_half_arguments_are_pointed_out() -> None:
+    """A reply that broke off: its arguments stay as they were, and are no object."""
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", tool_calls=[call("c1", '{"q": "ha')]),
+        row(3, "tool", tool_results=[{"tool_call_id": "c1", "content": "?"}]),
+    ]
+    body = {"model": "gpt-4o", "messages": ContextBuilder().build(rows)}
+    assert body["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"q": "ha'
+    assert [problem.code for problem in cw.check(body, "openai-chat")] == ["OC-args"]
+
+
+def test_cb_22_one_reply_may_hold_words_and_calls() -> None:
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", "Let me see.", tool_calls=[call("c1", "{}")]),
+        row(3, "tool", tool_results=[{"tool_call_id": "c1", "content": "found"}]),
+    ]
+    built = ContextBuilder().build(rows)[2]
+    assert (built["content"], len(built["tool_calls"])) == ("Let me see.", 1)
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_cache_marks_can_be_switched_off(cache: bool) -> None:
+    builder = ContextBuilder("You are Ada.", model="gpt-5.6-sol", cache=cache)
+    context = builder.context([cw.user("hi")])
+    assert ("prompt_cache_key" in context.payload) == cache

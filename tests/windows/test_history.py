@@ -1,0 +1,122 @@
+"""A history: messages found by their index, each priced once, and what clearing leaves of them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.windows.clearing import Clearing, without_media, without_results
+from contextwright.windows.history import History, coarseness
+from contextwright.windows.log import Log, media_in
+from strategies.windows import PICTURE, clearings, histories, price
+
+
+@given(histories, clearings)
+def test_clearing_leaves_everything_but_results_and_media(
+    messages: list[cw.Message], clearing: Clearing
+) -> None:
+    view = History(messages, price=price, clearing=clearing).view()
+    for index, message in enumerate(messages):
+        shown = view.message(index)
+        assert (shown.role, shown.pinned, shown.calls) == (
+            message.role,
+            message.pinned,
+            message.calls,
+        )
+        assert [type(part) for part in shown.parts if not isinstance(part, cw.Text)] == [
+            type(part)
+            for part in message.parts
+            if not isinstance(part, cw.Text | cw.Media)
+            or (isinstance(part, cw.Media) and part in shown.parts)
+        ]
+        is_pinned = message.pinned and message.visibility == "public"
+        if is_pinned or index in (view.question, view.asked):
+            assert shown is message
+
+
+@given(histories, clearings)
+def test_no_more_media_are_left_than_the_cap(
+    messages: list[cw.Message], clearing: Clearing
+) -> None:
+    view = History(messages, price=price, clearing=clearing).view()
+    exempt = {view.question, view.asked, *view.always}
+    left = [
+        media_in(view.message(index))
+        for index, message in enumerate(messages)
+        if message.visibility == "public" and index not in exempt
+    ]
+    if clearing.most_media is not None:
+        # One message may hold more than the cap by itself: the draft of a request clears those.
+        assert sum(left) <= max(clearing.most_media, 1) or max(left) > clearing.most_media
+
+
+@given(histories, clearings)
+def test_clearing_only_ever_moves_on(messages: list[cw.Message], clearing: Clearing) -> None:
+    history = History(price=price, clearing=clearing)
+    line = 0
+    for message in messages:
+        history.append(message)
+        assert history.view().cleared_until >= line
+        line = history.view().cleared_until
+
+
+@given(histories)
+def test_a_log_that_grows_is_the_log_of_all(messages: list[cw.Message]) -> None:
+    grown = Log()
+    for message in messages:
+        grown.extend((message,))
+    whole = Log(messages)
+    for name in ("system", "pinned", "hidden", "questions", "plain", "answering", "pictured"):
+        assert getattr(grown, name) == getattr(whole, name)
+    assert grown.task == whole.task
+    assert [grown.begin(index) for index in range(len(messages) + 1)] == [
+        whole.begin(index) for index in range(len(messages) + 1)
+    ]
+
+
+def test_each_message_is_priced_once_and_only_when_asked() -> None:
+    asked: list[cw.Message] = []
+
+    def counting(message: cw.Message) -> int:
+        asked.append(message)
+        return price(message)
+
+    messages = [cw.user(f"number {number}") for number in range(9)]
+    history = History(messages, price=counting)
+    assert asked == []
+    for _ in range(2):
+        view = history.view()
+        assert [view.cost(index) for index in (7, 8)] == [9, 9]
+    assert asked == messages[7:]
+
+
+def test_what_becomes_of_results_and_media() -> None:
+    result = cw.ToolResult("a", "line\n" * 100, name="read")
+    message = cw.Message("tool", (result, cw.ToolResult("b", "ok")))
+    cleared = without_results(message)
+    assert [part.text for part in cleared.results] == ["[result cleared: 500 characters]", "ok"]
+    assert without_results(message, spare=("read",)) is message
+    shown = cw.Message("tool", (cw.ToolResult("a", (cw.Text("see"), PICTURE)),))
+    assert without_results(shown).results[0].content == "[result cleared: 3 characters]"
+    assert without_media(shown).results[0].content == (
+        cw.Text("see"),
+        cw.Text("[media: image/png]"),
+    )
+    pictures = cw.user([PICTURE, cw.Text("or"), PICTURE])
+    assert [type(part).__name__ for part in without_media(pictures, 1).parts] == [
+        "Text",
+        "Text",
+        "Media",
+    ]
+
+
+@given(st.lists(st.integers(1, 500), min_size=2, max_size=30), st.integers(1, 300))
+def test_of_two_lines_of_one_coarseness_a_coarser_one_lies_between(
+    lengths: list[int], grid: int
+) -> None:
+    ends = [sum(lengths[:count]) for count in range(len(lengths) + 1)]
+    ranks = [coarseness(*pair, grid) for pair in zip(ends, ends[1:], strict=False)]
+    for first, rank in enumerate(ranks):
+        for second in range(first + 1, len(ranks)):
+            if ranks[second] == rank > 0:
+                assert max(ranks[first + 1 : second], default=-1) > rank
+                break
