@@ -1,6 +1,6 @@
 """Replies and streams: read event by event, written for clients of any of the four APIs."""
 
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -16,11 +16,10 @@ from contextwright.formats.events import (
     Usage,
     UsageUpdate,
 )
-from contextwright.formats.failures import WrittenError, read_error, write_error
-from contextwright.formats.reply import ModelReply, events_of, gather
-from contextwright.formats.stream_reader import StreamReader
-from contextwright.formats.stream_writer import Frame, StreamWriter
-from contextwright.formats.streams import (
+from contextwright.formats.replies.failures import WrittenError, read_error, write_error
+from contextwright.formats.replies.reader import StreamReader
+from contextwright.formats.replies.reply import ModelReply, events_of, gather
+from contextwright.formats.replies.streams import (
     WrittenReply,
     read_stream,
     read_stream_async,
@@ -29,6 +28,7 @@ from contextwright.formats.streams import (
     write_reply,
     write_stream,
 )
+from contextwright.formats.replies.writer import Frame, StreamWriter
 
 __all__ = [
     "ArgumentsDelta",

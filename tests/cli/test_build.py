@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from commands import Run, only_line
-from contextwright.cli import plot
+from contextwright.cli.requests import plot
 from contextwright.context import recipe_files as recipes
 from contextwright.context.simulate import Charge, Request, Row
 from contextwright.errors import ContextwrightError

@@ -69,7 +69,8 @@ def test_help_loads_no_command() -> None:
 import sys
 from contextwright.cli import main
 main(["--help"])
-heavy = ("contextwright.cli.build", "contextwright.store", "contextwright.context", "rich", "apsw")
+heavy = ("contextwright.cli.requests", "contextwright.store",
+         "contextwright.context", "rich", "apsw")
 print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

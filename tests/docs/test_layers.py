@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 
 from paths import DOCS
 from source import SOURCE, imports
@@ -57,6 +58,15 @@ def test_imports_go_one_way() -> None:
         if room(module) != room(other) and FLOOR[room(other)] >= FLOOR[room(module)]
     ]
     assert wrong == []
+
+
+def test_no_two_files_import_each_other() -> None:
+    """Not even for their types."""
+    try:
+        order = list(TopologicalSorter(imports()).static_order())
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
+    assert len(order) > 200
 
 
 def test_the_guide_has_the_same_floors() -> None:

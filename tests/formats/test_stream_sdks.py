@@ -14,10 +14,10 @@ from google import genai
 from google.genai import errors as genai_errors
 
 import contextwright as cw
-from contextwright.formats.events import ReplyError
-from contextwright.formats.failures import read_error, write_error
-from contextwright.formats.reply import ModelReply, events_of
-from contextwright.formats.streams import as_reply, write_reply, write_stream
+from contextwright.formats.replies.events import ReplyError
+from contextwright.formats.replies.failures import read_error, write_error
+from contextwright.formats.replies.reply import ModelReply, events_of
+from contextwright.formats.replies.streams import as_reply, write_reply, write_stream
 
 CALLS = [
     cw.ToolCall("weather", {"city": "Kyiv", "days": 2}, "call_1"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -23,8 +23,8 @@ from contextwright.formats.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.reply import ModelReply, events_of, gather, is_custom
-from contextwright.formats.streams import (
+from contextwright.formats.replies.reply import ModelReply, events_of, gather, is_custom
+from contextwright.formats.replies.streams import (
     read_stream,
     read_stream_async,
     stream_reader,

@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import contextwright as cw
-from contextwright.formats.events import Event, ReplyError, TextDelta
-from contextwright.formats.failures import write_error
-from contextwright.formats.reply import ModelReply, events_of
-from contextwright.formats.streams import as_reply, stream_writer
+from contextwright.formats.replies.events import Event, ReplyError, TextDelta
+from contextwright.formats.replies.failures import write_error
+from contextwright.formats.replies.reply import ModelReply, events_of
+from contextwright.formats.replies.streams import as_reply, stream_writer
 
 KEY = "sk-test-0123456789abcdef"
 ENDINGS = {

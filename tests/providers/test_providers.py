@@ -10,7 +10,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.errors import ProviderError, UsageError
-from contextwright.formats.events import ErrorEvent, Event, Finish, ReplyError, TextDelta
+from contextwright.formats.replies.events import ErrorEvent, Event, Finish, ReplyError, TextDelta
 from contextwright.providers import (
     HOSTS,
     Echo,

@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; simple stream calls skip the parser, which takes longer to load."""
     if arguments[:1] in (["append-stream"], ["dump"]):
-        from contextwright.cli.streams import run_plain
+        from contextwright.cli.conversations.streams import run_plain
 
         code = run_plain(arguments)
         if code is not None:

@@ -21,64 +21,87 @@ Function: TypeAlias = Callable[..., int]
 
 
 class Command(NamedTuple):
-    """Where the function of a command is, and its help in one line."""
+    """Where the function of a command is (`module:function`), and its help in one line."""
 
-    module: str
-    function: str
+    place: str
     help: str
 
 
 GROUPS: dict[str, dict[str, Command]] = {
     "Start here": {
-        "demo": Command("demo", "demo", "See a budget, a cached prefix and a recall at work."),
+        "demo": Command("demo:demo", "See a budget, a cached prefix and a recall at work."),
     },
     "Requests": {
-        "build": Command("build", "build", "Build the best request that fits a token budget."),
-        "explain": Command("build", "explain", "Explain what a request holds, drops and costs."),
-        "diff": Command("diff", "diff", "Compare two requests and find where the cache breaks."),
-        "simulate": Command("simulate", "simulate", "Replay a recorded conversation and price it."),
-        "summarise": Command("summarise", "summarise", "Summarise what the window leaves out."),
+        "build": Command(
+            "requests.build:build", "Build the best request that fits a token budget."
+        ),
+        "explain": Command(
+            "requests.build:explain", "Explain what a request holds, drops and costs."
+        ),
+        "diff": Command(
+            "requests.diff:diff", "Compare two requests and find where the cache breaks."
+        ),
+        "simulate": Command(
+            "requests.simulate:simulate", "Replay a recorded conversation and price it."
+        ),
+        "summarise": Command(
+            "requests.summarise:summarise", "Summarise what the window leaves out."
+        ),
     },
     "Files": {
-        "convert": Command("convert", "convert", "Convert a conversation to another format."),
-        "check": Command("check", "check", "List what a provider would refuse in a request."),
-        "fix": Command("convert", "fix", "Repair a request and list what was changed."),
-        "count": Command("check", "count", "Count the tokens of a request or of plain text."),
-        "show": Command("chats", "show", "Show a conversation as people read it."),
+        "convert": Command("requests.convert:convert", "Convert a conversation to another format."),
+        "check": Command("requests.check:check", "List what a provider would refuse in a request."),
+        "fix": Command("requests.convert:fix", "Repair a request and list what was changed."),
+        "count": Command("requests.check:count", "Count the tokens of a request or of plain text."),
+        "show": Command("conversations.chats:show", "Show a conversation as people read it."),
     },
     "Conversations": {
-        "add": Command("chats", "add", "Store a message and print its number."),
-        "list": Command("chats", "list_all", "List conversations, the last active first."),
-        "read": Command("chats", "read", "Print stored messages with their numbers."),
-        "hide": Command("edit", "hide", "Hide messages from every request."),
-        "show-again": Command("edit", "show_again", "Show hidden or deleted messages again."),
-        "pin": Command("edit", "pin", "Pin messages, so that no window drops them."),
-        "unpin": Command("edit", "unpin", "Let windows drop pinned messages again."),
-        "rename": Command("edit", "rename", "Rename a conversation, or set its title."),
-        "rm": Command("edit", "remove", "Remove conversations for good."),
-        "import": Command("transfer", "import_files", "Import conversations of other tools."),
-        "export": Command("transfer", "export", "Export conversations in any format."),
-        "append-stream": Command("streams", "append_stream", "Store turns from JSON Lines."),
-        "dump": Command("streams", "dump", "Print a conversation as JSON Lines."),
+        "add": Command("conversations.chats:add", "Store a message and print its number."),
+        "list": Command(
+            "conversations.chats:list_all", "List conversations, the last active first."
+        ),
+        "read": Command("conversations.chats:read", "Print stored messages with their numbers."),
+        "hide": Command("conversations.edit:hide", "Hide messages from every request."),
+        "show-again": Command(
+            "conversations.edit:show_again", "Show hidden or deleted messages again."
+        ),
+        "pin": Command("conversations.edit:pin", "Pin messages, so that no window drops them."),
+        "unpin": Command("conversations.edit:unpin", "Let windows drop pinned messages again."),
+        "rename": Command("conversations.edit:rename", "Rename a conversation, or set its title."),
+        "rm": Command("conversations.edit:remove", "Remove conversations for good."),
+        "import": Command(
+            "conversations.transfer:import_files", "Import conversations of other tools."
+        ),
+        "export": Command("conversations.transfer:export", "Export conversations in any format."),
+        "append-stream": Command(
+            "conversations.streams:append_stream", "Store turns from JSON Lines."
+        ),
+        "dump": Command("conversations.streams:dump", "Print a conversation as JSON Lines."),
     },
     "Memory": {
-        "recall": Command("recall", "recall", "Recall the messages that a question needs."),
-        "search": Command("recall", "search", "Find messages by their words."),
-        "remember": Command("memories", "remember", "Store a memory and print its id."),
-        "memories": Command("memories", "memories", "List memories, oldest first."),
-        "forget-memory": Command("memories", "forget_memory", "Remove a memory for good."),
-        "episodes": Command("memories", "episodes", "List the episodes of a conversation."),
+        "recall": Command(
+            "conversations.recall:recall", "Recall the messages that a question needs."
+        ),
+        "search": Command("conversations.recall:search", "Find messages by their words."),
+        "remember": Command("conversations.memories:remember", "Store a memory and print its id."),
+        "memories": Command("conversations.memories:memories", "List memories, oldest first."),
+        "forget-memory": Command(
+            "conversations.memories:forget_memory", "Remove a memory for good."
+        ),
+        "episodes": Command(
+            "conversations.memories:episodes", "List the episodes of a conversation."
+        ),
     },
     "Stores": {
-        "doctor": Command("maintenance", "doctor", "Check a store for damage and repair it."),
-        "reindex": Command("maintenance", "reindex", "Update the search index of a store."),
-        "backup": Command("maintenance", "backup", "Back up an SQLite store to a new file."),
-        "copy": Command("maintenance", "copy", "Copy a store to another, SQLite or Postgres."),
+        "doctor": Command("maintenance:doctor", "Check a store for damage and repair it."),
+        "reindex": Command("maintenance:reindex", "Update the search index of a store."),
+        "backup": Command("maintenance:backup", "Back up an SQLite store to a new file."),
+        "copy": Command("maintenance:copy", "Copy a store to another, SQLite or Postgres."),
     },
     "Reference": {
-        "formats": Command("catalogue", "formats", "List the formats."),
-        "models": Command("catalogue", "models", "List the known models, or one model's facts."),
-        "recipes": Command("catalogue", "recipes", "List the shipped recipes, or print one."),
+        "formats": Command("catalogue:formats", "List the formats."),
+        "models": Command("catalogue:models", "List the known models, or one model's facts."),
+        "recipes": Command("catalogue:recipes", "List the shipped recipes, or print one."),
     },
 }
 """Commands by name, in the groups and the order in which `cw --help` lists them."""
@@ -91,8 +114,8 @@ def find(name: str) -> Command | None:
 
 def load(command: Command) -> Function:
     """Import a command's module and give its function, ready for the parser."""
-    module = import_module(f"contextwright.cli.{command.module}")
-    return spread(getattr(module, command.function))
+    module, _, function = command.place.partition(":")
+    return spread(getattr(import_module(f"contextwright.cli.{module}"), function))
 
 
 def spread(function: Function) -> Function:

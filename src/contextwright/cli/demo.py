@@ -13,9 +13,9 @@ from msgspec import Struct
 from contextwright import display
 from contextwright.cli import completion
 from contextwright.cli.arguments import find_model
+from contextwright.cli.conversations.recall import recall_fields
 from contextwright.cli.options import AsJson, ModelsFile, Option
 from contextwright.cli.output import harmless, numbered, paint, say_json, table
-from contextwright.cli.recall import recall_fields
 from contextwright.context.context import Context
 from contextwright.context.explain import money
 from contextwright.context.recipe import Recipe

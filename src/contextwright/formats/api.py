@@ -8,7 +8,7 @@ from typing import Any
 from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
 from contextwright.formats.base import Format, Rendered, as_options
-from contextwright.formats.reply import ModelReply
+from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.surrogates import without_halves
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, as_conversation, is_messages

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.errors import Problem, UsageError
-from contextwright.formats.reply import ModelReply
+from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.settings import fields_of, is_carried
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation

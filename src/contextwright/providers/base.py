@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Self
 
-from contextwright.formats.events import Event
-from contextwright.formats.reply import ModelReply, gather
+from contextwright.formats.replies.events import Event
+from contextwright.formats.replies.reply import ModelReply, gather
 
 __all__ = ["AnyProvider"]
 

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from contextwright import formats
 from contextwright.errors import ProviderError, UsageError
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     Event,
     ReplyError,
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.reply import ModelReply, events_of
-from contextwright.formats.streams import as_reply
+from contextwright.formats.replies.reply import ModelReply, events_of
+from contextwright.formats.replies.streams import as_reply
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.make import assistant
 from contextwright.messages.message import Message

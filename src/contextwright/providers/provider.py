@@ -8,10 +8,10 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self
 
 from contextwright.errors import MissingExtra, ProviderError, UsageError, in_one_line
-from contextwright.formats.events import Event, ReplyError
-from contextwright.formats.failures import read_error
-from contextwright.formats.reply import ModelReply, gather
-from contextwright.formats.streams import read_stream_async
+from contextwright.formats.replies.events import Event, ReplyError
+from contextwright.formats.replies.failures import read_error
+from contextwright.formats.replies.reply import ModelReply, gather
+from contextwright.formats.replies.streams import read_stream_async
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import Host, body_for, headers_for, host_for, key_for, url_for
 from contextwright.providers.offline import Echo

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from contextwright.formats.events import ReplyError
+from contextwright.formats.replies.events import ReplyError
 
 __all__ = ["RETRIED", "Retries"]
 

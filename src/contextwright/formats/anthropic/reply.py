@@ -8,12 +8,12 @@ from typing import Any
 from contextwright.formats.anthropic.read import NAME, message_of
 from contextwright.formats.anthropic.write import block_of
 from contextwright.formats.base import keep_extra
-from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
-from contextwright.formats.failures import error_of
 from contextwright.formats.reader import Reader
-from contextwright.formats.reply import ModelReply, finished_reply, refusal_of
-from contextwright.formats.reply_parts import carried, own_id
-from contextwright.formats.usage import count_of
+from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.parts import carried, own_id
+from contextwright.formats.replies.reply import ModelReply, finished_reply, refusal_of
+from contextwright.formats.replies.usage import count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Thinking
 from contextwright.wire.values import Object, is_object

@@ -6,10 +6,10 @@ from typing import Any
 
 from contextwright.formats.anthropic.read import NAME, leftover, part_of
 from contextwright.formats.anthropic.reply import finish_of, usage_of
-from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
-from contextwright.formats.failures import error_of
-from contextwright.formats.reply import refusal_of
-from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.reply import refusal_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import ToolCall
 from contextwright.wire.values import Object

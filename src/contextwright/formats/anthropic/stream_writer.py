@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.anthropic.reply import block_wire, end_wire, usage_wire
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -15,9 +15,9 @@ from contextwright.formats.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.failures import error_body
-from contextwright.formats.reply_parts import own_id, spelled_id
-from contextwright.formats.stream_writer import Frame, InOrder, StreamWriter
+from contextwright.formats.replies.failures import error_body
+from contextwright.formats.replies.parts import own_id, spelled_id
+from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.text.json import json_text
 from contextwright.wire.values import Object

@@ -16,13 +16,13 @@ import msgspec
 
 from contextwright.errors import ParseError, shown
 from contextwright.formats.base import Format
-from contextwright.formats.events import Finish
 from contextwright.formats.forge.check import ROLES, check, validate_message
 from contextwright.formats.forge.markup import result_of, result_text, text_of
 from contextwright.formats.forge.read import NAME, Scan, scan, validate_tool_call
 from contextwright.formats.forge.write import REPLY_TOOLS, Entry, on_wire, render
 from contextwright.formats.reader import Reader, plain
-from contextwright.formats.reply import ModelReply, finished_reply
+from contextwright.formats.replies.events import Finish
+from contextwright.formats.replies.reply import ModelReply, finished_reply
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.exchanges import match_results
 from contextwright.messages.message import Message, Role

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
-from contextwright.formats.failures import error_of
 from contextwright.formats.gemini.read import NAME, message_of
 from contextwright.formats.gemini.write import wire_of
 from contextwright.formats.reader import Reader
-from contextwright.formats.reply import ModelReply, finished_reply
-from contextwright.formats.reply_parts import carried
-from contextwright.formats.usage import count_of
+from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.parts import carried
+from contextwright.formats.replies.reply import ModelReply, finished_reply
+from contextwright.formats.replies.usage import count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Thinking

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextwright.formats.events import Finish, ReplyStart, UsageUpdate
-from contextwright.formats.failures import error_of
 from contextwright.formats.gemini.partial_args import add_arguments
 from contextwright.formats.gemini.read import NAME, SIGNATURE, parts_of
 from contextwright.formats.gemini.reply import finish_of, usage_of
-from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.events import Finish, ReplyStart, UsageUpdate
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import ToolCall
 from contextwright.wire.gemini.types import Reply

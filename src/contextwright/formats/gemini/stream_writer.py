@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextwright.formats.events import (
+from contextwright.formats.gemini.read import NAME, SIGNATURE
+from contextwright.formats.gemini.reply import end_wire, part_wire
+from contextwright.formats.replies.events import (
     ErrorEvent,
     Event,
     Finish,
@@ -11,10 +13,8 @@ from contextwright.formats.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.failures import error_body
-from contextwright.formats.gemini.read import NAME, SIGNATURE
-from contextwright.formats.gemini.reply import end_wire, part_wire
-from contextwright.formats.stream_writer import Frame, InOrder, StreamWriter
+from contextwright.formats.replies.failures import error_body
+from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Part, Text, Thinking
 from contextwright.wire.values import Object
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
-from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
-from contextwright.formats.failures import error_of
 from contextwright.formats.openai_chat.read import message_of
 from contextwright.formats.reader import Reader
-from contextwright.formats.reply import (
+from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.parts import carried, own_id
+from contextwright.formats.replies.reply import (
     ModelReply,
     custom_input,
     finished_reply,
@@ -19,8 +20,7 @@ from contextwright.formats.reply import (
     is_refusal,
     refusal_of,
 )
-from contextwright.formats.reply_parts import carried, own_id
-from contextwright.formats.usage import count_of
+from contextwright.formats.replies.usage import count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Extra, Opaque, Part, Text, Thinking, ToolCall

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
-from contextwright.formats.failures import error_of
 from contextwright.formats.openai_chat.grown import Entries, Grown
 from contextwright.formats.openai_chat.read import REASONING, thinking_of, words_of
 from contextwright.formats.openai_chat.reply import NAME, finish_of, reply_message, usage_of
-from contextwright.formats.reply import is_refusal, refusal_of
-from contextwright.formats.sse import DONE
-from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.reply import is_refusal, refusal_of
+from contextwright.formats.replies.sse import DONE
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object, is_list, is_object

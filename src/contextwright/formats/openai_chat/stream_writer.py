@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from contextwright.formats.events import (
+from contextwright.formats.openai_chat.reply import (
+    NAME,
+    finish_wire,
+    thinking_fields,
+    usage_wire,
+)
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -14,16 +20,10 @@ from contextwright.formats.events import (
     ThinkingDelta,
     Usage,
 )
-from contextwright.formats.failures import error_body
-from contextwright.formats.openai_chat.reply import (
-    NAME,
-    finish_wire,
-    thinking_fields,
-    usage_wire,
-)
-from contextwright.formats.reply_parts import own_id, spelled_id
-from contextwright.formats.sse import DONE
-from contextwright.formats.stream_writer import Frame, StreamWriter
+from contextwright.formats.replies.failures import error_body
+from contextwright.formats.replies.parts import own_id, spelled_id
+from contextwright.formats.replies.sse import DONE
+from contextwright.formats.replies.writer import Frame, StreamWriter
 from contextwright.messages.parts import Opaque, Part, Thinking
 from contextwright.wire.values import Object, is_list
 

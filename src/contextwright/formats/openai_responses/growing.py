@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from contextwright.formats.stream_reader import as_object
+from contextwright.formats.replies.reader import as_object
 from contextwright.wire.values import Object
 
 __all__ = ["PARTS", "PIECES", "Growing", "number"]

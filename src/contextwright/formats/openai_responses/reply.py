@@ -7,12 +7,14 @@ from typing import Any
 
 from contextwright.errors import ParseError, shown
 from contextwright.formats.base import keep_extra
-from contextwright.formats.events import Finish, FinishReason, ReplyError, Usage
-from contextwright.formats.failures import NAMES, error_of
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.read import Gatherer
 from contextwright.formats.reader import Reader
-from contextwright.formats.reply import (
+from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
+from contextwright.formats.replies.failures import NAMES, error_of
+from contextwright.formats.replies.parts import carried, own_id
+from contextwright.formats.replies.reader import as_object
+from contextwright.formats.replies.reply import (
     ModelReply,
     custom_input,
     finished_reply,
@@ -20,9 +22,7 @@ from contextwright.formats.reply import (
     is_refusal,
     refusal_of,
 )
-from contextwright.formats.reply_parts import carried, own_id
-from contextwright.formats.stream_reader import as_object
-from contextwright.formats.usage import count_of
+from contextwright.formats.replies.usage import count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object, is_list, is_object

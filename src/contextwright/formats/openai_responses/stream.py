@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextwright.formats.events import CallStart, Finish, ReplyStart, UsageUpdate
-from contextwright.formats.failures import error_of
 from contextwright.formats.openai_responses.growing import PARTS, PIECES, Growing, number
 from contextwright.formats.openai_responses.read import NAME, Gatherer, leftover
 from contextwright.formats.openai_responses.reply import finish_of, usage_of
-from contextwright.formats.reply import refusal_of
-from contextwright.formats.stream_reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
+from contextwright.formats.replies.failures import error_of
+from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
+from contextwright.formats.replies.reply import refusal_of
 from contextwright.messages.parts import Part, ToolCall
 from contextwright.wire.values import Object, is_list
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from contextwright.formats.events import (
+from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.openai_responses.reply import (
+    call_item,
+    content_part,
+    end_wire,
+    item_id,
+    message_item,
+    reasoning_item,
+    response_wire,
+)
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -14,19 +24,9 @@ from contextwright.formats.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.failures import NAMES
-from contextwright.formats.openai_responses.media import NAME
-from contextwright.formats.openai_responses.reply import (
-    call_item,
-    content_part,
-    end_wire,
-    item_id,
-    message_item,
-    reasoning_item,
-    response_wire,
-)
-from contextwright.formats.reply_parts import spelled_id
-from contextwright.formats.stream_writer import Frame, InOrder, StreamWriter
+from contextwright.formats.replies.failures import NAMES
+from contextwright.formats.replies.parts import spelled_id
+from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object
 

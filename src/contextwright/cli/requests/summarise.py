@@ -8,7 +8,7 @@ from typing import Annotated
 
 from contextwright.cli.options import AsJson, Conversation, Option, RequestOptions, StoreOptions
 from contextwright.cli.output import note, say, say_json
-from contextwright.cli.requests import RequestTask, stored_arguments
+from contextwright.cli.requests.snapshots import RequestTask, stored_arguments
 from contextwright.cli.stores import existing_chat
 from contextwright.context.recipe import Recipe
 from contextwright.errors import SummaryError, UsageError, shown

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from contextwright.formats.reply import custom_input, is_custom, is_refusal
+from contextwright.formats.replies.reply import custom_input, is_custom, is_refusal
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import (
     Extra,

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, I
 from typing import Any, TypeAlias
 
 from contextwright.errors import ParseError, in_one_line
-from contextwright.formats.events import (
+from contextwright.formats.reader import Reader
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -19,9 +20,8 @@ from contextwright.formats.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.reader import Reader
-from contextwright.formats.reply import ModelReply, deltas_of, gather
-from contextwright.formats.sse import Decoder
+from contextwright.formats.replies.reply import ModelReply, deltas_of, gather
+from contextwright.formats.replies.sse import Decoder
 from contextwright.messages.parts import Part
 from contextwright.wire.values import Object, is_object
 

@@ -11,8 +11,8 @@ from contextwright.cli import completion
 from contextwright.cli.arguments import about, find_model, parse_document
 from contextwright.cli.options import AsJson, File, InputFormat, Option, TargetOptions
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
-from contextwright.cli.plot import plot as drawing
-from contextwright.cli.requests import recipe_of
+from contextwright.cli.requests.plot import plot as drawing
+from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.context.explain import money
 from contextwright.context.simulate import Row, total
 from contextwright.context.simulate import simulate as replay

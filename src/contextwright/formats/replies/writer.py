@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,
@@ -18,8 +18,8 @@ from contextwright.formats.events import (
     ThinkingDelta,
     UsageUpdate,
 )
-from contextwright.formats.reply_parts import carried_part
-from contextwright.formats.sse import encode_event
+from contextwright.formats.replies.parts import carried_part
+from contextwright.formats.replies.sse import encode_event
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Opaque, Part, Text
 

@@ -34,7 +34,7 @@ from contextwright.cli.output import (
     say_json,
     written,
 )
-from contextwright.cli.requests import conversation_frame
+from contextwright.cli.requests.snapshots import conversation_frame
 from contextwright.cli.stores import existing, opened, require_conversation
 from contextwright.documents.files import Files
 from contextwright.errors import ContextwrightError, UsageError

@@ -10,6 +10,7 @@ import msgspec
 
 from contextwright import display
 from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.conversations.transfer import conversation_of
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -22,9 +23,8 @@ from contextwright.cli.options import (
     StoreOptions,
 )
 from contextwright.cli.output import note, on_terminal, paint, say, say_json, table, written
-from contextwright.cli.requests import Source, first_messages
+from contextwright.cli.requests.snapshots import Source, first_messages
 from contextwright.cli.stores import existing, existing_chat, opened
-from contextwright.cli.transfer import conversation_of
 from contextwright.errors import UsageError
 from contextwright.formats import api
 from contextwright.messages.conversation import Conversation as ConversationValue

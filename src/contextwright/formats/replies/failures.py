@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from contextwright.errors import shown
-from contextwright.formats.events import ErrorKind, ReplyError
+from contextwright.formats.replies.events import ErrorKind, ReplyError
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_list, is_object
 

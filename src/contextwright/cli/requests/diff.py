@@ -19,7 +19,12 @@ from contextwright.cli.options import (
     StoreOptions,
 )
 from contextwright.cli.output import numbered, say, say_json, table
-from contextwright.cli.requests import RequestTask, Source, first_messages, stored_arguments
+from contextwright.cli.requests.snapshots import (
+    RequestTask,
+    Source,
+    first_messages,
+    stored_arguments,
+)
 from contextwright.context.context import Context
 from contextwright.context.explain import money
 from contextwright.context.receipt import Comparison

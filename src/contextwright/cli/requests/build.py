@@ -35,7 +35,7 @@ from contextwright.cli.output import (
     say_json,
     written,
 )
-from contextwright.cli.requests import RequestTask, Source
+from contextwright.cli.requests.snapshots import RequestTask, Source
 from contextwright.context.context import Context
 from contextwright.documents.read import read_lines
 from contextwright.errors import BudgetError, ContextwrightError, ParseError, UsageError

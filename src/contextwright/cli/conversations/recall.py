@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from contextwright.cli import completion
 from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.conversations.streams import as_fields
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -18,7 +19,6 @@ from contextwright.cli.options import (
 )
 from contextwright.cli.output import note, progress, say, say_json, table
 from contextwright.cli.stores import existing, require_conversation
-from contextwright.cli.streams import as_fields
 from contextwright.errors import EmbedderError, UsageError
 from contextwright.recall.packing import RecallHit, RecallResult
 from contextwright.store.records import SearchHit, StoredMessage

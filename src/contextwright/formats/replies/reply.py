@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from contextwright.formats.events import (
+from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
     ErrorEvent,

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from contextwright.errors import UsageError
-from contextwright.formats.events import Event, Finish
-from contextwright.formats.reply import ModelReply, events_of
-from contextwright.formats.stream_reader import StreamReader, read, read_async
-from contextwright.formats.stream_writer import StreamWriter
+from contextwright.formats.replies.events import Event, Finish
+from contextwright.formats.replies.reader import StreamReader, read, read_async
+from contextwright.formats.replies.reply import ModelReply, events_of
+from contextwright.formats.replies.writer import StreamWriter
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message

@@ -1,0 +1,1 @@
+"""The commands that make, compare and repair requests."""
