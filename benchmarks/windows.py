@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 import workload
 from contextwright import Message, ToolCall, ToolResult
-from contextwright.context.priced_history import PricedHistory
+from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.messages.parts import Part
 from contextwright.tokens.count import count_text

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import contextwright as cw
-from contextwright.context.meter import TokenMeter
+from contextwright.context.fitting.meter import TokenMeter
 from contextwright.store.engines.sqlite import SqliteConnection
 from contextwright.summaries import Request
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.context.shorten import cut_to, longest_text
+from contextwright.context.fitting.shorten import cut_to, longest_text
 from contextwright.text.shorten import SHORTEST, shortened
 
 FAMILY = "👩‍👩‍👧‍👦"

@@ -9,9 +9,9 @@ import msgspec
 
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
-from contextwright.context.draft import path_of
-from contextwright.context.fit import Fitted, fit, with_summary
-from contextwright.context.plan import Given, Plan, plan
+from contextwright.context.fitting.draft import path_of
+from contextwright.context.fitting.fit import Fitted, fit, with_summary
+from contextwright.context.fitting.plan import Given, Plan, plan
 from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import BudgetError

@@ -9,7 +9,7 @@ from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
 from contextwright.formats.base import Format, Rendered, as_options
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.formats.surrogates import without_halves
+from contextwright.formats.rules.surrogates import without_halves
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, as_conversation, is_messages
 from contextwright.messages.message import Message

@@ -7,7 +7,7 @@ Tasks that write at the same moment share a transaction, as threads do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import islice
@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Unpack
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
-from contextwright.messages.message import Tool
-from contextwright.messages.parts import Opaque
-from contextwright.models import Model
-from contextwright.recall.memories import Memory, MemoryKind, MemorySource
+from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.recall.packing import RecallResult
 from contextwright.recall.vectors.choose import EmbedderChoice
-from contextwright.store.chat import Chat, Said
+from contextwright.store.chat import Chat
 from contextwright.store.engines.base import Outcomes, Sync
 from contextwright.store.recall.indexing import Indexed, Progress
 from contextwright.store.records import (
@@ -37,11 +34,13 @@ from contextwright.store.records import (
 from contextwright.store.rows.messages import PAGE
 from contextwright.store.rows.validation import require_name
 from contextwright.store.store import Hits, Numbers, Store
+from contextwright.store.turns import TurnMessages
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
     from contextwright.context.context import Context
+    from contextwright.context.options import BuildOptions
     from contextwright.context.recipe import Recipe
     from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
     from contextwright.recall.episodes.refine import EpisodeWriter
@@ -241,7 +240,7 @@ class AsyncChat:
     def __init__(self, store: AsyncStore, id: str) -> None:
         self.store, self.id = store, id
 
-    async def add(self, turn: Said, key: str | None = None) -> list[int]:
+    async def add(self, turn: TurnMessages, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn, and give their numbers once they are durable."""
         return await self.store.run((await self._chat()).add, turn, key)
 
@@ -302,26 +301,11 @@ class AsyncChat:
         self,
         recipe: Recipe,
         *,
-        model: str | Model,
-        format: str | None = None,
-        tools: Sequence[Tool | Opaque] | None = None,
-        now: datetime | None = None,
-        budget: int | None = None,
-        memories: MemorySource | None = None,
         at: int | None = None,
+        **options: Unpack[BuildOptions],
     ) -> Context:
         """The best valid request within the budget, with its receipt."""
-        return await self.store.run(
-            (await self._chat()).context,
-            recipe,
-            model=model,
-            format=format,
-            tools=tools,
-            now=now,
-            budget=budget,
-            memories=memories,
-            at=at,
-        )
+        return await self.store.run((await self._chat()).context, recipe, at=at, **options)
 
     async def search(self, query: str, limit: int = 20) -> Hits:
         """The messages that hold most of a query's words, best first, then newest."""
@@ -357,26 +341,12 @@ class AsyncChat:
         self,
         recipe: Recipe,
         *,
-        model: str | Model,
         summariser: Summariser | None = None,
-        format: str | None = None,
-        tools: Sequence[Tool | Opaque] | None = None,
-        now: datetime | None = None,
-        budget: int | None = None,
-        memories: MemorySource | None = None,
+        **options: Unpack[BuildOptions],
     ) -> Summary | None:
         """Write the summary that the next context of this recipe would lack, and store it."""
-        return await self.store.run(
-            (await self._chat()).summarise,
-            recipe,
-            model=model,
-            summariser=summariser,
-            format=format,
-            tools=tools,
-            now=now,
-            budget=budget,
-            memories=memories,
-        )
+        chat = await self._chat()
+        return await self.store.run(chat.summarise, recipe, summariser=summariser, **options)
 
     async def summaries(self) -> list[StoredSummary]:
         """The summaries that are stored, those made one way together, in order."""

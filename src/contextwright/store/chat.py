@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
-from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Message, Tool, Visibility
-from contextwright.messages.parts import Opaque
-from contextwright.models import Model
-from contextwright.recall.memories import MemorySource
+from contextwright.messages.message import Visibility
 from contextwright.recall.packing import RecallResult
-from contextwright.store.contexts.summaries import Looking, StoreSummarySource
+from contextwright.store.contexts.summaries import StoreSummarySource, SummaryProbe
 from contextwright.store.engines.base import Connection, Value, Work
 from contextwright.store.recall.search import search
 from contextwright.store.records import (
@@ -31,22 +27,20 @@ from contextwright.store.rows import conversations, summaries, turns
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.validation import require_name, require_text, settings_text
 from contextwright.store.state import State
-from contextwright.store.turns import add_work
+from contextwright.store.turns import TurnMessages, add_work, messages_of
 from contextwright.summaries.policy import Summariser, SummaryPolicy
 from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
     from contextwright.context.context import Context
+    from contextwright.context.options import BuildOptions
     from contextwright.context.recipe import Recipe
     from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
     from contextwright.recall.episodes.refine import EpisodeWriter
     from contextwright.store.recall.episodes import Made
     from contextwright.store.recall.options import RecallOptions
 
-__all__ = ["Chat", "Said"]
-
-Said: TypeAlias = Message | Conversation | Iterable[Message]
-"""What can be added to a conversation as one turn."""
+__all__ = ["Chat"]
 
 
 class Chat:
@@ -57,7 +51,7 @@ class Chat:
 
     # --- writing -----------------------------------------------------------------------------
 
-    def add(self, turn: Said, key: str | None = None) -> list[int]:
+    def add(self, turn: TurnMessages, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn; return their numbers once they are durable.
 
         The same key again stores nothing and returns the same numbers. The result of `parse_reply`
@@ -211,13 +205,8 @@ class Chat:
         self,
         recipe: Recipe,
         *,
-        model: str | Model,
-        format: str | None = None,
-        tools: Sequence[Tool | Opaque] | None = None,
-        now: datetime | None = None,
-        budget: int | None = None,
-        memories: MemorySource | None = None,
         at: int | None = None,
+        **options: Unpack[BuildOptions],
     ) -> Context:
         """Build the best valid request within the budget, with its receipt.
 
@@ -233,18 +222,7 @@ class Chat:
 
         if at is not None:
             require_number(at)
-        return build(
-            self.state,
-            self.id,
-            recipe,
-            model=model,
-            format=format,
-            tools=tools,
-            now=now or datetime.now(UTC),
-            budget=budget,
-            memories=memories,
-            at=at,
-        )
+        return build(self.state, self.id, recipe, at=at, **timed(options))
 
     # --- episodes ----------------------------------------------------------------------------
 
@@ -293,13 +271,8 @@ class Chat:
         self,
         recipe: Recipe,
         *,
-        model: str | Model,
         summariser: Summariser | None = None,
-        format: str | None = None,
-        tools: Sequence[Tool | Opaque] | None = None,
-        now: datetime | None = None,
-        budget: int | None = None,
-        memories: MemorySource | None = None,
+        **options: Unpack[BuildOptions],
     ) -> Summary | None:
         """Write the summary that the next context of this recipe would lack, and store it.
 
@@ -312,28 +285,13 @@ class Chat:
         """
         from contextwright.store.contexts.build import build
 
-        summarise = summary_of(recipe)
-        if summariser is not None:
-            if summarise.is_digest:
-                hint = "Summarise(model=…): a summary is known by who wrote it"
-                raise UsageError("the recipe names no model for its summaries", hint=hint)
-            summarise = msgspec.structs.replace(summarise, summariser=summariser)
-        looking = Looking()
-        build(
-            self.state,
-            self.id,
-            msgspec.structs.replace(recipe, summary=summarise),
-            model=model,
-            format=format,
-            tools=tools,
-            now=now or datetime.now(UTC),
-            budget=budget,
-            memories=memories,
-            summaries=looking,
-        )
-        if not looking.last:
+        policy = summary_policy(recipe, summariser)
+        probe = SummaryProbe()
+        recipe = msgspec.structs.replace(recipe, summary=policy)
+        build(self.state, self.id, recipe, summaries=probe, **timed(options))
+        if not probe.last:
             return None
-        return StoreSummarySource(self.state, self.id, summarise).whole(looking.last, looking.kept)
+        return StoreSummarySource(self.state, self.id, policy).whole(probe.last, probe.kept)
 
     def summaries(self) -> list[StoredSummary]:
         """Return the stored summaries, ordered by how they were made and the last message."""
@@ -347,7 +305,7 @@ class Chat:
         A recipe that makes its summaries without a model makes it again: leave `summary` out of
         the recipe instead.
         """
-        name = summary_of(recipe).name
+        name = summary_policy(recipe).name
 
         def work(connection: Connection) -> Summary | None:
             return summaries.undo(connection, self._head(connection)[0].number, name)
@@ -381,31 +339,31 @@ class Chat:
         return work
 
 
-def summary_of(recipe: Recipe) -> SummaryPolicy:
-    """Return the summary policy of a recipe.
+def timed(options: BuildOptions) -> BuildOptions:
+    """Return options in which `now` is the time of this call, unless it was given."""
+    return {**options, "now": options.get("now") or datetime.now(UTC)}
+
+
+def summary_policy(recipe: Recipe, summariser: Summariser | None = None) -> SummaryPolicy:
+    """Return the summary policy of a recipe, with another summariser if one is given.
 
     Raises:
-        UsageError: it has none.
+        UsageError: the recipe has none, or one without a model for the summariser.
     """
-    if recipe.summary is None:
-        hint = "Recipe(summary=Summarise(…)), in a file summary = true"
-        raise UsageError("the recipe tells no summaries", hint=hint)
-    return recipe.summary
+    policy = recipe.summary
+    if policy is None:
+        hint = "Recipe(summary=SummaryPolicy(…)), in a file summary = true"
+        raise UsageError("the recipe has no summary policy", hint=hint)
+    if summariser is None:
+        return policy
+    if policy.is_digest:
+        hint = "SummaryPolicy(model=…): stored summaries are found by the model that wrote them"
+        raise UsageError("the recipe names no model for its summaries", hint=hint)
+    return msgspec.structs.replace(policy, summariser=summariser)
 
 
 def require_number(seq: object) -> None:
     """Refuse a value that is not the number of a message."""
     if type(seq) is not int:
-        raise UsageError(f"{shown(seq)} is no message's number", hint="add gives the numbers")
-
-
-def messages_of(said: Said) -> tuple[Message, ...]:
-    """Return the messages of a turn as a tuple."""
-    if isinstance(said, Message):
-        return (said,)
-    messages = tuple(said.messages if isinstance(said, Conversation) else said)
-    for index, message in enumerate(messages):
-        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
-            hint = "user(), assistant() … make messages, parse() and parse_reply() read them"
-            raise UsageError(f"messages[{index}] is {shown(message)}, not a Message", hint=hint)
-    return messages
+        hint = "add returns the numbers of the messages"
+        raise UsageError(f"{shown(seq)} is not the number of a message", hint=hint)

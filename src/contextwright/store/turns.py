@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from contextwright.errors import ContextwrightError, UsageError
+from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.records import Turn
 from contextwright.store.rows import turns
 from contextwright.store.rows.validation import bodies_of, require_name
 from contextwright.store.state import State
 
-__all__ = ["add_work", "add_work_or_error"]
+__all__ = ["TurnMessages", "add_work", "add_work_or_error", "messages_of"]
+
+TurnMessages: TypeAlias = Message | Conversation | Iterable[Message]
+"""Anything that can be added to a conversation as one turn."""
+
+
+def messages_of(turn: TurnMessages) -> tuple[Message, ...]:
+    """Return the messages of a turn as a tuple."""
+    return as_conversation(turn.messages if isinstance(turn, Conversation) else turn).messages
 
 
 def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:

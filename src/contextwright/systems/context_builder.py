@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import msgspec
 
 from contextwright.context.context import Context
-from contextwright.context.priced_history import PricedHistory
+from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find
 from contextwright.errors import UsageError

@@ -405,7 +405,7 @@ def test_the_same_words_for_an_event_loop(tmp_path: Path) -> None:
 
 def test_wrong_calls(file: Store) -> None:
     chat = filled(file)
-    with pytest.raises(cw.UsageError, match="the recipe tells no summaries"):
+    with pytest.raises(cw.UsageError, match="the recipe has no summary policy"):
         chat.summarise(cw.Recipe(), model=MODEL)
     with pytest.raises(cw.UsageError, match="names no model for its summaries"):
         chat.summarise(DIGEST, model=MODEL, summariser=Writer())

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from typing import Unpack
 
 import msgspec
 
 from contextwright.context.build import build as build_context
 from contextwright.context.context import Context
-from contextwright.context.priced_history import PricedHistory
+from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.options import BuildOptions
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import NotFound, shown
 from contextwright.messages.changes import Change
-from contextwright.messages.message import Tool
-from contextwright.messages.parts import Opaque
 from contextwright.models import Model, as_model
-from contextwright.recall.memories import MemorySource
 from contextwright.sections.memory import RECENT
 from contextwright.store.contexts.builds import Loaded
 from contextwright.store.contexts.loader import EVERYTHING, Needs, grow, load
@@ -44,14 +41,9 @@ def build(
     id: str,
     recipe: RecipeData,
     *,
-    model: str | Model,
-    format: str | None = None,
-    tools: Sequence[Tool | Opaque] | None = None,
-    now: datetime | None = None,
-    budget: int | None = None,
-    memories: MemorySource | None = None,
     at: int | None = None,
     summaries: SummarySource | None = None,
+    **options: Unpack[BuildOptions],
 ) -> Context:
     """The context of a conversation, or with `at` that of an earlier moment.
 
@@ -59,26 +51,19 @@ def build(
     out to be in the window, and when a summary was written. What is loaded and what is left out of
     recall only grows, and a summary is written once: so it ends.
     """
-    facts = as_model(model)
-    needs = needs_of(recipe, facts, budget)
-    loaded = take(state, id, recipe, facts, format or facts.format, needs, at)
+    facts = options["model"] = as_model(options["model"])
+    format = options.get("format") or facts.format
+    needs = needs_of(recipe, facts, options.get("budget"))
+    loaded = take(state, id, recipe, facts, format, needs, at)
     own = StoreMemorySource(state, id, last=max(len(loaded.log) - RECENT, 0))
     stored: StoreSummarySource | None = None
     if recipe.summary is not None and summaries is None:
         summaries = stored = StoreSummarySource(state, id, recipe.summary)
+    if options.get("memories") is None:
+        options["memories"] = own
     while True:
         try:
-            context = build_context(
-                loaded.history,
-                recipe,
-                model=facts,
-                format=format,
-                tools=tools,
-                now=now,
-                budget=budget,
-                memories=own if memories is None else memories,
-                summaries=summaries,
-            )
+            context = build_context(loaded.history, recipe, summaries=summaries, **options)
         except Unloaded:
             loaded = further(state, loaded)
             continue

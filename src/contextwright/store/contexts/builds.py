@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.context.meter import TokenMeter
-from contextwright.context.priced_history import PricedHistory
+from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.models import Model
 from contextwright.store.contexts.loader import Needs
 from contextwright.store.rows.conversations import Head

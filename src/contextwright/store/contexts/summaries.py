@@ -24,7 +24,7 @@ from contextwright.summaries.policy import SummaryPolicy
 from contextwright.summaries.summary import Summary, SummaryResult
 from contextwright.summaries.writer import NOBODY, write_summary
 
-__all__ = ["Looking", "StoreSummarySource"]
+__all__ = ["StoreSummarySource", "SummaryProbe"]
 
 TRIES = 3
 """So often a summary is made anew because messages were hidden meanwhile."""
@@ -45,8 +45,8 @@ class Known(Struct, frozen=True):
     """Whether one that reaches further was passed over: its text covers messages that are kept."""
 
 
-class Looking:
-    """Makes no summary: it only sees how far one would reach."""
+class SummaryProbe:
+    """A summary source that makes none, and notes how far one would reach."""
 
     def __init__(self) -> None:
         self.last = 0

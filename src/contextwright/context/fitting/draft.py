@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from contextwright.context.plan import Plan
-from contextwright.context.shorten import cut_to
-from contextwright.context.thinking import strip_thinking
+from contextwright.context.fitting.plan import Plan
+from contextwright.context.fitting.shorten import cut_to
+from contextwright.context.fitting.thinking import strip_thinking
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.context.fitting.thinking import open_turn
 from contextwright.context.recipe import Recipe
-from contextwright.context.thinking import open_turn
 from contextwright.sections import CurrentTime
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import KeepRecent, Stepped, Window

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
-from contextwright.context.meter import TokenMeter
-from contextwright.context.priced_history import OwnSummaries, PricedHistory
+from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.priced_history import OwnSummaries, PricedHistory
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered, foreign_settings

@@ -7,9 +7,9 @@ from itertools import takewhile
 import msgspec
 from msgspec import Struct
 
-from contextwright.context.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
-from contextwright.context.plan import Plan
-from contextwright.context.shorten import longest_text
+from contextwright.context.fitting.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
+from contextwright.context.fitting.plan import Plan
+from contextwright.context.fitting.shorten import longest_text
 from contextwright.formats.base import Rendered
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation

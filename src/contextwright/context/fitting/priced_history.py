@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from contextwright.context.meter import TokenMeter
+from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.thinking import without_thinking
 from contextwright.context.recipe_data import RecipeData
-from contextwright.context.thinking import without_thinking
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model

@@ -1,0 +1,1 @@
+"""What a request holds, made to fit its budget."""
