@@ -513,3 +513,48 @@ def test_the_guide_to_recipes_is_true() -> None:
     listed = guide.split("## Windows")[1].split("## Why")[0]
     kinds = {window.__struct_config__.tag for window in get_args(BuiltIn)}
     assert {*re.findall(r"^\| `([\w-]+)` ", listed, re.MULTILINE)} == {"type", *kinds}
+
+
+# Port 42's agents
+
+AGENTS = {"agents": {"engineer": {"prompt": "You are @ai-engineer."}, "muse": {"prompt": "Sing."}}}
+SESSION = {
+    "id": "s1",
+    "agent": "@ai-engineer",
+    "messages": [{"role": "user", "content": "Hello", "timestamp": "2025-07-20T12:00:00Z"}],
+}
+
+
+def test_build_with_an_agents_instructions(cw: Run, tmp_path: Path) -> None:
+    """Of a session file and of a stored session: the session's own agent, or one that is named."""
+    agents, session = tmp_path / "agents.json", tmp_path / "session.json"
+    agents.write_text(json.dumps(AGENTS))
+    session.write_text(json.dumps(SESSION))
+    store = ("--store", str(tmp_path / "s.db"))
+    assert cw("import", str(session), *store).code == 0
+    options = ("--recipe", "port42", "--agents", str(agents), "--model", "claude-sonnet-5-5")
+    for arguments in ((str(session),), ("s1", *store)):
+        payload = json.loads(cw("build", *arguments, *options).out)
+        assert payload["system"][0]["text"] == "You are @ai-engineer."
+        assert payload["max_tokens"] == 4096
+        outcome = cw("build", *arguments, *options, "--agent", "muse", "--max-output-tokens", "9")
+        payload = json.loads(outcome.out)
+        assert (payload["system"][0]["text"], payload["max_tokens"]) == ("Sing.", 9)
+        assert "loss.setting" not in outcome.err
+        outcome = cw("build", *arguments, *options, "--agent", "@nobody", "--changes")
+        assert "invent.agent" in outcome.err
+        outcome = cw("build", *arguments, *options[:2], *options[4:], "--changes")
+        assert "loss.instructions" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--agent", "muse", "--recipe", "port42"), "name the file with --agents"),
+        (("--agents", "agents.json"), "add --recipe port42"),
+        (("--agents", "missing.json", "--recipe", "port42"), "missing.json"),
+    ],
+)
+def test_agents_that_cannot_be_used(cw: Run, arguments: tuple[str, ...], error: str) -> None:
+    outcome = cw("build", "-", *ARGUMENTS, *arguments, input=CHAT)
+    assert (outcome.code, error in outcome.err) == (2, True)

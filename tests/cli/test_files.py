@@ -149,3 +149,43 @@ def test_explain_and_show_print_json(cw: Run) -> None:
     shown = json.loads(cw("show", "-", "--json", input=CHAT).out)
     again = cw("convert", "-", "--to", "openai-chat", input=shown)
     assert json.loads(again.out) == CHAT
+
+
+# gryag's compact text
+
+COMPACT = "Alice#987654: Як справи, гряг?\ngryag: Не набридай.\n"
+
+
+@pytest.mark.parametrize("named", [("--from", "gryag"), ()], ids=["named", "detected"])
+def test_compact_text_is_read_wherever_a_conversation_is(
+    cw: Run, tmp_path: Path, named: tuple[str, ...]
+) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(COMPACT, "utf-8")
+    outcome = cw("convert", str(file), *named, "--to", "openai-chat")
+    messages = json.loads(outcome.out)["messages"]
+    assert [one["content"] for one in messages] == ["Як справи, гряг?", "Не набридай."]
+    store = ("--store", str(tmp_path / "s.db"))
+    assert cw("import", str(file), *named, *store).code == 0
+    assert "Не набридай." in cw("show", "chat", *store).out
+    outcome = cw("import", "-", *named, "--as", "piped", *store, input=COMPACT.encode())
+    assert outcome.code == 0
+    assert "Як справи, гряг?" in cw("show", "piped", *store).out
+    build = cw("build", str(file), *named, "--model", "gpt-4o")
+    assert json.loads(build.out)["messages"][0]["content"] == "Як справи, гряг?"
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"Just some words.\n", "line 1: unexpected 'Just'"),
+        (b"Alice#9: \xff\n", "line 1: not UTF-8"),
+        (b"Alice#9: " + "ї".encode() * 4_096 + b"\n\xff", "line 2: not UTF-8"),
+    ],
+)
+def test_text_that_is_not_compact(cw: Run, tmp_path: Path, content: bytes, error: str) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_bytes(content)
+    for command in (("convert", str(file), "--to", "gryag"), ("import", str(file), "--dry-run")):
+        outcome = cw(*command)
+        assert (outcome.code, error in outcome.err) == (1, True)

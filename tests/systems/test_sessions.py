@@ -217,7 +217,7 @@ def test_p42_16_a_session_goes_on_by_its_id(tmp_path: Path) -> None:
 
 
 def test_a_session_without_an_id_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(cw.UsageError, match="without an id"):
+    with pytest.raises(cw.UsageError, match="id cannot be None"):
         Sessions(tmp_path).save(cw.Conversation(()), now=NOW)
 
 
@@ -317,3 +317,62 @@ def test_a_reply_is_added_as_it_was_parsed(tmp_path: Path) -> None:
     assert [message.text for message in session.messages] == ["Hi", "Hello."]
     cleared = sessions.cleared(session)
     assert (cleared.id, cleared.messages, cleared.extra) == ("s", (), session.extra)
+
+
+def test_a_message_is_stored_with_the_time_it_was_saved_at(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    talk = sessions.added(sessions.open("s1"), cw.user("Hello"))
+    sessions.save(talk, now=NOW)
+    talk = sessions.added(talk, cw.assistant("Hi"), cw.user("?", sent_at=BEGUN))
+    sessions.save(talk, now=NOW + timedelta(hours=1))
+    found = sessions.find("s1")
+    assert found is not None
+    later = "2025-07-21T10:00:00+00:00"
+    assert [one.sent_at for one in found.messages] == ["2025-07-21T09:00:00+00:00", later, BEGUN]
+
+
+def test_a_cleared_session_stays_cleared(tmp_path: Path) -> None:
+    """A copy that the origin left behind under another name does not bring it back."""
+    written(tmp_path, "session-1-old.json", session(count=4))
+    written(tmp_path, "session-2-new.json", session(count=4, updated_at="2025-07-20T11:00:00Z"))
+    sessions = Sessions(tmp_path)
+    sessions.save(sessions.cleared(sessions.open("s1")), now=NOW)
+    assert names(tmp_path) == ["2025-07-20/session-2-new.json"]
+    again = sessions.open("s1")
+    assert again.messages == ()
+    assert again.extra["port42"]["agent"] == "@ai-engineer"
+
+
+def test_a_fresh_session_leaves_the_old_one_alone(tmp_path: Path) -> None:
+    written(tmp_path, "session-1-old.json", session(count=4, state="completed"))
+    sessions = Sessions(tmp_path)
+    fresh = sessions.cleared(sessions.open("s1"), id="s2")
+    sessions.save(sessions.added(fresh, cw.user("Again")), now=NOW)
+    assert [len((sessions.find(id) or fresh).messages) for id in ("s1", "s2")] == [4, 1]
+    assert fresh.extra["port42"] == {"agent": "@ai-engineer"}
+
+
+@pytest.mark.parametrize("id", ["", "a\0", "a\ud800", 3, None], ids=repr)
+def test_ids_that_no_file_can_hold_are_refused(tmp_path: Path, id: Any) -> None:
+    sessions = Sessions(tmp_path)
+    with pytest.raises(cw.UsageError, match="session's id cannot"):
+        sessions.open(id)
+    with pytest.raises(cw.UsageError, match="session's id cannot"):
+        sessions.save(cw.Conversation((cw.user("x"),), id=id), now=NOW)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("message", ["hi", None, {"role": "user"}, 3], ids=repr)
+def test_only_messages_are_added(tmp_path: Path, message: Any) -> None:
+    with pytest.raises(cw.UsageError):
+        Sessions.added(Sessions(tmp_path).open("s1"), message)
+
+
+def test_an_agent_whose_instructions_are_sent_is_not_lost() -> None:
+    agents = parse_agents({"agents": {"engineer": {"prompt": "You are @ai-engineer."}}})
+    recipe, _ = port42.recipe(agents, "@ai-engineer")
+    talk = cw.parse(session(count=3, state="active", created_at=BEGUN), "port42")
+    context = recipe.build(talk, model="claude-sonnet-5-5")
+    assert [change.code for change in context.changes] == ["loss.envelope"]
+    without = cw.Recipe().build(talk, model="claude-sonnet-5-5")
+    assert "agent" in [change.path for change in without.changes]

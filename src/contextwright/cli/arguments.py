@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from contextwright import formats
-from contextwright.documents.read import read_bytes, read_document
+from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.formats import api
+from contextwright.formats.gryag.compact import compact_text, is_compact
 from contextwright.importers.detection import detect_document
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.times import with_zone
@@ -26,6 +27,7 @@ __all__ = [
     "named_model",
     "parse_document",
     "read_conversation",
+    "read_data",
     "read_text",
     "read_time_option",
 ]
@@ -91,7 +93,14 @@ def read_conversation(file: str, format: str | None) -> Conversation:
     if format is not None:
         formats.find(format)
     with about(file):
-        return parse_document(read_document(file), format)
+        return parse_document(read_data(file, format), format)
+
+
+def read_data(file: str, format: str | None = None) -> Any:
+    """The decoded JSON of a file, or the text of one in gryag's compact form."""
+    data = read_bytes(file)
+    compact = format in (None, "gryag") and is_compact(data, named=format is not None)
+    return compact_text(data) if compact else decode(data)
 
 
 def parse_document(data: Any, format: str | None) -> Conversation:

@@ -258,3 +258,19 @@ class RequestOptions(TargetOptions, frozen=True, kw_only=True):
             help="Tools (JSON list) to use instead of the conversation's own.",
         ),
     ] = None
+    agents: Annotated[
+        str | None,
+        Option(
+            "--agents",
+            metavar="FILE",
+            help="For port42: agents.json with the agents' instructions.",
+        ),
+    ] = None
+    agent: Annotated[
+        str | None,
+        Option(
+            "--agent",
+            metavar="NAME",
+            help="For port42: the agent that answers. Default: the session's own.",
+        ),
+    ] = None

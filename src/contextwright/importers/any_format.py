@@ -11,9 +11,10 @@ import msgspec
 
 from contextwright import formats
 from contextwright.documents.files import Files
-from contextwright.documents.read import LINE_LIMIT
+from contextwright.documents.read import DOCUMENT_LIMIT, LINE_LIMIT, too_large
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
+from contextwright.formats.gryag.compact import MOST_LOOKED_AT, compact_text, is_compact
 from contextwright.importers.base import (
     SOURCE,
     Fields,
@@ -26,7 +27,7 @@ from contextwright.importers.base import (
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 
-__all__ = ["conversations", "importer", "is_lines", "marked", "settings_of"]
+__all__ = ["conversations", "importer", "is_lines", "marked", "read_compact_text", "settings_of"]
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
 KEPT = ("tools", "model", "settings", "reply_tools", "source", "extra")
@@ -37,7 +38,9 @@ def importer(name: str) -> Importer:
     format = formats.find(name)
 
     def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-        for file, line, data in conversations(files):
+        text = read_compact_text(files, files.names[0], named=True) if name == "gryag" else None
+        found = conversations(files) if text is None else [(files.names[0], None, text)]
+        for file, line, data in found:
             try:
                 yield imported(format.parse(data, False), files, file, line)
             except ParseError as error:
@@ -60,6 +63,18 @@ def conversations(files: Files, *, least: int = 2) -> Iterator[tuple[str, int | 
                 yield name, number, data
         else:
             yield name, None, files.document(name)
+
+
+def read_compact_text(files: Files, name: str, *, named: bool = False) -> str | None:
+    """The text of a file in gryag's compact form; None if the file is something else."""
+    with files.open(name) as stream:
+        start = stream.read(MOST_LOOKED_AT)
+        if not is_compact(start, named=named):
+            return None
+        data = start + stream.read(DOCUMENT_LIMIT + 1)
+        if len(data) > DOCUMENT_LIMIT:
+            raise too_large("document", DOCUMENT_LIMIT, line=None)
+        return compact_text(data)
 
 
 def is_lines(files: Files, name: str, *, least: int = 2) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
-from contextwright.importers.any_format import is_lines
+from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
+from contextwright.importers.any_format import is_lines, read_compact_text
 from contextwright.importers.base import NAMES
 from contextwright.importers.slack import DAY
 from contextwright.wire.values import is_list, is_object
@@ -37,6 +38,8 @@ def detect(files: Files) -> str:
     if not candidates:
         raise unsure(files.label, "it holds no JSON")
     file = candidates[0]
+    if read_compact_text(files, file) is not None:
+        return "gryag"
     try:
         found = (
             told_by_lines(files, file) if is_lines(files, file) else told_by_document(files, file)
@@ -48,6 +51,8 @@ def detect(files: Files) -> str:
 
 def detect_document(data: Any) -> str | None:
     """The name of the source of one decoded document; None if its content does not show it."""
+    if isinstance(data, str):
+        return "gryag" if is_compact(data[:MOST_LOOKED_AT].encode("utf-8", "replace")) else None
     if is_list(data):
         return told_by_entries(data[:LOOKED_AT])
     return told_by_fields(data) if is_object(data) else None

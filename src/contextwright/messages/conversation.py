@@ -94,7 +94,11 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
     """Return a conversation from a message, messages or a conversation."""
     if isinstance(value, Conversation):
         return value
-    messages = (value,) if isinstance(value, Message) else tuple(value)
+    if isinstance(value, Message):
+        return Conversation((value,))
+    if not isinstance(value, Iterable):
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
+    messages = tuple(value)
     for index, message in enumerate(messages):
         if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(

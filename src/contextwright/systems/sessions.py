@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,9 +24,9 @@ from contextwright.documents.read import read_document
 from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.formats.api import parse, render
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.conversation import Conversation, as_conversation, replaced
 from contextwright.messages.message import Message
-from contextwright.messages.times import read_time
+from contextwright.messages.times import read_time, with_zone
 from contextwright.text.json import encode_json
 
 __all__ = ["Sessions", "log_lines"]
@@ -38,6 +39,8 @@ AGENT = "@ai-assistant"
 PLACE, INDEX = "sessions", "index.json"
 NEVER = "0001-01-01T00:00:00Z"
 """How Go writes a time that is not known."""
+KEPT = ("agent", "metadata")
+"""What a fresh session takes over from another one."""
 
 
 class Listed(Struct, frozen=True):
@@ -72,8 +75,11 @@ class Sessions:
         """The session with that id to go on with, or a new one.
 
         A session that is found stays with its agent, and is active again.
+
+        Raises:
+            UsageError: no file can hold that id.
         """
-        found = self.find(id)
+        found = self.find(require_id(id))
         if found is None:
             return Conversation((), id=id, source=FORMAT, extra={FORMAT: {"agent": agent}})
         return with_fields(found, state="active") if "state" in fields_of(found) else found
@@ -81,25 +87,39 @@ class Sessions:
     def save(self, session: Conversation, *, now: datetime) -> Path:
         """Write the session to its file, which appears whole or not at all.
 
-        The file has one name for ever, whatever the session's first words become.
+        The file has one name for ever, whatever the session's first words become. A message
+        without a time is written with `now`, and keeps that time when it is saved again.
+
+        Raises:
+            UsageError: no file can hold the session's id, or `now` is not a time.
         """
-        if not session.id:
-            raise UsageError("a session without an id cannot be found again", hint="give it one")
+        id, now = require_id(session.id), require_time(now)
         told = fields_of(session).get("created_at")
         created = read_time(str(told)) or begun(session) or now
         listed = self.listed()
-        known = listed.get(session.id)
+        known = listed.get(id)
+        written = parse(read_document(known.path, limit=LARGEST), FORMAT) if known else None
         stamped = with_fields(
-            session, created_at=told or created.isoformat(), updated_at=now.isoformat()
+            replaced(session, messages=timed(session, written, now)),
+            created_at=told or created.isoformat(),
+            updated_at=now.isoformat(),
         )
         payload = render(stamped, FORMAT).payload
         path = known.path if known else self.free_path(created, slug_of(session))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, msgspec.json.format(encode_json(payload), indent=2))
+        if known and fullness(stamped) < known.fullness:
+            self.remove_copies(id, path)
         if self.folder.name == PLACE:
-            listed[session.id] = listed_as(path, stamped)
+            listed[id] = listed_as(path, stamped)
             self.write_index(index_of(listed.values(), now))
         return path
+
+    def remove_copies(self, id: str, path: Path) -> None:
+        """Remove other files of a session, because a fuller one would bring back what is gone."""
+        for other, session in self.all():
+            if session.id == id and other != path:
+                other.unlink()
 
     def write_index(self, index: dict[str, Any]) -> None:
         """Write the list of sessions; the sessions themselves do not depend on it."""
@@ -157,15 +177,20 @@ class Sessions:
     @staticmethod
     def added(session: Conversation, *messages: Message | Conversation) -> Conversation:
         """The session with more messages: those of a reply too, as `parse_reply` returns it."""
-        more: list[Message] = []
-        for one in messages:
-            more.extend(one.messages if isinstance(one, Conversation) else (one,))
-        return replaced(session, messages=(*session.messages, *more))
+        more = [as_conversation(one).messages for one in messages]
+        return replaced(session, messages=(*session.messages, *chain.from_iterable(more)))
 
     @staticmethod
-    def cleared(session: Conversation) -> Conversation:
-        """The session without its messages: the same id and agent, ready to start again."""
-        return replaced(session, messages=(), changes=())
+    def cleared(session: Conversation, *, id: str | None = None) -> Conversation:
+        """The session without its messages, with the same agent, ready to start again.
+
+        Under its own id, `save` empties its file. Under another `id` it starts fresh, and the
+        file of the old session stays as it is.
+        """
+        fresh = session.id if id is None else require_id(id)
+        kept = {name: fields_of(session)[name] for name in KEPT if name in fields_of(session)}
+        extra = {**session.extra, FORMAT: kept} if id is not None else session.extra
+        return replaced(session, messages=(), changes=(), id=fresh, extra=extra)
 
 
 def log_lines(session: Conversation, context: Context) -> list[str]:
@@ -233,6 +258,37 @@ def slug_of(session: Conversation) -> str:
         name = " ".join(first[:1_000].split()[:3])
     return UNCLEAN.sub("-", name[:1_000].lower()).strip("-")[:LONGEST_SLUG].strip("-") or (
         "conversation"
+    )
+
+
+def require_id(id: Any) -> str:
+    """Refuse an id by which a session could not be found again in its file."""
+    if not isinstance(id, str) or not id:
+        raise UsageError(f"a session's id cannot be {shown(id)}", hint="give it a text")
+    if "\0" in id or any("\ud800" <= letter <= "\udfff" for letter in id):
+        raise UsageError(f"a session's id cannot hold half a character or NUL: {shown(id)}")
+    return id
+
+
+def require_time(now: Any) -> datetime:
+    """Refuse what is not a time; one without a zone is UTC."""
+    if not isinstance(now, datetime):
+        raise UsageError(f"now cannot be {shown(now)}", hint="pass a datetime")
+    return with_zone(now)
+
+
+def timed(
+    session: Conversation, written: Conversation | None, now: datetime
+) -> tuple[Message, ...]:
+    """The messages, each with a time: its own, that of its last saving, or now."""
+    before = written.messages if written else ()
+    times = [one.sent_at if one.sent_at else None for one in before[: len(session.messages)]]
+    times += [None] * (len(session.messages) - len(times))
+    return tuple(
+        message
+        if message.sent_at
+        else msgspec.structs.replace(message, sent_at=time or now.isoformat())
+        for message, time in zip(session.messages, times, strict=True)
     )
 
 

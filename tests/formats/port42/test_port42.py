@@ -393,3 +393,19 @@ def test_base_guidance_may_be_text_or_an_agents_own(shared: Any, own: Any, text:
         {"agents": {"a": {"prompt": "P", "base_guidance": own}}, "base_guidance": shared}
     )
     assert agents.find("a").system_text == text
+
+
+@pytest.mark.parametrize(
+    ("shared", "path"),
+    [
+        (["Handle errors."], "base_guidance"),
+        (3, "base_guidance"),
+        ({"implementation": 3}, "base_guidance.implementation"),
+        ({"tone": "Be kind."}, "base_guidance.tone"),
+    ],
+)
+def test_guidance_that_is_not_used_is_said(shared: Any, path: str) -> None:
+    agents = parse_agents({"agents": {"a": {"prompt": "P"}}, "base_guidance": shared})
+    assert [(one.code, one.path) for one in agents.changes] == [("loss.guidance", path)]
+    own = parse_agents({"agents": {"a": {"prompt": "P", "base_guidance": shared}}})
+    assert [one.path for one in own.changes] == [f"agents.a.{path}"]

@@ -84,6 +84,7 @@ def build(
     cw build lunch --model claude-sonnet-5-5 --budget 8000
     cw build chat.json --model claude-sonnet-5-5 --budget 8000
     cw build thread.json --from aya --recipe aya --model gpt-5.6-sol --receipt
+    cw build session.json --recipe port42 --agents agents.json --model claude-sonnet-5-5
     cw build - --from anthropic --recipe mine.toml --model gpt-5.6-sol --jsonl < logs.jsonl
     """
     task = task_of(request, now)

@@ -7,7 +7,7 @@ import re
 from typing import Annotated, Any
 
 from contextwright import formats
-from contextwright.cli.arguments import about, find_model, format_of, named_model
+from contextwright.cli.arguments import about, find_model, format_of, named_model, read_data
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -19,7 +19,7 @@ from contextwright.cli.options import (
     RequiredModel,
 )
 from contextwright.cli.output import note, numbered, say, say_json
-from contextwright.documents.read import decode, read_bytes, read_document
+from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats import api
 
@@ -53,7 +53,7 @@ def check(
     if format is not None:
         formats.find(format)
     with about(file):
-        data = read_document(file)
+        data = read_data(file, format)
         problems = api.check(data, format or format_of(data), model=facts)
     if as_json:
         say_json(problems)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright import formats
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, format_of, named_model
+from contextwright.cli.arguments import about, format_of, named_model, read_data
 from contextwright.cli.options import (
     AsJson,
     File,
@@ -32,7 +32,7 @@ from contextwright.cli.output import (
     report_changes,
     written,
 )
-from contextwright.documents.read import read_document, read_lines
+from contextwright.documents.read import read_lines
 from contextwright.errors import ContextwrightError, ParseError, Problem
 from contextwright.formats import api
 from contextwright.formats.base import Rendered
@@ -114,7 +114,7 @@ def convert(
     if jsonl:
         return convert_lines(conversion, file, output, listed=changes)
     with about(file):
-        rendered = conversion.run(read_document(file))
+        rendered = conversion.run(read_data(file, source))
     with written(output) as write:
         write(indented(rendered.json))
     report_changes(rendered.changes, listed=changes)
@@ -196,7 +196,7 @@ def fix(
     if format is not None:
         formats.find(format)
     with about(file):
-        data = read_document(file)
+        data = read_data(file, format)
         found = format or format_of(data)
         fixed = api.convert(data, found, found, model=facts)
         errors = [

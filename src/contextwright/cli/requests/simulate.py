@@ -8,7 +8,7 @@ import msgspec
 
 from contextwright import formats
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, find_model, parse_document
+from contextwright.cli.arguments import about, find_model, parse_document, read_data
 from contextwright.cli.options import AsJson, File, InputFormat, Option, TargetOptions
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
 from contextwright.cli.requests.plot import plot as drawing
@@ -16,7 +16,7 @@ from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.context.explain import money
 from contextwright.context.simulate import Row, total
 from contextwright.context.simulate import simulate as replay
-from contextwright.documents.read import read_document, read_lines
+from contextwright.documents.read import read_lines
 from contextwright.errors import ContextwrightError, ParseError, UsageError
 from contextwright.messages.conversation import Conversation
 
@@ -106,7 +106,7 @@ def simulate(
 def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversation], int]:
     """The conversations of a file, and the number of lines that could not be read."""
     if not jsonl:
-        return [parse_document(read_document(file), source)], 0
+        return [parse_document(read_data(file, source), source)], 0
     conversations: list[Conversation] = []
     failed = 0
     for number, data in read_lines(file):

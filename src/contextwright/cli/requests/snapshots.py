@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright import formats
-from contextwright.cli.arguments import about, find_model, is_file, parse_document
+from contextwright.cli.arguments import about, find_model, is_file, parse_document, read_data
 from contextwright.cli.options import RequestOptions, StoreOptions
 from contextwright.cli.output import numbered
 from contextwright.cli.stores import existing_chat
@@ -20,6 +20,7 @@ from contextwright.context.context import Context
 from contextwright.context.recipe import Recipe
 from contextwright.documents.read import read_document
 from contextwright.errors import NotFound, UsageError, shown
+from contextwright.formats.port42.agents import Agents, parse_agents
 from contextwright.formats.tool_lists import parse_tools
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
@@ -28,6 +29,7 @@ from contextwright.messages.parts import Opaque
 from contextwright.models import Model
 from contextwright.store.chat import Chat
 from contextwright.store.records import ConversationInfo
+from contextwright.systems import port42
 
 __all__ = [
     "RequestTask",
@@ -69,7 +71,7 @@ class Source(Struct, frozen=True):
     def read(self) -> Conversation:
         """The conversation of the file."""
         with about(self.name):
-            return parse_document(read_document(self.name), self.format)
+            return parse_document(read_data(self.name, self.format), self.format)
 
     @contextmanager
     def chat(self) -> Generator[Chat]:
@@ -100,6 +102,10 @@ class RequestTask(Struct, frozen=True, kw_only=True):
     """The current time for time sections; None: the time of the newest question."""
     tools: tuple[Tool | Opaque, ...] | None = None
     """Tools instead of the conversation's own."""
+    agents: Agents | None = None
+    """Agents of Port 42, one of which answers."""
+    agent: str | None = None
+    """The agent that answers; None: the conversation's own."""
 
     @classmethod
     def of(cls, options: RequestOptions, now: datetime | None = None) -> RequestTask:
@@ -116,6 +122,8 @@ class RequestTask(Struct, frozen=True, kw_only=True):
                 tools = parse_tools(read_document(options.tools))
         return cls(
             recipe=recipe_of(options.recipe, options.max_output_tokens),
+            agents=agents_of(options),
+            agent=options.agent,
             model=model,
             format=options.format,
             budget=options.budget,
@@ -123,9 +131,28 @@ class RequestTask(Struct, frozen=True, kw_only=True):
             tools=tools,
         )
 
+    def instructed(self, own_agent: object) -> tuple[Recipe, tuple[Change, ...]]:
+        """The recipe with the instructions of the agent that answers, and what had to be changed.
+
+        Raises:
+            UsageError: there are agents, and nobody says which of them answers.
+        """
+        name = own_agent if self.agent is None else self.agent
+        if self.agents is None:
+            return self.recipe, uninstructed(self.recipe, name)
+        if not isinstance(name, str):
+            hint = f"--agent NAME; known: {', '.join(self.agents.agents) or 'none'}"
+            raise UsageError("the conversation names no agent", hint=hint)
+        recipe, changes = port42.recipe(self.agents, name)
+        answer = self.recipe.answer
+        if answer != recipe_files.find("port42").answer:
+            recipe = msgspec.structs.replace(recipe, answer=answer)
+        return recipe, changes
+
     def build(self, conversation: Conversation, now: datetime | None = None) -> Context:
         """The request for a conversation that was read from a file."""
-        return self.recipe.build(
+        recipe, changes = self.instructed(conversation.extra.get("port42", {}).get("agent"))
+        context = recipe.build(
             conversation,
             model=self.model,
             format=self.format,
@@ -133,6 +160,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
             now=now or self.now or question_time(reversed(conversation.messages)),
             budget=self.budget,
         )
+        return msgspec.structs.replace(context, changes=(*changes, *context.changes))
 
     def build_from(
         self, source: Source, at: int | None = None
@@ -144,7 +172,33 @@ class RequestTask(Struct, frozen=True, kw_only=True):
                 return conversation.changes, self.build(conversation)
         with source.chat() as chat:
             recipe, arguments = stored_arguments(self, chat, at=at)
-            return (), chat.context(recipe, **arguments, at=at)
+            return self.instructed(chat.details().agent)[1], chat.context(
+                recipe, **arguments, at=at
+            )
+
+
+def uninstructed(recipe: Recipe, agent: object) -> tuple[Change, ...]:
+    """That an agent answers without its instructions, where the recipe is Port 42's."""
+    if recipe.name != "port42" or not isinstance(agent, str):
+        return ()
+    reason = f"the instructions of {shown(agent)} are not sent; name agents.json with --agents"
+    return (Change("loss.instructions", "agent", reason),)
+
+
+def agents_of(options: RequestOptions) -> Agents | None:
+    """The agents of a call; they belong to Port 42's recipe.
+
+    Raises:
+        UsageError: an agent without agents, or another recipe.
+    """
+    if options.agents is None:
+        if options.agent is not None:
+            raise UsageError("--agent is one of agents.json", hint="name the file with --agents")
+        return None
+    if options.recipe != "port42":
+        raise UsageError("--agents belongs to --recipe port42", hint="add --recipe port42")
+    with about(options.agents):
+        return parse_agents(read_document(options.agents))
 
 
 def recipe_of(name: str, max_output_tokens: int | None) -> Recipe:
@@ -176,9 +230,10 @@ def stored_arguments(
     task: RequestTask, chat: Chat, *, at: int | None = None, now: datetime | None = None
 ) -> tuple[Recipe, dict[str, Any]]:
     """The recipe and the other arguments that `Chat.context` takes for a task."""
-    frame = conversation_frame(chat.details())
-    reply_tools = {**frame.reply_tools, **task.recipe.reply_tools}
-    return msgspec.structs.replace(task.recipe, reply_tools=reply_tools), {
+    details = chat.details()
+    frame, recipe = conversation_frame(details), task.instructed(details.agent)[0]
+    reply_tools = {**frame.reply_tools, **recipe.reply_tools}
+    return msgspec.structs.replace(recipe, reply_tools=reply_tools), {
         "model": task.model,
         "format": task.format,
         "tools": frame.tools if task.tools is None else task.tools,

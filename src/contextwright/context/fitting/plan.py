@@ -67,6 +67,19 @@ class Plan(Struct, frozen=True):
         return render(conversation, self.format, model=self.model, **self.recipe.options)
 
 
+SESSION = "created_at updated_at last_activity state command_generated metadata".split()
+"""What a session file says of itself, and no request needs."""
+
+
+def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:
+    """The fields of the conversation's own format that no request has.
+
+    An agent is its instructions: where the recipe has some, its name is not missed.
+    """
+    known = [*SESSION, "agent"] if recipe.system else SESSION
+    return foreign_settings(conversation, "", {"port42": known})
+
+
 def plan(
     recipe: RecipeData,
     given: Given,
@@ -84,7 +97,7 @@ def plan(
         messages = given.messages if isinstance(given, PricedHistory) else given
         conversation = as_conversation(messages)
         frame = replace(conversation, messages=(), changes=(), source=None, extra={})
-        changes = foreign_settings(conversation, "") if conversation.extra else []
+        changes = unsent(conversation, recipe) if conversation.extra else []
         history = PricedHistory(conversation.messages, TokenMeter(format, model), recipe)
     if recipe.summary is not None and summaries is None:
         summaries = OwnSummaries(recipe.summary, history)

@@ -9,17 +9,48 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from contextwright.errors import ParseError
 from contextwright.formats.reader import Reader
 from contextwright.messages.message import Author, Message, Reply
 from contextwright.messages.parts import Text
 
-__all__ = ["read_compact"]
+__all__ = ["compact_text", "is_compact", "read_compact"]
 
 BOT = "gryag"
 ARROW = " → "
 RESPOND = "[RESPOND]"
 EXCERPT = "[↩"
 LONGEST_NAME = 128
+MOST_LOOKED_AT = 4_096
+"""Bytes that tell whether a file is compact text."""
+
+
+JSON_STARTS = (b"{", b"[", b'"')
+
+
+def is_compact(data: bytes, *, named: bool = False) -> bool:
+    """Whether the beginning of a file is that of the compact form.
+
+    Its first line begins with a speaker. In a file that is `named` so, it may be any text that
+    does not begin as JSON does.
+    """
+    start = data[:MOST_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start or start.startswith(JSON_STARTS):
+        return False
+    first = start.splitlines()[0].decode("utf-8", "replace")
+    return named or split_line(first)[0] is not None
+
+
+def compact_text(data: bytes) -> str:
+    """The text of a file in the compact form.
+
+    Raises:
+        ParseError: it is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ParseError("not UTF-8", line=data.count(b"\n", 0, error.start) + 1) from None
 
 
 class Speaker(Struct, frozen=True):

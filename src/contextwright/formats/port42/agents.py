@@ -20,6 +20,8 @@ from contextwright.text.quoting import one_line
 __all__ = ["Agent", "Agents", "AgentWindow", "parse_agents"]
 
 LONGEST_NAME = 128
+GUIDANCE = ("format_template", "implementation", "base_template")
+"""What base guidance says."""
 PLACE = re.compile(r"\{(name|personality|style|guidance)\}")
 
 
@@ -134,7 +136,7 @@ class Shared:
         self.file = file
         self.guidance = guidance
         self.changes: list[Change] = []
-        self.base = guidance_in(file)
+        self.base = self.guidance_in(file, "")
         self.template = text_in(file, "base_template") or text_in(self.base, "base_template")
         if file.get("guidance_file") and not guidance:
             reason = "its text was not passed; {guidance} stays empty"
@@ -143,6 +145,19 @@ class Shared:
     def object(self, name: str) -> dict[str, Any]:
         value = self.file.get(name)
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+    def guidance_in(self, fields: dict[str, Any], at: str) -> dict[str, Any]:
+        """The base guidance of a file or of an agent; a plain text says how to implement."""
+        value = fields.get("base_guidance")
+        if value is None or isinstance(value, str):
+            return {"implementation": value} if value else {}
+        guidance = cast("dict[str, Any]", value) if isinstance(value, dict) else {"": value}
+        for name, text in guidance.items():
+            if name not in GUIDANCE or not isinstance(text, str):
+                path = f"{at}base_guidance{'.' if name else ''}{name}"
+                known = ", ".join(GUIDANCE)
+                self.changes.append(Change("loss.guidance", path, f"it is not text of: {known}"))
+        return guidance
 
     def agent(self, key: str, fields: dict[str, Any]) -> Agent:
         """One agent with its instructions written out."""
@@ -161,7 +176,8 @@ class Shared:
             model=model,
             temperature=temperature,
         )
-        pieces = self.filled(agent) if self.template else self.prompted(agent, guidance_in(fields))
+        own = self.guidance_in(fields, f"agents.{key}.")
+        pieces = self.filled(agent) if self.template else self.prompted(agent, own)
         text = "\n\n".join(piece for piece in pieces if piece)
         if not text:
             reason = "the agent has no instructions"
@@ -206,14 +222,6 @@ class Shared:
         given: Any = fields.get("temperature_override", model.get("temperature"))
         temperature = float(given) if type(given) in (int, float) else None
         return text_in(model, "id") or key or None, temperature
-
-
-def guidance_in(fields: dict[str, Any]) -> dict[str, Any]:
-    """The base guidance of a file or of an agent; a plain text says how to implement."""
-    value = fields.get("base_guidance")
-    if isinstance(value, str):
-        return {"implementation": value}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def text_in(fields: dict[str, Any], name: str) -> str:
