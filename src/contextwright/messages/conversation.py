@@ -96,7 +96,7 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
         return value
     if isinstance(value, Message):
         return Conversation((value,))
-    if not isinstance(value, Iterable):
+    if not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
     messages = tuple(value)
     for index, message in enumerate(messages):
