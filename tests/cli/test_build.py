@@ -386,12 +386,24 @@ def test_simulate_says_what_could_not_be_sent(cw: Run) -> None:
     assert only_line(err) == "cw: default: 2 refused"
 
 
-def test_simulate_nothing(cw: Run) -> None:
-    code, out, err = cw("simulate", "-", *ARGUMENTS, input={"messages": []})
+@pytest.mark.parametrize(
+    ("arguments", "data", "earlier"),
+    [
+        ([], {"messages": []}, []),
+        (["--jsonl"], b"", []),
+        (["--jsonl"], b"x\n", ["cw: line 1: unexpected 'x' at column 1 (expected a value)"]),
+    ],
+)
+def test_simulate_nothing(
+    cw: Run, arguments: list[str], data: dict[str, Any] | bytes, earlier: list[str]
+) -> None:
+    code, out, err = cw("simulate", "-", *ARGUMENTS, *arguments, input=data)
     assert (code, out) == (1, "")
-    assert only_line(err) == (
-        "cw: standard input: there is no request to replay (a request is everything before a reply)"
-    )
+    assert err.splitlines() == [
+        *earlier,
+        "cw: standard input: there is no request to replay"
+        " (a request is everything before a reply)",
+    ]
 
 
 def test_simulate_draws(cw: Run, tmp_path: Path) -> None:

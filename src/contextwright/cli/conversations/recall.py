@@ -41,6 +41,18 @@ Where = Annotated[
         complete=completion.conversations,
     ),
 ]
+About = Annotated[
+    str | None,
+    Option("--about", metavar="PERSON", help="Messages of this person only: an id or a name."),
+]
+QuestionTime = Annotated[
+    str | None,
+    Option(
+        "--now",
+        metavar="TIME",
+        help="Time of the question (ISO 8601), for words like “last week”. Default: now.",
+    ),
+]
 
 
 # --- recall --------------------------------------------------------------------------------------
@@ -50,10 +62,7 @@ def recall(
     query: Query,
     where: StoreOptions,
     conversation: Where = None,
-    about: Annotated[
-        str | None,
-        Option("--about", metavar="PERSON", help="Messages of this person only: an id or a name."),
-    ] = None,
+    about: About = None,
     budget: Annotated[
         int, Option("--budget", "-b", min=1, metavar="N", help="Token budget of all lines.")
     ] = 2_000,
@@ -65,14 +74,7 @@ def recall(
         float, Option("--min-score", min=0.0, max=1.0, metavar="P", help="Minimum score, 0 to 1.")
     ] = 0.0,
     model: ModelName = None,
-    now: Annotated[
-        str | None,
-        Option(
-            "--now",
-            metavar="TIME",
-            help="Time of the question (ISO 8601), for words like “last week”. Default: now.",
-        ),
-    ] = None,
+    now: QuestionTime = None,
     explain: Annotated[
         bool, Option("--explain", help="Print a table of scores and reasons instead.")
     ] = False,
@@ -114,6 +116,11 @@ def recall(
         say_json(recall_fields(found, name))
     elif found.items:
         say(explained(found, name) if explain else found.text)
+    return report(found)
+
+
+def report(found: RecallResult) -> int:
+    """Note what is missing from a result; return the exit code."""
     if found.trouble:
         note(f"cw: by words only: {found.trouble}")
     if not found.items:

@@ -19,6 +19,7 @@ from contextwright.cli.options import (
     ModelName,
     ModelsFile,
     Option,
+    OptionGroup,
     Output,
     PayloadFormat,
 )
@@ -45,6 +46,35 @@ __all__ = ["convert", "fix"]
 # --- convert -------------------------------------------------------------------------------------
 
 
+class RenderOptions(OptionGroup, frozen=True, kw_only=True):
+    """How the history is written: the fields of `Options`."""
+
+    repair: Annotated[
+        bool, Option("--repair/--no-repair", help="Make the history legal for the target.")
+    ] = True
+    speaker_prefix: Annotated[
+        bool | None,
+        Option(
+            "--speaker-prefix/--no-speaker-prefix",
+            help="Write names before texts. Default: if several people speak.",
+        ),
+    ] = None
+    thinking: Annotated[
+        Literal["keep", "drop", "text"],
+        Option("--thinking", help="Keep thinking where allowed, drop it, or make it text."),
+    ] = "keep"
+    include_results: Annotated[
+        bool, Option("--include-results", help="For aya: keep tool results.")
+    ] = False
+    turn_rule: Annotated[
+        Literal["speaker", "exchange", "user"] | None,
+        Option("--turn-rule", help="For aya: number the turns again by this rule."),
+    ] = None
+    legacy_meta: Annotated[
+        bool, Option("--legacy-meta", help="For gryag: write the old [meta] parts.")
+    ] = False
+
+
 def convert(
     file: File,
     target: Annotated[
@@ -66,30 +96,8 @@ def convert(
     ] = False,
     changes: ListChanges = False,
     strict: Annotated[bool, Option("--strict", help="Fail if the input needs repair.")] = False,
-    repair: Annotated[
-        bool, Option("--repair/--no-repair", help="Make the history legal for the target.")
-    ] = True,
-    speaker_prefix: Annotated[
-        bool | None,
-        Option(
-            "--speaker-prefix/--no-speaker-prefix",
-            help="Write names before texts. Default: if several people speak.",
-        ),
-    ] = None,
-    thinking: Annotated[
-        Literal["keep", "drop", "text"],
-        Option("--thinking", help="Keep thinking where allowed, drop it, or make it text."),
-    ] = "keep",
-    include_results: Annotated[
-        bool, Option("--include-results", help="For aya: keep tool results.")
-    ] = False,
-    turn_rule: Annotated[
-        Literal["speaker", "exchange", "user"] | None,
-        Option("--turn-rule", help="For aya: number the turns again by this rule."),
-    ] = None,
-    legacy_meta: Annotated[
-        bool, Option("--legacy-meta", help="For gryag: write the old [meta] parts.")
-    ] = False,
+    *,
+    rendering: RenderOptions,
 ) -> int:
     """Convert a conversation to another format.
 
@@ -101,15 +109,7 @@ def convert(
     cw convert - --from aya --to gemini --changes < thread.json
     zcat logs.gz | cw convert - --from anthropic --to openai-chat --jsonl > out.jsonl
     """
-    options: dict[str, Any] = {
-        "repair": repair,
-        "speaker_prefix": speaker_prefix,
-        "thinking": thinking,
-        "include_results": include_results,
-        "turn_rule": turn_rule,
-        "legacy_meta": legacy_meta,
-    }
-    conversion = Conversion(source, target, named_model(model, models), strict, options)
+    conversion = Conversion(source, target, named_model(model, models), strict, rendering)
     conversion.require_formats()
     if jsonl:
         return convert_lines(conversion, file, output, listed=changes)
@@ -129,13 +129,14 @@ class Conversion(Struct, frozen=True):
     target: str
     model: Model | None
     strict: bool
-    options: dict[str, Any]
+    rendering: RenderOptions
 
     def run(self, data: Any) -> Rendered:
         """Convert one decoded conversation."""
         source = self.source or format_of(data)
+        options = msgspec.structs.asdict(self.rendering)
         return api.convert(
-            data, source, self.target, model=self.model, strict=self.strict, **self.options
+            data, source, self.target, model=self.model, strict=self.strict, **options
         )
 
     def require_formats(self) -> None:

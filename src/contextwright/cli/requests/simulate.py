@@ -14,29 +14,43 @@ from contextwright.cli.output import note, numbered, progress, say, say_json, ta
 from contextwright.cli.requests.plot import plot as drawing
 from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.context.explain import money
+from contextwright.context.recipe import Recipe
 from contextwright.context.simulate import Row, total
 from contextwright.context.simulate import simulate as replay
 from contextwright.documents.read import read_lines
 from contextwright.errors import ContextwrightError, ParseError, UsageError
 from contextwright.messages.conversation import Conversation
+from contextwright.models import Model
 
 __all__ = ["simulate"]
+
+RecipeNames = Annotated[
+    list[str] | None,
+    Option(
+        "--recipe",
+        "-r",
+        metavar="NAME|FILE",
+        help="Recipe name or file. Repeat it to compare recipes. Default: default.",
+        complete=completion.recipes,
+    ),
+]
+MinCached = Annotated[
+    float | None,
+    Option(
+        "--min-cached",
+        min=0,
+        max=100,
+        metavar="PERCENT",
+        help="Exit with 1 if less of all tokens is in the previous request's prefix.",
+    ),
+]
 
 
 def simulate(
     file: File,
     target: TargetOptions,
     source: InputFormat = None,
-    recipe: Annotated[
-        list[str] | None,
-        Option(
-            "--recipe",
-            "-r",
-            metavar="NAME|FILE",
-            help="Recipe name or file. Repeat it to compare recipes. Default: default.",
-            complete=completion.recipes,
-        ),
-    ] = None,
+    recipe: RecipeNames = None,
     jsonl: Annotated[
         bool, Option("--jsonl", help="Read one conversation per line and add them up.")
     ] = False,
@@ -44,16 +58,7 @@ def simulate(
         str | None,
         Option("--plot", metavar="FILE.svg", help="Draw the tokens of every request."),
     ] = None,
-    min_cached: Annotated[
-        float | None,
-        Option(
-            "--min-cached",
-            min=0,
-            max=100,
-            metavar="PERCENT",
-            help="Exit with 1 if less of all tokens is in the previous request's prefix.",
-        ),
-    ] = None,
+    min_cached: MinCached = None,
     as_json: AsJson = False,
 ) -> int:
     """Replay a recorded conversation and price it.
@@ -76,10 +81,26 @@ def simulate(
         raise UsageError("a plot is an SVG file", hint="--plot out.svg")
     with about(file):
         conversations, failed = read(file, source, jsonl=jsonl)
+    rows = replay_all(conversations, recipes, model, target)
+    if not any(row.requests or row.refused for row in rows):
+        raise ContextwrightError(
+            f"{'standard input' if file == '-' else file}: there is no request to replay",
+            hint="a request is everything before a reply",
+        )
+    show(rows, as_json=as_json)
+    if plot is not None:
+        with written(plot) as write:
+            write(drawing(rows, model=model, budget=target.budget).encode())
+    return verdict(rows, failed, min_cached)
+
+
+def replay_all(
+    conversations: list[Conversation], recipes: list[Recipe], model: Model, target: TargetOptions
+) -> list[Row]:
+    """Replay every conversation; return one row per recipe, none if nothing was replayed."""
     played: list[list[Row]] = []
     for number, conversation in enumerate(conversations, 1):
-        title = f"conversation {number} of {len(conversations)}" if jsonl else "requests"
-        with progress(title) as moved:
+        with progress(f"conversation {number} of {len(conversations)}") as moved:
             played.append(
                 replay(
                     conversation,
@@ -90,17 +111,7 @@ def simulate(
                     progress=moved,
                 )
             )
-    rows = [total([found[place] for found in played]) for place in range(len(recipes))]
-    if not rows or not any(row.requests or row.refused for row in rows):
-        raise ContextwrightError(
-            f"{'standard input' if file == '-' else file}: there is no request to replay",
-            hint="a request is everything before a reply",
-        )
-    show(rows, as_json=as_json)
-    if plot is not None:
-        with written(plot) as write:
-            write(drawing(rows, model=model, budget=target.budget).encode())
-    return verdict(rows, failed, min_cached)
+    return [total(rows) for rows in zip(*played, strict=True)]
 
 
 def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversation], int]:
@@ -116,7 +127,8 @@ def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversati
             conversations.append(parse_document(data, source))
         except ContextwrightError as error:
             failed += 1
-            note(f"cw: line {number}: {error}")
+            where = "" if error is data else f"line {number}: "  # it names its line
+            note(f"cw: {where}{error}")
     return conversations, failed
 
 
