@@ -51,8 +51,8 @@ def test_a_store_is_brought_up_to_date(place: str) -> None:
         cw.Store(place)
 
 
-def test_lengths_are_worked_out_for_an_older_store(bare_place: str) -> None:
-    """Version 3 kept no lengths; a fork goes on from the length its parent had."""
+def test_an_older_store_is_filled(bare_place: str) -> None:
+    """Version 3 kept no lengths or digests; a fork goes on from the length its parent had."""
     said = [cw.user("one"), cw.assistant("two, at some length"), cw.user("три")]
     forked = [cw.assistant("another end")]
     engine = engine_of(bare_place, STEPS[:3])

@@ -151,7 +151,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
         number, after = known.number, known.last
         make_room(connection, entry, number)
     for rows in pages(source, MESSAGES, entry.number, after, entry.last):
-        insert(connection, "messages", "seq, joins, kind, body, length", number, rows)
+        insert(connection, "messages", "seq, joins, kind, body, length, digest", number, rows)
     for rows in pages(source, TURNS, entry.number, after, entry.last):
         insert(connection, "turns", "first, count, key", number, rows)
     insert(connection, "marks", "seq, visibility, pinned", number, marks)
@@ -250,8 +250,8 @@ def damaged_in(target: Engine, entry: Entry) -> list[str]:
     return [
         f"{named(entry)}: {damage}"
         for rows in pages(target, MESSAGES, there.number, there.before, entry.last)
-        for seq, _, _, body, _ in rows
-        if STAND_IN in body and (damage := damage_of(read_message(body), seq))
+        for seq, _, _, body, _, digest in rows
+        if STAND_IN in body and (damage := damage_of(read_message(body, digest), seq))
     ]
 
 

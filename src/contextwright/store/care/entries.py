@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from contextwright.errors import shown
 from contextwright.store.engines.base import Connection, Engine, Row
+from contextwright.store.engines.digests import digest_of
 from contextwright.store.rows.damage import is_damaged, stand_in_body
 
 __all__ = [
@@ -34,7 +35,7 @@ LEFT JOIN conversations p ON p.number = c.parent"""
 ALL = f"{ENTRIES} ORDER BY c.number"
 NAMED = f"{ENTRIES} WHERE c.tenant = ? AND c.id = ?"
 MESSAGES = """
-SELECT seq, joins, kind, body, length FROM messages
+SELECT seq, joins, kind, body, length, digest FROM messages
 WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 500"""
 TURNS = """
 SELECT first, count, key FROM turns
@@ -96,10 +97,11 @@ def pages(
 
 def with_stand_in(row: Row) -> Row:
     """Return the row of a message, with a stand-in for a body that is damaged."""
-    seq, joins, kind, body, length = row
-    if is_damaged(body):
-        return seq, None, None, stand_in_body(body), length
-    return seq, joins, kind, body if isinstance(body, str) else bytes(body).decode(), length
+    seq, joins, kind, body, length, digest = row
+    if is_damaged(body, digest):
+        body = stand_in_body(body)
+        return seq, None, None, body, length, digest_of(body)
+    return seq, joins, kind, body if isinstance(body, str) else body.decode(), length, digest
 
 
 def whole_of(engine: Engine, entry: Entry, last: int) -> bytes:

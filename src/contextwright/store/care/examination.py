@@ -16,12 +16,13 @@ from contextwright.errors import shown
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall
 from contextwright.store.engines.base import Connection
+from contextwright.store.engines.digests import digest_of
 from contextwright.store.recall import vectors
 from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import conversations
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows import open_calls as calls
-from contextwright.store.rows.damage import damage_of, stand_in_body
+from contextwright.store.rows.damage import damage_of, decoded, stand_in_body
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.turns import marks_of
 from contextwright.store.rows.validation import decode_message
@@ -59,11 +60,12 @@ WHERE m.conversation = ? AND m.joins IS NOT NULL AND (
         SELECT 1 FROM messages o WHERE o.conversation = m.conversation AND o.seq = m.joins)))
 LIMIT 20"""
 OWN = """
-SELECT seq, kind, body FROM messages
+SELECT seq, kind, body, digest FROM messages
 WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500"""
 WAITING = "SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"
 SET_ASIDE = """
-UPDATE messages SET body = ?, kind = NULL, joins = NULL WHERE conversation = ? AND seq = ?"""
+UPDATE messages SET body = ?, digest = ?, kind = NULL, joins = NULL
+WHERE conversation = ? AND seq = ?"""
 KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
 DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
 
@@ -232,13 +234,11 @@ class Examination:
         while page := self.connection.rows(OWN, number, after):
             after = page[-1][0]
             self.messages += len(page)
-            for seq, kind, body in page:
+            for seq, kind, body, digest in page:
                 message = decoded(body)
-                if message is None:
+                if message is None or digest_of(body) != digest:
                     self._is_readable = False
-                    rows = ((stand_in_body(body), number, seq),)
-                    cure = Cure(SET_ASIDE, rows, "it is set aside as a deleted message")
-                    yield self.found("body", f"message {seq} cannot be read", cure)
+                    yield self._damaged(seq, body, message)
                     continue
                 if kind != kind_of(message):
                     yield self.found("kind", f"message {seq} is noted as of another kind")
@@ -250,6 +250,14 @@ class Examination:
             cure = Cure(sql, tuple(unmarked), "they are marked as they say")
             problem = f"{len(unmarked):,} hidden or pinned messages have no mark"
             yield self.found("marks", problem, cure)
+
+    def _damaged(self, seq: int, body: str, message: Message | None) -> Finding:
+        """A message that changed on its disk."""
+        aside = stand_in_body(body)
+        rows = ((aside, digest_of(aside), self.patient.number, seq),)
+        cure = Cure(SET_ASIDE, rows, "it is set aside as a deleted message")
+        is_so = "cannot be read" if message is None else "is not as it was stored"
+        return self.found("body", f"message {seq} {is_so}", cure)
 
     # --- open calls ----------------------------------------------------------------------------
 
@@ -289,7 +297,7 @@ class Examination:
         after = self.patient.before
         while page := self.connection.rows(OWN, self.patient.number, after):
             after = page[-1][0]
-            for seq, _, body in page:
+            for seq, _, body, _ in page:
                 message = decode_message(body)
                 if message.calls or message.results:
                     yield seq, message
@@ -303,11 +311,3 @@ class Examination:
             rows = ((number, fault.embedder, fault.first),)
             cure = Cure(vectors.REMOVE, rows, "they are gone, and made anew when they are needed")
             yield self.found("vectors", fault.problem, cure)
-
-
-def decoded(body: str) -> Message | None:
-    """A message; None if nobody can read it."""
-    try:
-        return decode_message(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None

@@ -14,7 +14,8 @@ __all__ = ["length_findings"]
 
 PAGE = 500
 ROWS = """
-SELECT seq, body, length FROM messages WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+SELECT seq, body, digest, length FROM messages
+WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
 HEAD = "SELECT length FROM heads WHERE conversation = ?"
 SET = "UPDATE messages SET length = ? WHERE conversation = ? AND seq = ?"
 SET_HEAD = "UPDATE heads SET length = ? WHERE conversation = ?"
@@ -31,8 +32,8 @@ def length_findings(examined: Examination) -> Iterator[Finding]:
     length = length_until(connection, patient.parent, seq) if patient.parent else 0
     wrong: list[tuple[int, int, int]] = []
     while rows := connection.rows(ROWS, number, seq, PAGE):
-        for following, body, stored in rows:
-            message = read_message(body)
+        for following, body, digest, stored in rows:
+            message = read_message(body, digest)
             is_known = following == seq + 1 and STAND_IN not in message.meta
             length = length + length_of(message) if is_known else stored
             seq = following

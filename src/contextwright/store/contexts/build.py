@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Unpack
 
 import msgspec
@@ -21,9 +23,10 @@ from contextwright.store.contexts.summaries import StoreSummarySource
 from contextwright.store.engines.base import Connection
 from contextwright.store.recall.source import StoreMemorySource
 from contextwright.store.rows import conversations
+from contextwright.store.rows.damage import damage_of
 from contextwright.store.state import State
 from contextwright.summaries.summary import SummarySource
-from contextwright.windows.log import Unloaded
+from contextwright.windows.log import Log, Unloaded
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["build"]
@@ -75,7 +78,7 @@ def build(
         if at is None:
             state.builds.keep((state.tenant, id), loaded)
             state.builds.note_included((state.tenant, id), own.told)
-        return with_trouble(context, own.trouble)
+        return with_losses(context, [*trouble_of(own), *damage_in(loaded.log, decisions.cut)])
 
 
 def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:
@@ -143,9 +146,21 @@ def further(state: State, loaded: Loaded) -> Loaded:
     return replace(loaded, needs=needs)
 
 
-def with_trouble(context: Context, trouble: str) -> Context:
-    """A context that says why less was recalled than could be."""
-    if not trouble:
-        return context
-    change = Change("loss.meaning", "memories", f"recalled by words alone: {trouble}")
-    return replace(context, changes=(*context.changes, change))
+def trouble_of(source: StoreMemorySource) -> Iterator[Change]:
+    """Say why less was recalled than could be."""
+    if source.trouble:
+        reason = f"recalled by words alone: {source.trouble}"
+        yield Change("loss.meaning", "memories", reason)
+
+
+def damage_in(log: Log, cut: int) -> Iterator[Change]:
+    """Name the damaged messages behind the cut, which are left out."""
+    for index in log.hidden[bisect_left(log.hidden, max(cut, log.start)) :]:
+        damage = damage_of(log[index], index + 1)
+        if damage:
+            yield Change("loss.damaged", f"messages[{index}]", f"{damage}; left out")
+
+
+def with_losses(context: Context, losses: Sequence[Change]) -> Context:
+    """A context that also says what the store could not give."""
+    return replace(context, changes=(*context.changes, *losses)) if losses else context

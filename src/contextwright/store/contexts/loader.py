@@ -22,7 +22,7 @@ CHUNK = 64
 EVERYTHING = 1 << 60
 
 ROWS = """
-SELECT seq, joins, length, body FROM messages
+SELECT seq, joins, length, body, digest FROM messages
 WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
 LENGTH = "SELECT seq, length FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ?"
 OF_KIND = """
@@ -128,8 +128,9 @@ class Rows:
         """Read messages, both ends included."""
         connection, head = self._connection, self._head
         marks = reading.marks_between(connection, head, first, last)
-        for seq, joins, length, body in reading.rows_between(connection, head, ROWS, first, last):
-            message = read_message(body)
+        for row in reading.rows_between(connection, head, ROWS, first, last):
+            seq, joins, length, body, digest = row
+            message = read_message(body, digest)
             if seq in marks:
                 message = reading.marked(message, *marks[seq])
             self._rows[seq] = joins, length, message

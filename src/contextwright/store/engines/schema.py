@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from contextwright.errors import UnknownSchema
 from contextwright.store.engines.base import Connection
+from contextwright.store.engines.digests import fill_digests
 from contextwright.store.engines.lengths import fill_lengths
 
 __all__ = ["STEPS", "Step", "steps_after"]
@@ -333,9 +334,14 @@ DROP TABLE totals;
 DROP TABLE meters;
 """
 
+# A digest of each body: a bit that flips on a disk is found, also where the text can still be read.
+SQLITE_5 = "ALTER TABLE messages ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
+POSTGRES_5 = "ALTER TABLE messages ADD COLUMN digest bigint NOT NULL DEFAULT 0;"
+
 STEPS: tuple[Step, ...] = (
     Step(SQLITE_1, POSTGRES_1),
     Step(SQLITE_2, POSTGRES_2),
     Step(SQLITE_3, POSTGRES_3),
     Step(SQLITE_4, POSTGRES_4, fill_lengths),
+    Step(SQLITE_5, POSTGRES_5, fill_digests),
 )

@@ -56,7 +56,7 @@ AT_ONCE = 64
 """Messages that are read together."""
 
 BODIES = f"""
-SELECT m.seq, m.body, k.visibility, k.pinned FROM messages m
+SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
@@ -273,8 +273,8 @@ def read_visible(
     messages: dict[tuple[str, int], Message] = {}
     for (id, asking, number), seqs in wanted.items():
         padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
-        for seq, body, visibility, pinned in connection.rows(BODIES, asking, number, *padded):
-            message = reading.marked(read_message(body), visibility, pinned)
+        for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
+            message = reading.marked(read_message(body, digest), *mark)
             if message.visibility == "public":
                 messages[id, seq] = message
     return messages

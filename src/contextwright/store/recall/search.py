@@ -54,7 +54,7 @@ Places: TypeAlias = Callable[[str], list[Place]]
 """Where a term is found."""
 
 FOUND = """
-SELECT m.body, k.visibility, k.pinned FROM messages m
+SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq = ?"""
 NAME = "SELECT id FROM conversations WHERE number = ? AND tenant = ?"
@@ -225,7 +225,7 @@ def ranked(terms: Sequence[Term]) -> list[tuple[Place, float]]:
 
 def visible(connection: Connection, asking: int, place: Place) -> Message | None:
     """A message as the asking conversation has it; None if it is hidden or deleted there."""
-    for body, visibility, pinned in connection.rows(FOUND, asking, *place):
-        message = reading.marked(read_message(body), visibility, pinned)
+    for body, digest, visibility, pinned in connection.rows(FOUND, asking, *place):
+        message = reading.marked(read_message(body, digest), visibility, pinned)
         return message if message.visibility == "public" else None
     return None

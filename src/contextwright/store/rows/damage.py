@@ -1,4 +1,6 @@
-"""Damaged messages: a body that cannot be read is replaced by a stand-in, and everything goes on.
+"""Damaged messages: a body that changed on its disk is replaced by a stand-in, and all goes on.
+
+A body is damaged if it does not match its digest, or cannot be read as a message.
 
 The stand-in is a deleted message without parts, so no context, search or recall uses it. It keeps
 the damaged bytes, so that nothing is lost when `cw doctor --repair` stores it.
@@ -9,29 +11,40 @@ from __future__ import annotations
 import msgspec
 
 from contextwright.messages.message import Message
+from contextwright.store.engines.digests import digest_of
 from contextwright.store.rows.validation import decode_message
 
-__all__ = ["STAND_IN", "damage_of", "is_damaged", "read_message", "stand_in", "stand_in_body"]
+__all__ = [
+    "STAND_IN",
+    "damage_of",
+    "decoded",
+    "is_damaged",
+    "read_message",
+    "stand_in",
+    "stand_in_body",
+]
 
 STAND_IN = "contextwright.damaged"
 """The field of `Message.meta` with the damaged bytes, in hexadecimal."""
 
 
-def is_damaged(body: str | bytes) -> bool:
-    """Whether a body cannot be read as a message."""
-    try:
-        decode_message(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return True
-    return False
-
-
-def read_message(body: str | bytes) -> Message:
-    """Return the message of a body; a stand-in if it is damaged."""
+def decoded(body: str | bytes) -> Message | None:
+    """Return the message of a body; None if it cannot be read."""
     try:
         return decode_message(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return stand_in(body)
+        return None
+
+
+def is_damaged(body: str | bytes, digest: int) -> bool:
+    """Whether a body does not match its digest, or cannot be read."""
+    return digest_of(body) != digest or decoded(body) is None
+
+
+def read_message(body: str | bytes, digest: int) -> Message:
+    """Return the message of a body; a stand-in if it is damaged."""
+    message = decoded(body) if digest_of(body) == digest else None
+    return stand_in(body) if message is None else message
 
 
 def stand_in(body: str | bytes) -> Message:
@@ -49,4 +62,4 @@ def damage_of(message: Message, seq: int) -> str:
     """Say that a message is a stand-in; empty if it is not."""
     if STAND_IN not in message.meta:
         return ""
-    return f"message {seq} is damaged and cannot be read"
+    return f"message {seq} is damaged"

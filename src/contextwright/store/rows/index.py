@@ -60,5 +60,5 @@ def read(
     connection: Connection, number: int, first: int, last: int
 ) -> Iterator[tuple[int, Message]]:
     """Messages that were written in a conversation, with their numbers."""
-    for seq, body in connection.rows(reading.BODIES, number, first, last):
-        yield seq, read_message(body)
+    for seq, body, digest in connection.rows(reading.BODIES, number, first, last):
+        yield seq, read_message(body, digest)

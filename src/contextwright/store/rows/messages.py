@@ -12,7 +12,7 @@ from contextwright.store.engines.base import Connection, Engine, Row
 from contextwright.store.records import StoredMessage
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import damage_of, read_message
+from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
 
 __all__ = [
     "BODIES",
@@ -21,7 +21,7 @@ __all__ = [
     "between",
     "bodies_between",
     "each",
-    "each_body",
+    "each_message",
     "marked",
     "marks_between",
     "rows_between",
@@ -34,14 +34,15 @@ PAGE = 128
 """Messages read at once: no view of the store stays open while a caller thinks."""
 
 BETWEEN = """
-SELECT m.seq, m.body, (
+SELECT m.seq, m.body, m.digest, (
     SELECT t.key FROM turns t WHERE t.conversation = m.conversation AND t.first <= m.seq
     ORDER BY t.first DESC LIMIT 1)
 FROM messages m WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
 MARKS = """
 SELECT seq, visibility, pinned FROM marks WHERE conversation = ? AND seq BETWEEN ? AND ?"""
 BODIES = """
-SELECT seq, body FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
+SELECT seq, body, digest FROM messages
+WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
 
 
 def each(
@@ -98,32 +99,36 @@ def rows_between(connection: Connection, head: Head, sql: str, first: int, last:
     return [row for part in reversed(parts) for row in part]
 
 
-def bodies_between(connection: Connection, number: int, first: int, last: int) -> list[str]:
-    """The JSON of a conversation's own messages."""
-    return [row[1] for row in connection.rows(BODIES, number, first, last)]
+def bodies_between(
+    connection: Connection, number: int, first: int, last: int
+) -> list[tuple[str, int]]:
+    """The JSON of a conversation's own messages, with their digests."""
+    return [(body, digest) for _, body, digest in connection.rows(BODIES, number, first, last)]
 
 
-def each_body(connection: Connection, head: Head, last: int) -> Iterator[tuple[int, str]]:
-    """Number and JSON of every message up to one, as they were written."""
+def each_message(connection: Connection, head: Head, last: int) -> Iterator[tuple[int, Message]]:
+    """Number and message of every message up to one, as they were written."""
     for first in range(1, last + 1, PAGE):
         stop = min(first + PAGE - 1, last)
-        for row in rows_between(connection, head, BODIES, first, stop):
-            yield row[0], row[1]
+        for seq, body, digest in rows_between(connection, head, BODIES, first, stop):
+            yield seq, read_message(body, digest)
 
 
 def as_stored(row: Row, mark: Row | None) -> StoredMessage:
     """A row as a value."""
-    seq, body, key = row
-    message = read_message(body)
+    seq, body, digest, key = row
+    message = read_message(body, digest)
     damage = damage_of(message, seq)
-    if mark is not None and not damage:
+    if mark is not None:
         message = marked(message, *mark)
     own_key = None if key is None or key.startswith(OURS) else key
     return StoredMessage(seq, own_key, message, damage)
 
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
-    """A message as it counts now."""
+    """A message as it counts now; what stands for a damaged one stays hidden."""
+    if STAND_IN in message.meta:
+        return message
     return msgspec.structs.replace(
         message,
         visibility=message.visibility if visibility is None else visibility,

@@ -12,6 +12,7 @@ import msgspec
 from contextwright.errors import Conflict, NotFound, shown
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection, Value
+from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows import conversations, index, summaries
@@ -38,7 +39,8 @@ BATCH = 256
 """Messages of an import that are held and written at once."""
 
 INSERT = """
-INSERT INTO messages (conversation, seq, joins, kind, body, length) VALUES (?, ?, ?, ?, ?, ?)"""
+INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?)"""
 MARK = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
@@ -70,11 +72,12 @@ def add(
     first, number = last + 1, head.number
     joins = calls.join(connection, number, first, messages)
     ends = list(accumulate(map(length_of, messages), initial=length))
+    each = zip(messages, joins, bodies, ends[1:], strict=True)
     connection.run_many(
         INSERT,
         [
-            (number, first + place, joins[place], kind_of(message), bodies[place], ends[place + 1])
-            for place, message in enumerate(messages)
+            (number, seq, joined, kind_of(message), body, end, digest_of(body))
+            for seq, (message, joined, body, end) in enumerate(each, first)
         ],
     )
     said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
@@ -100,11 +103,11 @@ def require_same(
 ) -> None:
     """Refuse a key that was used for other messages."""
     stored = reading.bodies_between(connection, number, first, first + count - 1)
-    if stored == list(bodies):
+    if [body for body, _ in stored] == list(bodies):
         return
     # The same messages may be spelled otherwise: fields of an object in another order.
     if len(stored) != len(bodies) or any(
-        read_message(old) != decode_message(new) for old, new in zip(stored, bodies, strict=True)
+        read_message(*old) != decode_message(new) for old, new in zip(stored, bodies, strict=True)
     ):
         raise Conflict(
             f"the key {shown(key)} was used for other messages ({first} to {first + count - 1})",
@@ -172,7 +175,7 @@ def require_known(
     stored = reading.bodies_between(connection, number, first, first + len(batch) - 1)
     for seq, (old, (message, body)) in enumerate(zip(stored, batch, strict=True), first):
         # The same message may be spelled otherwise: fields of an object in another order.
-        if old != body and read_message(old) != message:
+        if old[0] != body and read_message(*old) != message:
             raise Conflict(
                 f"{shown(id)} is in the store with another message {seq}",
                 hint="forget it first, or give the import another name with --as",
@@ -290,6 +293,4 @@ def open_calls_at(
     connection: Connection, head: conversations.Head, at: int
 ) -> list[calls.OpenCall]:
     """The calls that waited for a result when a message was the last: all before it are read."""
-    return calls.unanswered(
-        (seq, read_message(body)) for seq, body in reading.each_body(connection, head, at)
-    )
+    return calls.unanswered(reading.each_message(connection, head, at))

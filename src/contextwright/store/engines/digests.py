@@ -1,0 +1,29 @@
+"""The digest beside each stored message, by which a body that changed on its disk is found."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from contextwright.store.engines.base import Connection
+
+__all__ = ["digest_of", "fill_digests"]
+
+PAGE = 1_000
+BODIES = """
+SELECT conversation, seq, body FROM messages WHERE (conversation, seq) > (?, ?)
+ORDER BY conversation, seq LIMIT ?"""
+SET = "UPDATE messages SET digest = ? WHERE conversation = ? AND seq = ?"
+
+
+def digest_of(body: str | bytes) -> int:
+    """Return the digest of a body: 8 bytes, as a number that both databases can hold."""
+    data = body.encode() if isinstance(body, str) else body
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
+
+
+def fill_digests(connection: Connection) -> None:
+    """Write the digests of all messages; what an older store holds now is taken as it is."""
+    place = (-1, -1)
+    while rows := connection.rows(BODIES, *place, PAGE):
+        connection.run_many(SET, [(digest_of(body), number, seq) for number, seq, body in rows])
+        place = rows[-1][:2]
