@@ -3,6 +3,9 @@
 The loops take the same values as `contextwright.render` and give the same payload for a clean
 history, which the benchmark verifies before it measures. They know nothing about histories that
 are not clean, and write messages alone: tool definitions are left out of what is compared.
+
+The checks look at what breaks most often: roles, words where they must be, calls with arguments
+that can be read, and a result for each. Our `check` looks at every field besides.
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ import msgspec
 
 from contextwright import Conversation, Media, Message, Text, ToolCall, ToolResult
 
-__all__ = ["LOOPS"]
+__all__ = ["CHECKS", "LOOPS"]
 
 encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder().decode
 STAND_IN = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 """Google's documented stand-in for calls that no Gemini model signed; refused without it."""
 
@@ -171,6 +175,103 @@ def gemini_parts(message: Message) -> list[dict[str, Any]]:
             parts.append({"inlineData": {"mimeType": part.mime, "data": part.data}})
     return parts
 
+
+def check_chat(body: dict[str, Any]) -> list[str]:
+    faults: list[str] = []
+    pending: set[str] = set()
+    for index, message in enumerate(body["messages"]):
+        role, content = message.get("role"), message.get("content")
+        if role == "tool":
+            if message.get("tool_call_id") not in pending:
+                faults.append(f"{index}: answers no call")
+            pending.discard(message.get("tool_call_id"))
+        elif pending:
+            faults.append(f"{index}: calls without a result")
+        elif role not in ("system", "developer", "user", "assistant"):
+            faults.append(f"{index}: unknown role")
+        calls = message.get("tool_calls")
+        if calls:
+            for call in calls:
+                pending.add(call["id"])
+                if not isinstance(decode(call["function"]["arguments"]), dict):
+                    faults.append(f"{index}: arguments are no object")
+        elif not isinstance(content, (str, list)):
+            faults.append(f"{index}: no content")
+    return faults
+
+
+def check_responses(body: dict[str, Any]) -> list[str]:
+    faults: list[str] = []
+    pending: set[str] = set()
+    for index, item in enumerate(body["input"]):
+        kind = item.get("type", "message")
+        if kind == "function_call":
+            pending.add(item["call_id"])
+            if not isinstance(decode(item["arguments"]), dict):
+                faults.append(f"{index}: arguments are no object")
+        elif kind == "function_call_output":
+            if item.get("call_id") not in pending:
+                faults.append(f"{index}: answers no call")
+            pending.discard(item.get("call_id"))
+        elif item.get("role") not in ("system", "developer", "user", "assistant"):
+            faults.append(f"{index}: unknown role")
+        elif not isinstance(item.get("content"), (str, list)):
+            faults.append(f"{index}: no content")
+    return faults
+
+
+def check_anthropic(body: dict[str, Any]) -> list[str]:
+    faults: list[str] = []
+    pending: set[str] = set()
+    previous = ""
+    for index, message in enumerate(body["messages"]):
+        role = message.get("role")
+        if role not in ("user", "assistant") or role == previous:
+            faults.append(f"{index}: wrong role")
+        previous = role
+        for block in message["content"]:
+            kind = block.get("type")
+            if kind == "text":
+                if not block["text"] or block["text"].isspace():
+                    faults.append(f"{index}: blank text")
+            elif kind == "tool_use":
+                pending.add(block["id"])
+            elif kind == "tool_result":
+                if block.get("tool_use_id") not in pending:
+                    faults.append(f"{index}: answers no call")
+                pending.discard(block.get("tool_use_id"))
+        if role == "user" and pending:
+            faults.append(f"{index}: calls without a result")
+    return faults
+
+
+def check_gemini(body: dict[str, Any]) -> list[str]:
+    faults: list[str] = []
+    pending: set[str] = set()
+    for index, content in enumerate(body["contents"]):
+        role = content.get("role")
+        if role not in ("user", "model"):
+            faults.append(f"{index}: wrong role")
+        if not content.get("parts"):
+            faults.append(f"{index}: no parts")
+        for part in content["parts"]:
+            if "functionCall" in part:
+                pending.add(part["functionCall"]["id"])
+            elif "functionResponse" in part:
+                if part["functionResponse"].get("id") not in pending:
+                    faults.append(f"{index}: answers no call")
+                pending.discard(part["functionResponse"].get("id"))
+        if role == "user" and pending:
+            faults.append(f"{index}: calls without a result")
+    return faults
+
+
+CHECKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "openai-chat": check_chat,
+    "openai-responses": check_responses,
+    "anthropic": check_anthropic,
+    "gemini": check_gemini,
+}
 
 Loop = Callable[[Conversation, str], bytes]
 

@@ -83,7 +83,7 @@ def numbers(given: str) -> list[int]:
 
 def show_rendering(
     conversations: dict[int, Conversation],
-    formats: Iterable[str],
+    names: Sequence[str],
     *,
     peers: bool,
     collecting: bool,
@@ -91,7 +91,7 @@ def show_rendering(
     """One block a format: CPU milliseconds by size, how often ours fits in, growth."""
     sizes = list(conversations)
     print("\nRendering a clean history to JSON bytes, all rules on (CPU ms)")
-    for format in formats:
+    for format in names:
         require_same_payload(format)
         timings = rendering(conversations, format, peers=peers, collecting=collecting)
         ours = timings[0].best
@@ -155,32 +155,38 @@ def ready_peers(format: str, model: str) -> list[Any]:
 
 
 def show_checking(
-    conversations: dict[int, Conversation], formats: Iterable[str], *, collecting: bool
+    conversations: dict[int, Conversation], names: Sequence[str], *, collecting: bool
 ) -> None:
-    """`check` of the payloads just rendered, which finds nothing."""
+    """`check` of the payloads just rendered, which finds nothing, beside a loop that looks less."""
     sizes = list(conversations)
-    print("\nChecking the payload of a clean history (CPU ms)\n")
-    print(f"{'':34}{cells(f'{size:,}' for size in sizes)}   growth")
-    for format in formats:
+    print("\nChecking the payload of a clean history (CPU ms)")
+    for format in names:
         model = formats.find(format).default_model
-        best: dict[int, float] = {}
+        best: dict[str, dict[int, float]] = {"check": {}, "by hand": {}}
         for size, conversation in conversations.items():
             payload = render(conversation, format, model=model).payload
             if any(problem.level == "error" for problem in check(payload, format, model=model)):
                 raise SystemExit(f"{format}: the rendered payload has errors")
-            runs = {"check": partial(check, payload, format, model=model)}
+            runs: dict[str, Run] = {
+                "check": partial(check, payload, format, model=model),
+                "by hand": partial(naive.CHECKS[format], payload),
+            }
             found = best_of(runs, rounds=rounds(size), collecting=collecting)
-            best[size] = found["check"] * 1000
-        times = cells(milliseconds(best[size]) for size in sizes)
-        print(f"  {format:32}{times}   {growth(best)}")
+            for name, seconds in found.items():
+                best[name][size] = seconds * 1000
+        print(f"\n{format:34}{cells(f'{size:,}' for size in sizes)}   ours/it  growth")
+        for name, taken in best.items():
+            ratio = " ".join(f"{best['check'][size] / taken[size]:.2f}" for size in sizes)
+            times = cells(milliseconds(taken[size]) for size in sizes)
+            print(f"  {name:32}{times}   {ratio}   {growth(taken)}")
 
 
-def show_repairs(sizes: Sequence[int], formats: Iterable[str], *, collecting: bool) -> None:
+def show_repairs(sizes: Sequence[int], names: Sequence[str], *, collecting: bool) -> None:
     """The same conversation clean and after damage to about one message in ten."""
     kept = [size for size in sizes if size <= 10_000]
     print("\nWhat repairs cost: a damaged history beside a clean one (CPU ms)\n")
     print(f"{'':34}{cells(('messages', 'clean', 'damaged', 'ratio', 'changes'))}")
-    for format in formats:
+    for format in names:
         model = formats.find(format).default_model
         for size in kept:
             clean, dirty = workload.clean(size), workload.dirty(size)

@@ -27,8 +27,8 @@ from contextwright.formats.rules import (
     media_fits,
     name_fits,
     name_speakers,
-    neighbours,
     opaque_fits,
+    roles_after,
     thinking_fits,
 )
 from contextwright.formats.target import Target, Traits, respelled
@@ -66,16 +66,18 @@ def legalise(
     same_format = conversation.source == traits.format
     target = Target(traits, model, options, same_format, conversation.reply_tools)
     tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
+    enveloped = True
     if all(map(traits.tool_names.fits, tools)):
-        rules = needed_rules(messages, target, rules)
+        rules, enveloped = needed_rules(messages, target, rules)
+    envelope = envelope_changes(messages, traits) if enveloped else []
     if not rules:
-        return Legal(messages, target, envelope_changes(messages, traits), range(len(messages)))
+        return Legal(messages, target, envelope, range(len(messages)))
     called = (call.name for message in messages for call in message.calls)
     names = respelled([*tools, *called], traits.tool_names)
     target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, rules)
     origins, legal = [place for place, _ in draft], [message for _, message in draft]
-    return Legal(legal, target, [*changes, *envelope_changes(messages, traits)], origins)
+    return Legal(legal, target, [*changes, *envelope], origins)
 
 
 def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change]:
@@ -89,75 +91,79 @@ def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change
 
 def needs_no_rules(messages: Sequence[Message], target: Target) -> bool:
     """Whether the history is legal as it stands."""
-    return not needed_rules(messages, target, RULES)
+    needed, _ = needed_rules(messages, target, RULES)
+    return not needed
 
 
 def needed_rules(
     messages: Sequence[Message], target: Target, rules: tuple[Rule, ...]
-) -> tuple[Rule, ...]:
-    """Those of the rules that a history needs.
+) -> tuple[tuple[Rule, ...], bool]:
+    """Those of the rules that a history needs, and whether it may hold fields of an envelope.
 
     Names and the end of a history are mended alone; anything else may lead to something else, so
     that all rules run.
     """
+    every = rules, True
     traits = target.traits
-    allowed, refuses_blank = neighbours(target), not traits.blank_text
-    calls = OpenCalls()
+    followers, refuses_blank = roles_after(target), not traits.blank_text
+    calls = OpenCalls(target)
     pending = calls.pending
-    names_fit, speakers = True, Speakers()
-    previous = ""
+    names_fit, speakers, enveloped = True, Speakers(), False
+    allowed = followers[""]
     for message in messages:
         role, parts = message.role, message.parts
-        if message.visibility != "public" or (previous, role) not in allowed:
-            return rules
+        if role not in allowed or message.visibility != "public":
+            return every
+        allowed = followers[role]
         if message.extra and not extra_fits(message, role, target):
-            return rules
-        if pending and role in ("assistant", "system"):
-            return rules
-        if message.author and names_fit:
+            return every
+        if message.author is not None and names_fit:
             names_fit = name_fits(message, message.author, target, speakers)
-        previous = role
-        if len(parts) == 1 and type(parts[0]) is Text and role != "tool" and not pending:
-            only = parts[0]  # by far the most common message: words alone
+        if message.sent_at is not None or message.reply_to is not None or message.turn is not None:
+            enveloped = True
+        if pending:
+            if role == "assistant" or role == "system":
+                return every
+        elif len(parts) == 1 and type(only := parts[0]) is Text and role != "tool":
             if only.extra and not extra_fits(only, role, target):
-                return rules
+                return every
             if refuses_blank and (not only.text or only.text.isspace()):
-                return rules
-        elif not parts or not parts_fit(message, target, calls):
-            return rules
-    if not calls.are_legal(traits) or not has_turn(messages, target):
-        return rules
+                return every
+            continue  # by far the most common message: words alone
+        if not parts or not parts_fit(message, target, calls):
+            return every
+    if not calls.are_legal() or not has_turn(messages, target):
+        return every
     needed: list[Rule] = []
     if not names_fit:
         needed.append(name_speakers)
     if not ends_well(messages, target):
         needed.append(end_with_user)
-    return tuple(rule for rule in rules if rule in needed)
+    return tuple(rule for rule in rules if rule in needed), enveloped
 
 
 def parts_fit(message: Message, target: Target, calls: OpenCalls) -> bool:
     """Whether each part of a message may stand where it is; keeps account of open calls."""
-    traits = target.traits
     role = message.role
     spoken = False
     for part in message.parts:
         if type(part) is ToolResult:
-            if spoken or role not in ("tool", "user"):
+            if spoken or role == "assistant" or role == "system":
                 return False
-            if not calls.takes_result(part, role, target):
+            if not calls.takes_result(part, role):
                 return False
             continue
-        if role == "tool" or (calls.pending and role != "assistant"):
+        spoken = True
+        if type(part) is ToolCall:
+            fits = role == "assistant" and calls.takes_call(part)
+        elif role == "tool" or (calls.pending and role != "assistant"):
             return False
-        if type(part) is Opaque:
-            if traits.pairs_hosted or not opaque_fits(part, role, target):
+        elif type(part) is Text:
+            fits = target.traits.blank_text or not is_blank(part)
+        elif type(part) is Opaque:
+            if target.traits.pairs_hosted or not opaque_fits(part, role, target):
                 return False
-            spoken = True
             continue
-        if type(part) is Text:
-            fits = traits.blank_text or not is_blank(part)
-        elif type(part) is ToolCall:
-            fits = role == "assistant" and calls.takes_call(part, target)
         elif type(part) is Thinking:
             fits = thinking_fits(part, role, target)
         else:
@@ -165,5 +171,4 @@ def parts_fit(message: Message, target: Target, calls: OpenCalls) -> bool:
             fits = media_fits(part, role, target)
         if not fits or (part.extra and not extra_fits(part, role, target)):
             return False
-        spoken = True
     return True

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.shapes import Shape, encoded, objects_in, shape_problems
+from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_problems
 
 __all__ = ["check"]
 
@@ -70,7 +70,7 @@ class Chat(Struct):
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a chat that a template refuses, or might refuse."""
-    _, problems = encoded(payload)
+    problems = json_problems(payload)
     if isinstance(payload, list):
         messages, path = cast("list[Any]", payload), ""
         types = shape_problems(messages, list[ChatMessage])

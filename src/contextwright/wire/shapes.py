@@ -16,7 +16,10 @@ from msgspec import Struct, inspect
 
 from contextwright.errors import Problem, shown
 
-__all__ = ["Shape", "encoded", "objects_in", "shape_problems"]
+__all__ = ["Shape", "json_problems", "objects_in", "shape_problems"]
+
+write_fast = msgspec.msgpack.Encoder(order="deterministic").encode
+"""MessagePack, with text as keys: takes nothing that JSON does not, in a third of the time."""
 
 
 class Shape(Struct, forbid_unknown_fields=True):
@@ -34,32 +37,33 @@ def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem
     return []
 
 
-def encoded(payload: object) -> tuple[bytes, list[Problem]]:
-    """Encode the payload as JSON; list why it cannot be, mostly a lone surrogate.
-
-    The bytes also show which words a payload does not contain, so that a rule about them can be
-    skipped.
-    """
+def json_problems(payload: object) -> list[Problem]:
+    """List why a payload cannot be written as JSON, mostly a lone surrogate."""
     try:
-        return msgspec.json.encode(payload), []
+        write_fast(payload)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return list(_unwritable(payload))
+    return []
+
+
+def _unwritable(payload: object) -> Iterator[Problem]:
+    try:
+        msgspec.json.encode(payload)
     except UnicodeEncodeError:
-        problems = [
-            Problem("X-surrogate", path, "text holds half of a surrogate pair")
-            for path in _broken_texts(payload, "")
-        ]
+        for path in _broken_texts(payload, ""):
+            yield Problem("X-surrogate", path, "text holds half of a surrogate pair")
     except RecursionError:
-        problems = [Problem("T-depth", "", "nested too deeply")]
+        yield Problem("T-depth", "", "nested too deeply")
     except (TypeError, ValueError) as error:
-        problems = [Problem("T-type", "", f"not JSON: {error}")]
-    return b"", problems
+        yield Problem("T-type", "", f"not JSON: {error}")
 
 
 def objects_in(value: object) -> list[tuple[int, dict[str, Any]]]:
     """Yield the objects of a list with their indexes; nothing if it is not a list."""
     if not isinstance(value, (list, tuple)):  # a union of types would take three times as long
         return []
-    items = enumerate(cast("list[Any]", value))
-    return [(index, item) for index, item in items if isinstance(item, dict)]
+    items: list[Any] = value  # pyright: ignore
+    return [(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
 
 
 def _broken_texts(value: object, path: str) -> Iterator[str]:

@@ -215,6 +215,8 @@ def is_known(model: Model) -> bool:
 
 def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:
     """At most four cache marks, long-lived ones first: the stable ends and the newest stay."""
+    if not may_hold_marks(body):
+        return
     if not marks_of(body):
         return
     for field in MARKED:
@@ -248,6 +250,17 @@ def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:
 
 MARKED = ("tools", "system", "messages")
 """What may hold cache marks, in the order of the prompt."""
+
+
+def may_hold_marks(body: dict[str, Any]) -> bool:
+    """Whether there may be cache marks: a quick look, because most requests have none."""
+    if any(marks_of({field: body.get(field)}) for field in ("tools", "system")):
+        return True
+    for turn in body["messages"]:
+        for block in turn["content"]:
+            if "cache_control" in block or isinstance(block.get("content"), (list, tuple)):
+                return True
+    return False
 
 
 def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -9,7 +9,7 @@ from contextwright.errors import ParseError, Problem, shown
 from contextwright.formats.file_formats import iso_time
 from contextwright.messages.times import read_time
 from contextwright.models import Model
-from contextwright.wire.shapes import encoded
+from contextwright.wire.shapes import json_problems
 
 __all__ = [
     "FIELDS",
@@ -41,7 +41,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
     for place, entry in enumerate(entries):
         problems.extend(entry_problems(entry, f"[{place}]"))
     problems.extend(order_problems(entries))
-    problems.extend(encoded(entries)[1])
+    problems.extend(json_problems(entries))
     return problems
 
 

@@ -9,7 +9,7 @@ from contextwright.errors import Problem, shown
 from contextwright.formats.forge.read import scan
 from contextwright.messages.parts import ToolCall
 from contextwright.models import Model
-from contextwright.wire.shapes import encoded
+from contextwright.wire.shapes import json_problems
 
 __all__ = ["ROLES", "check", "validate_message"]
 
@@ -59,7 +59,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
         elif role_of(message) == "tool":
             problems.extend(result_problems(content, place, answers=open_calls > 0))
             open_calls = max(0, open_calls - 1)
-    return [*problems, *encoded(cast("object", payload))[1]]
+    return [*problems, *json_problems(cast("object", payload))]
 
 
 def message_problems(message: Any, path: str) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from contextwright.formats.gryag.meta import read_metadata
 from contextwright.models import Model
 from contextwright.wire.gemini.rules import pairing, read_shape, turns_of
 from contextwright.wire.gemini.types import Part, Proto, SystemContent, Tool
-from contextwright.wire.shapes import Shape, encoded, objects_in
+from contextwright.wire.shapes import Shape, json_problems, objects_in
 from contextwright.wire.spelling import as_spelled
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -44,13 +44,13 @@ def check(payload: Any, model: Model) -> list[Problem]:
     """Everything that makes a payload no gryag history, or one that Gemini would refuse."""
     if isinstance(payload, str):
         reason = "the compact form is deprecated: it tells nobody who said what for sure"
-        return [*encoded(payload)[1], Problem("GRY-57", "", reason, "warning")]
+        return [*json_problems(payload), Problem("GRY-57", "", reason, "warning")]
     data, prefix, shape = framed(payload)
     body, problems = read_shape(data, shape)
     if is_object(body):
         problems += history_problems(body)
     found = [at(problem, as_spelled(problem.path, data), prefix) for problem in problems]
-    return [*found, *encoded(payload)[1]]
+    return [*found, *json_problems(payload)]
 
 
 def framed(payload: Any) -> tuple[Any, str, type[Shape]]:

@@ -49,10 +49,11 @@ class Writer:
                     wire.append({"role": role, "content": part.text})
                     continue
             if role == "assistant":
-                wire.append(self.assistant(message))
-                wire.extend(map(self.result, message.results))  # out of place, if there are any
+                wire.extend(self.assistant(message))
             elif role == "tool":
-                wire.extend([self.result(part) for part in parts if type(part) is ToolResult])
+                for part in parts:
+                    if type(part) is ToolResult:
+                        wire.append(self.result(part))
             else:
                 wire.extend(self.spoken(message))
         return wire
@@ -121,13 +122,14 @@ class Writer:
 
     # --- assistants and tools ----------------------------------------------------------------
 
-    def assistant(self, message: Message) -> dict[str, Any]:
-        """What the model said and called."""
+    def assistant(self, message: Message) -> list[dict[str, Any]]:
+        """What the model said and called, and the results that stood there, out of place."""
         extra = message.extra.get(NAME, {}) if message.extra else {}
         self.old_style.clear()  # ids may be used again
         wire: dict[str, Any] = {"role": "assistant", "content": None}
         spoken: list[Part] = []
         calls: list[dict[str, Any]] = []
+        results: list[ToolResult] = []
         old: ToolCall | None = None
         for part in message.parts:
             if type(part) is ToolCall:
@@ -140,7 +142,9 @@ class Writer:
                 wire["audio"] = part.data.get("audio")
             elif type(part) is Text and extra.get("refusal") is True and is_refusal(part):
                 wire["refusal"] = part.text
-            elif type(part) is not ToolResult:
+            elif type(part) is ToolResult:
+                results.append(part)
+            else:
                 spoken.append(part)
         if spoken:
             wire["content"] = self.content(spoken)
@@ -156,7 +160,7 @@ class Writer:
                 wire["content"] = ""  # null alone is refused
         if message.author is not None:
             self.name(message.author.label, message.role, wire)
-        return wire
+        return [wire, *map(self.result, results)]
 
     def spell_as_it_came(self, extra: dict[str, Any], wire: dict[str, Any]) -> None:
         """Leftover fields of an assistant message, and a content that was missing or empty."""

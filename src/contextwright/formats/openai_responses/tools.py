@@ -108,12 +108,12 @@ def tools_wire(
 ) -> list[dict[str, Any]]:
     """The tools the model may call; hosted tools only of this provider."""
     exact = is_exact(target.model, target.options)
-    said = any(map(adds_tools, conversation.messages))
+    said = any(map(is_added, conversation.tools)) and any(map(adds_tools, conversation.messages))
     wire: list[dict[str, Any]] = []
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Tool):
-            if not (said and tool.extra.get(NAME, {}).get(ADDED)):
+            if not (said and is_added(tool)):
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
             if equal := hosted_equal(tool, NAME, path, changes):
@@ -121,6 +121,11 @@ def tools_wire(
         elif not exact or is_whole(tool.data, path, changes):
             wire.append(tool.data)
     return wire
+
+
+def is_added(tool: Tool | Opaque) -> bool:
+    """Whether a tool came in an item that adds tools."""
+    return isinstance(tool, Tool) and bool(tool.extra.get(NAME, {}).get(ADDED))
 
 
 def adds_tools(message: Message) -> bool:

@@ -90,9 +90,9 @@ class Writer:
         """User and system messages, and tools' answers, with whatever stands among them."""
         said: list[Part] = []
         for part in message.parts:
-            if isinstance(part, ToolResult):
+            if type(part) is ToolResult:
                 item = self.output(part)
-            elif isinstance(part, Opaque):
+            elif type(part) is Opaque:
                 item = part.data
             else:
                 said.append(part)
@@ -180,11 +180,12 @@ class Writer:
 
     def call(self, call: ToolCall) -> dict[str, Any]:
         """A call: of a function, or of the custom tool it was when it came."""
-        fields = call.extra.get(NAME, NO_FIELDS)
-        given = call.arguments.get("input")
-        if fields.get("type") == "custom_tool_call" and isinstance(given, str):
-            self.custom.add(call.id)
-            return {"call_id": call.id, "name": call.name, "input": given, **fields}
+        fields = call.extra.get(NAME, NO_FIELDS) if call.extra else NO_FIELDS
+        if fields and fields.get("type") == "custom_tool_call":
+            given = call.arguments.get("input")
+            if isinstance(given, str):
+                self.custom.add(call.id)
+                return {"call_id": call.id, "name": call.name, "input": given, **fields}
         self.functions.add(call.id)
         item = {
             "type": "function_call",
@@ -196,21 +197,23 @@ class Writer:
 
     def output(self, result: ToolResult) -> dict[str, Any]:
         """A tool's answer, of the kind its call was."""
-        content = result.content
+        content, call_id = result.content, result.call_id
+        if type(content) is not str:
+            content = self.content(content) if isinstance(content, tuple) else result.text
         item: dict[str, Any] = {
             "type": "function_call_output",
-            "call_id": result.call_id,
-            "output": self.content(content) if isinstance(content, tuple) else result.text,
+            "call_id": call_id,
+            "output": content,
         }
         if result.extra:
             item.update(result.extra.get(NAME, NO_FIELDS))
-        if result.call_id in self.custom:
+        if call_id in self.custom:
             item["type"] = "custom_tool_call_output"
             for field in ("name", "namespace"):  # only a function's answer may say them again
                 item.pop(field, None)
-        elif result.call_id in self.functions:
+        elif call_id in self.functions:
             item["type"] = "function_call_output"
-        elif result.call_id is None:
+        elif call_id is None:
             del item["call_id"]
         return item
 

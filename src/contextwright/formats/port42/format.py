@@ -32,7 +32,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import json_text
-from contextwright.wire.shapes import encoded
+from contextwright.wire.shapes import json_problems
 
 __all__ = ["FORMAT", "instructed"]
 
@@ -236,7 +236,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
         messages = []
     for index, message in enumerate(cast("list[Any]", messages)):
         problems.extend(message_problems(message, f"messages[{index}]"))
-    return [*problems, *encoded(session)[1]]
+    return [*problems, *json_problems(session)]
 
 
 def message_problems(entry: Any, path: str) -> list[Problem]:

@@ -47,7 +47,7 @@ from contextwright.formats.rules.turns import (
     has_turn,
     is_blank,
     merge_same_role,
-    neighbours,
+    roles_after,
     start_with_user,
 )
 from contextwright.formats.target import Target
@@ -79,13 +79,13 @@ __all__ = [
     "merge_same_role",
     "name_fits",
     "name_speakers",
-    "neighbours",
     "opaque_fits",
     "pair_results",
     "path_to",
     "place_media",
     "place_system",
     "rewritten",
+    "roles_after",
     "settle_roles",
     "speak_reply_tools",
     "spell_errors",

@@ -15,7 +15,7 @@ from contextwright.formats.rules.draft import (
 )
 from contextwright.formats.rules.foreign import extra_fits
 from contextwright.formats.rules.media import piece_fits
-from contextwright.formats.target import Speller, Spelling, Target, Traits
+from contextwright.formats.target import Speller, Spelling, Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import Answer, At, match_results
 from contextwright.messages.message import Message, Role
@@ -335,32 +335,34 @@ def with_error_words(result: ToolResult) -> ToolResult:
 class OpenCalls:
     """The calls met so far while a history is read: those still open, all ids and all names."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.traits = target.traits
         self.pending: set[str] = set()
         self.ids: set[str] = set()
         self.names: set[str] = set()
 
-    def takes_call(self, call: ToolCall, target: Target) -> bool:
+    def takes_call(self, call: ToolCall) -> bool:
         """Whether a call can be written as it is; it then waits for its result."""
         id = call.id
-        if not id or id in self.pending or call.name in target.reply_tools:
+        if not id or id in self.pending or call.name in self.target.reply_tools:
             return False
-        if id in self.ids and not target.traits.reuses_ids:
+        if id in self.ids and not self.traits.reuses_ids:
             return False
         self.pending.add(id)
         self.ids.add(id)
         self.names.add(call.name)
         return True
 
-    def takes_result(self, result: ToolResult, role: Role, target: Target) -> bool:
+    def takes_result(self, result: ToolResult, role: Role) -> bool:
         """Whether a result answers an open call and can be written as it is."""
-        traits = target.traits
+        traits = self.traits
         if result.call_id not in self.pending:
             return False
-        self.pending.discard(result.call_id)
+        self.pending.remove(result.call_id)
         if result.is_error and not traits.error_flag:
             return False
-        if result.extra and not extra_fits(result, role, target):
+        if result.extra and not extra_fits(result, role, self.target):
             return False
         content = result.content
         if isinstance(content, str):
@@ -369,10 +371,11 @@ class OpenCalls:
             return traits.blank_text or not content.isspace()
         if isinstance(content, dict):
             return True
-        return all(piece_fits(piece, role, target) for piece in content)
+        return all(piece_fits(piece, role, self.target) for piece in content)
 
-    def are_legal(self, traits: Traits) -> bool:
+    def are_legal(self) -> bool:
         """Whether every call has its result, and names and ids may be written as they are."""
+        traits = self.traits
         if self.pending or (traits.ids is not None and not all(map(traits.ids.fits, self.ids))):
             return False
         return all(map(traits.tool_names.fits, self.names))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 
 from contextwright.formats.rules.draft import (
@@ -29,7 +30,7 @@ __all__ = [
     "is_blank",
     "joined",
     "merge_same_role",
-    "neighbours",
+    "roles_after",
     "start_with_user",
 ]
 
@@ -164,21 +165,31 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
 
-def neighbours(target: Target) -> frozenset[tuple[str, str]]:
-    """Which role may follow which, `""` standing for the start.
+def roles_after(target: Target) -> Mapping[str, Collection[str]]:
+    """The roles that may follow each role, and `""`, the start.
 
-    Where every pair of a history is among these, nothing has to be merged or put first, and no
-    system message stands in mid-conversation where it may not.
+    Where a history keeps to these, nothing has to be merged or put first, and no system message
+    stands in mid-conversation where it may not.
     """
     traits = target.traits
-    allowed = {(before, role) for before in ("", *ROLES) for role in ROLES}
-    if traits.merges and not target.same_format:
-        allowed -= {("user", "user"), ("assistant", "assistant")}
-    if traits.user_first:
-        allowed -= {("", "assistant"), ("system", "assistant")}
-    if traits.system == "top":
-        allowed -= {(before, "system") for before in ("user", "assistant", "tool")}
-    return frozenset(allowed)
+    merges = traits.merges and not target.same_format
+    return role_order(merges, traits.user_first, traits.system == "top")
+
+
+@cache
+def role_order(merges: bool, user_first: bool, system_first: bool) -> Mapping[str, Collection[str]]:
+    """Which roles may follow which, by what a provider asks for."""
+    followers: dict[str, set[str]] = {role: set(ROLES) for role in ("", *ROLES)}
+    if merges:
+        followers["user"].remove("user")
+        followers["assistant"].remove("assistant")
+    if user_first:
+        followers[""].remove("assistant")
+        followers["system"].remove("assistant")
+    if system_first:
+        for role in ("user", "assistant", "tool"):
+            followers[role].remove("system")
+    return followers
 
 
 def has_turn(messages: Sequence[Message], target: Target) -> bool:

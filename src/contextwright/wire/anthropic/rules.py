@@ -13,7 +13,7 @@ from contextwright.errors import Level, Problem
 from contextwright.models import Model
 from contextwright.wire.anthropic.turns import MARK, Turn, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
-from contextwright.wire.shapes import encoded, objects_in, shape_problems
+from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.values import is_object
 
 __all__ = ["check"]
@@ -28,7 +28,7 @@ MIN_THINKING_BUDGET = 1024
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
     problems = shape_problems(payload, Request)
-    problems.extend(encoded(payload)[1])
+    problems.extend(json_problems(payload))
     if not is_object(payload):
         return problems
     turns = turns_of(payload)

@@ -61,7 +61,7 @@ class Turn(Struct, gc=False):
 
 def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """List the problems of the turns; a rule runs only if there are blocks that can break it."""
-    kinds = {kind for turn in turns for kind in turn.kinds}
+    kinds = set[str]().union(*[turn.kinds for turn in turns])
     for about, rule in TURN_RULES:
         if about is None or not about.isdisjoint(kinds):
             yield from rule(turns, payload, model)
@@ -91,7 +91,7 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
                     kinds.add(kind)
-                    if MARK in block or isinstance(block.get("content"), list):
+                    if MARK in block or ("content" in block and is_list(block["content"])):
                         turn.marked = True
     return turns
 
@@ -317,8 +317,11 @@ def citations(turns: list[Turn], payload: dict[str, Any], model: Model) -> Itera
 def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Images and files are base64, and not too large."""
     for turn in turns:
+        if turn.kinds.isdisjoint(HOLDERS):
+            continue
         for block in turn.blocks:
-            yield from source(block.fields, block.path)
+            if "source" in block.fields:
+                yield from source(block.fields, block.path)
             if block.kind == "tool_result":
                 for place, inner in objects_in(block.fields.get("content")):
                     yield from source(inner, f"{block.path}.content[{place}]")
@@ -332,6 +335,8 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
         yield from data_problems(held.get("data"), f"{path}.source.data", largest)
 
 
+HOLDERS = {"image", "document", "tool_result"}
+"""Blocks that hold media."""
 TOOL_BLOCKS = {"tool_use", "tool_result"}
 HOSTED_BLOCKS = {kind for kind in ASSISTANT_KINDS if kind.endswith("_tool_result")} | SERVER_CALLS
 
@@ -345,6 +350,6 @@ TURN_RULES = (
     (HOSTED_BLOCKS, server_tools),
     (TOOL_BLOCKS, tools_missing),
     ({"document"}, citations),
-    ({"image", "document", "tool_result"}, media),
+    (HOLDERS, media),
 )
 """Rules about the turns, with the kinds of block that can break them (None: any)."""

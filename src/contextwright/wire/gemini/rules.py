@@ -18,7 +18,7 @@ from contextwright.models import Model
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import DATA_FIELDS, Request
 from contextwright.wire.media import GEMINI_BYTES, data_problems
-from contextwright.wire.shapes import Shape, encoded, objects_in, shape_problems
+from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -49,6 +49,7 @@ class Turn(Struct):
     role: str
     calls: list[Placed] = []
     responses: list[Placed] = []
+    media: list[Placed] = []
     first_other: int | None = None
     """The first content of the turn that holds something else."""
     last: int = 0
@@ -58,14 +59,12 @@ class Turn(Struct):
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
     body, problems = read_shape(payload, Request)
-    written, unwritable = encoded(payload)
-    problems += unwritable
+    problems += json_problems(payload)
     if not is_object(body):
         return problems
     turns, found = turns_of(body)
     problems += found
-    if b"inlineData" in written or b"inline_data" in written:
-        problems.extend(media(body))
+    problems.extend(media(turns))
     for rule in (system, tools, settings):
         problems.extend(rule(body, model))
     for rule in (pairing, signatures, ends):
@@ -127,6 +126,8 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
             continue
         placed = Placed(index, place, part)
         one_part(placed, problems)
+        if "inlineData" in part:
+            turn.media.append(placed)
         if part.get("functionResponse") is not None:
             responses += 1
             turn.responses.append(placed)
@@ -264,13 +265,13 @@ def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
         yield Problem("G-prefill", path, f"{model.id} refuses a final model turn")
 
 
-def media(body: Object) -> Iterator[Problem]:
+def media(turns: list[Turn]) -> Iterator[Problem]:
     """Inline data is base64, and not too large."""
-    for index, content in objects_in(body.get("contents")):
-        for place, part in objects_in(content.get("parts")):
-            held = part.get("inlineData")
+    for turn in turns:
+        for placed in turn.media:
+            held = placed.part["inlineData"]
             if is_object(held):
-                path = f"contents[{index}].parts[{place}].inlineData.data"
+                path = f"{placed.path}.inlineData.data"
                 yield from data_problems(held.get("data"), path, GEMINI_BYTES)
 
 

@@ -18,7 +18,7 @@ from contextwright.text.json import decode_json
 from contextwright.wire.media import OPENAI_BYTES, data_problems, data_url_problems
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
-from contextwright.wire.shapes import encoded, objects_in, shape_problems
+from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 
 __all__ = ["check"]
 
@@ -34,7 +34,7 @@ INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
     dialect = dialect_of(model)
-    problems = type_problems(payload, dialect) + encoded(payload)[1]
+    problems = type_problems(payload, dialect) + json_problems(payload)
     if not isinstance(payload, dict):
         return problems
     body = cast("dict[str, Any]", payload)
@@ -155,6 +155,8 @@ def contents(messages: Messages, level: Level) -> Iterator[Problem]:
     """An assistant message has text, calls, or both."""
     for index, message in messages:
         content = message.get("content")
+        if isinstance(content, str):
+            continue
         if isinstance(content, list):
             yield from parts(cast("list[Any]", content), f"messages[{index}].content", level)
         if message.get("role") != "assistant" or content is not None:
@@ -185,7 +187,9 @@ def parts(content: list[Any], path: str, level: Level) -> Iterator[Problem]:
 def names(messages: Messages, level: Level) -> Iterator[Problem]:
     """Names of speakers hold no white space and none of <|\\/>."""
     for index, message in messages:
-        name = message.get("name")
+        if "name" not in message:
+            continue
+        name = message["name"]
         if isinstance(name, str) and not SPEAKER_NAME(name):
             path = f"messages[{index}].name"
             reason = "1 to 64 characters without white space and <|\\/>"
@@ -257,6 +261,8 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
         yield from sampling(body, model)
     if not model.audio_input:
         yield from audio(messages, model)
+    if model.system_role and model.developer_role:
+        return
     for index, message in messages:
         role = message.get("role")
         if role in INSTRUCTION_ROLES and not model.system_role:

@@ -17,7 +17,7 @@ from contextwright.models import Model
 from contextwright.wire.media import OPENAI_BYTES, data_url_problems
 from contextwright.wire.openai_responses.tools import name_problems, tool_problems
 from contextwright.wire.openai_responses.types import body_shape, item_shapes, kind_of
-from contextwright.wire.shapes import encoded, objects_in
+from contextwright.wire.shapes import json_problems, objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check"]
@@ -80,7 +80,7 @@ class Input(NamedTuple):
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
-    problems = [*body_shape(payload), *encoded(payload)[1]]
+    problems = [*body_shape(payload), *json_problems(payload)]
     if not is_object(payload):
         return problems
     items = payload.get("input")
@@ -184,6 +184,8 @@ def ids(read: Input) -> Iterator[Problem]:
     seen: set[str] = set()
     calls: set[tuple[str, str]] = set()
     for index, kind, item in read.items:
+        if "id" not in item and "call_id" not in item and kind not in STORED:
+            continue  # as most messages
         id = item.get("id")
         if isinstance(id, str):
             yield from item_id(id, kind, f"input[{index}].id", read)
@@ -240,7 +242,7 @@ def files(read: Input) -> Iterator[Problem]:
     for index, _, item in read.items:
         field = "output" if "output" in item else "content"
         parts = item.get(field)
-        if not is_list(parts):
+        if not parts or isinstance(parts, str):
             continue
         for place, part in objects_in(parts):
             if part.get("type") == "input_image":
