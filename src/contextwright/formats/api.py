@@ -91,7 +91,8 @@ def convert(
     rendered = render(conversation, target, model=model, **options)
     changes = (*conversation.changes, *rendered.changes)
     if source == target and is_same(rendered, conversation, data):
-        return Rendered(data, changes, encode_json(data))
+        invented = tuple(change for change in rendered.changes if change.code == "invent.model")
+        return Rendered(data, invented, encode_json(data))
     return Rendered(rendered.payload, changes, rendered.json, rendered.tool_names)
 
 
@@ -100,12 +101,12 @@ def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:
 
     Such as a text alone or in a list of one part, and the order of fields.
     """
-    if conversation.changes or not is_object(data):
-        return False
+    if rendered.payload == data:
+        return True
     if any(change.code != "invent.model" for change in rendered.changes):
         return False
-    again = parse(rendered.payload, conversation.source or "")
-    return again == conversation
+    # A repair that parsing says again was not made: the format takes it as it is.
+    return is_object(data) and parse(rendered.payload, conversation.source or "") == conversation
 
 
 def check(payload: Any, format: str, *, model: str | Model | None = None) -> list[Problem]:

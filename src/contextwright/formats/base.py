@@ -105,11 +105,11 @@ def foreign_settings(
     """
     carried = carried or {}
     return [
-        Change("loss.setting", field, f"only {name} has this field")
+        Change("loss.setting", field, f"only {name} has this field, or this value of it")
         for name, fields in conversation.extra.items()
         if name != format
         for field, value in fields_of(fields)
-        if value and not is_carried(name, field)
+        if value and not is_carried(name, field, value, conversation.settings)
         if field.partition(".")[0] not in carried.get(name, ())
     ]
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.settings import effort_of
+from contextwright.formats.settings import FREE, effort_of
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
+from contextwright.messages.message import Tool
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
 from contextwright.wire.openai_responses.tools import is_strict
-from contextwright.wire.values import is_object
+from contextwright.wire.values import is_list, is_object
 
-__all__ = ["BREAKPOINT", "SAME", "effort_wire", "moved", "output_of", "output_wire"]
+__all__ = [
+    "BREAKPOINT",
+    "SAME",
+    "allowed_names",
+    "effort_wire",
+    "moved",
+    "output_of",
+    "output_wire",
+    "tool_kind",
+]
 
 BREAKPOINT = "prompt_cache_breakpoint"
 SAME = (
@@ -41,12 +51,38 @@ def moved(
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
 
 
+def allowed_names(tools: Any) -> tuple[str, ...] | None:
+    """The tools that a choice is narrowed to; None where hosted ones are among them."""
+    names: list[str] = []
+    for tool in tools if is_list(tools) else ():
+        match tool:
+            case (
+                {"function": {"name": str(name)}}
+                | {"custom": {"name": str(name)}}
+                | {"type": "function" | "custom", "name": str(name)}
+            ):
+                names.append(name)
+            case _:
+                return None
+    return tuple(names)
+
+
+def tool_kind(name: str, conversation: Conversation, format: str) -> Literal["custom", "function"]:
+    """What kind of tool a name stands for, in one of the two formats."""
+    kinds = (
+        tool.extra.get(format, {}).get("type")
+        for tool in conversation.tools
+        if isinstance(tool, Tool) and tool.name == name
+    )
+    return "custom" if "custom" in kinds else "function"
+
+
 def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effort | None:
     """The level of effort for a model that reasons; others take none."""
     effort = effort_of(settings)
-    if effort is None or model.provider != "openai" or not model.sampling:
+    if model.provider != "openai" or not model.sampling:
         return effort
-    if effort != "none":
+    if effort not in (None, "none") or (effort is None and settings.thinking_budget == FREE):
         changes.append(Change("loss.setting", "effort", f"{model.id} does not reason"))
     return None
 

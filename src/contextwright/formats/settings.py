@@ -8,22 +8,25 @@ because a table also says which fields of a body cross to other APIs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Effort, Settings
+from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_object
 
 __all__ = [
     "BUDGETS",
+    "FREE",
     "TABLES",
     "effort_of",
     "fields_of",
     "is_carried",
     "known_effort",
+    "known_fields",
     "put",
     "read_plain",
     "write_plain",
@@ -78,6 +81,7 @@ TABLES: dict[str, dict[str, str]] = {
         "tool_choice": "tool_choice",
         "effort": "output_config.effort",
         "thinking_budget": "thinking",
+        "show_thinking": "thinking",
         "output": "output_config.format",
     },
     "gemini": {
@@ -89,8 +93,10 @@ TABLES: dict[str, dict[str, str]] = {
         "presence_penalty": "generationConfig.presencePenalty",
         "frequency_penalty": "generationConfig.frequencyPenalty",
         "stop": "generationConfig.stopSequences",
-        "tool_choice": "toolConfig",
+        "tool_choice": "toolConfig.functionCallingConfig",
         "effort": "generationConfig.thinkingConfig",
+        "thinking_budget": "generationConfig.thinkingConfig",
+        "show_thinking": "generationConfig.thinkingConfig",
         "output": "generationConfig.responseJsonSchema",
     },
 }
@@ -126,7 +132,14 @@ SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
     "service_tier": ("auto", "default"),
 }
 """Values that ask for what an API without the setting does anyway."""
-NESTED = ("generationConfig", "reasoning", "text", "output_config")
+SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
+    "cache_control": ({"type": "ephemeral"},),
+    "thinking": ({"type": "disabled"},),
+    "response_format": ({"type": "text"},),
+    "text.format": ({"type": "text"},),
+}
+"""Values of fields that ask for what every API does anyway."""
+NESTED = ("generationConfig", "toolConfig", "reasoning", "text", "output_config")
 """Objects of a body whose fields are settings of their own."""
 
 BUDGETS: dict[Effort, int] = {
@@ -139,6 +152,8 @@ BUDGETS: dict[Effort, int] = {
     "max": 65_536,
 }
 """What a level of effort means in tokens of thinking, for models that count them."""
+FREE = -1
+"""The budget of a model that thinks as much as it sees fit."""
 
 
 def effort_of(settings: Settings) -> Effort | None:
@@ -168,16 +183,14 @@ def fields_of(body: Object) -> Iterator[tuple[str, Any]]:
             yield field, value
 
 
-def is_carried(format: str, path: str) -> bool:
-    """Whether a field of a body is one that `Settings` carries to other APIs."""
-    table = TABLES.get(format, {})
-    paths: Collection[str] = table.values()
-    return path in paths or path in ALSO_READ.get(format, ()) or is_above(path, paths)
-
-
-def is_above(path: str, paths: Collection[str]) -> bool:
-    """Whether all of an object is carried: its one setting lies below it."""
-    return path == "metadata" and "metadata.user_id" in paths
+def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
+    """Whether a field of a body is one that `Settings` carries to other APIs, with this value."""
+    if path in ALSO_READ.get(format, ()) or value in SAYS_NOTHING_THERE.get(path, ()):
+        return True
+    if path == "metadata" and format == "anthropic":
+        return settings.user is not None  # the one thing it holds
+    names = [name for name, place in TABLES.get(format, {}).items() if place == path]
+    return any(getattr(settings, name) not in (None, (), {}) for name in names)
 
 
 def read_plain(body: Object, format: str) -> Object:
@@ -212,6 +225,25 @@ def write_plain(
         elif value not in SAYS_NOTHING.get(name, ()):
             changes.append(Change("loss.setting", name, f"{format} has no such setting"))
     return wire
+
+
+def known_fields(fields: Object, shape: type[Any], changes: list[Change], **needed: Any) -> Object:
+    """Those of a body's own settings that its API knows; the others are said.
+
+    `needed` stands for what a request of that shape must have beside its settings.
+    """
+    if not shape_problems({**needed, **fields}, shape):
+        return dict(fields)
+    kept: Object = {}
+    for path, value in fields_of(fields):
+        piece: Object = {}
+        put(piece, path, value)
+        problems = shape_problems({**needed, **piece}, shape)
+        if problems:
+            changes.append(Change("loss.setting", path, problems[0].message))
+        else:
+            put(kept, path, value)
+    return kept
 
 
 def dig(body: Any, path: str) -> Any:

@@ -15,9 +15,9 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, ToolCall
-from contextwright.wire.values import Object, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["flat_name", "foreign_fields", "hosted_equal", "restore_calls"]
+__all__ = ["flat_name", "foreign_fields", "hosted_equal", "respelled_choice", "restore_calls"]
 
 AnyConversation = TypeVar("AnyConversation", bound=Conversation)
 
@@ -61,17 +61,38 @@ def flat_name(namespace: str, name: str) -> str:
 
 def foreign_fields(tool: Tool, format: str) -> list[str]:
     """What other formats said about a tool that has no place in this one."""
-    return [
+    lost = [
         field
         for name, fields in tool.extra.items()
         if name != format
         for field, value in fields.items()
         if value and field not in FLATTENED  # null, false and empty say nothing
     ]
+    spaces = (fields.get("namespace") for name, fields in tool.extra.items() if name != format)
+    if any(is_object(space) and space.get("description") for space in spaces):
+        lost.append("namespace.description")
+    return lost
 
 
 FLATTENED = ("namespace", "additional_tools")
 """Marks of where a tool came from, which its flat name and its place in the list say too."""
+
+
+def respelled_choice(choice: Any, names: Mapping[str, str]) -> Any:
+    """A tool choice of any API, with its tools under the names they have in a request."""
+    if is_object(choice):
+        return {
+            key: names.get(value, value)
+            if key == "name" and isinstance(value, str)
+            else respelled_choice(value, names)
+            for key, value in choice.items()
+        }
+    if is_list(choice):
+        return [
+            names.get(item, item) if isinstance(item, str) else respelled_choice(item, names)
+            for item in choice
+        ]
+    return choice
 
 
 def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) -> Object | None:
@@ -82,8 +103,10 @@ def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) ->
         changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
         return None
     changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
-    lost = [key for key, value in tool.data.items() if key not in PLAIN and value not in ({}, None)]
-    if lost and not is_object(tool.data.get(lost[0])):
+    own = tool.data if "type" in tool.data else next(iter(tool.data.values()), {})
+    fields = own if is_object(own) else {}
+    lost = [key for key, value in fields.items() if key not in PLAIN and value]
+    if lost:
         changes.append(Change("loss.extra", path, f"{format} has no {', '.join(lost)}"))
     return dict(equal)
 

@@ -21,6 +21,8 @@ class ToolChoice(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
 
     mode: Literal["auto", "none", "required"]
     name: str | None = None
+    allowed: tuple[str, ...] = ()
+    """The tools to choose among; empty: all of them."""
 
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]

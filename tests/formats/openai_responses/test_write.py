@@ -328,6 +328,7 @@ def test_tools_and_settings_of_others() -> None:
         "loss.setting",
         "loss.setting",
         "loss.setting",
+        "loss.setting",
         "loss.strict",
         "loss.tool",
         "repair.setting",

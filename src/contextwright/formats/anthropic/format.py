@@ -17,6 +17,7 @@ from contextwright.formats.legalise import legalise
 from contextwright.formats.media import ALIASES, is_sound, is_web_address
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
+from contextwright.formats.tools import respelled_choice
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Part, Thinking
@@ -129,6 +130,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     system, turns = encode(legal.messages, target)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, model, changes))
+    if target.tool_names and "tool_choice" in body:
+        body["tool_choice"] = respelled_choice(body["tool_choice"], target.tool_names)
     if system:
         body["system"] = system
     tools = tools_wire(conversation, target, changes)

@@ -5,28 +5,42 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from contextwright.formats.base import foreign_settings
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import closed_schema
 from contextwright.formats.settings import (
     BUDGETS,
+    FREE,
     effort_of,
     known_effort,
+    known_fields,
     put,
     read_plain,
     write_plain,
 )
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, OutputFormat, Settings, ToolChoice
+from contextwright.messages.conversation import (
+    Conversation,
+    Effort,
+    OutputFormat,
+    Settings,
+    ToolChoice,
+)
 from contextwright.models import Model
 from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, MIN_THINKING_BUDGET
 from contextwright.wire.anthropic.turns import open_loop, turns_of
+from contextwright.wire.anthropic.types import Request
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["settings_of", "settings_wire", "settle"]
 
 NAME = "anthropic"
+MOST_TEMPERATURE = 1.0
+USUAL: Effort = "medium"
+"""How hard to think where the model shall decide, and cannot."""
 DEFAULT_MAX_TOKENS = 4_096
 """The API wants a limit; ours where the caller names none."""
 MODES: dict[Any, Literal["auto", "none", "required"]] = {
@@ -46,15 +60,16 @@ def settings_of(body: dict[str, Any]) -> Settings:
     thinking, config = body.get("thinking"), body.get("output_config")
     thinking = thinking if is_object(thinking) else {}
     config = config if is_object(config) else {}
-    off = thinking.get("type") == "disabled"
+    mode_of_thinking = thinking.get("type")
+    budget = plain(thinking.get("budget_tokens"), int)
     return Settings(
         **read_plain(body, NAME),
         stop=tuple(stop for stop in stops if isinstance(stop, str)) if is_list(stops) else (),
         tool_choice=ToolChoice(mode, plain(choice.get("name"), str)) if mode else None,
         parallel_calls=False if choice.get("disable_parallel_tool_use") is True else None,
-        effort="none" if off else known_effort(config.get("effort")),
-        thinking_budget=plain(thinking.get("budget_tokens"), int),
-        show_thinking=SHOWN.get(thinking.get("display")),
+        effort="none" if mode_of_thinking == "disabled" else known_effort(config.get("effort")),
+        thinking_budget=FREE if mode_of_thinking == "adaptive" else budget,
+        show_thinking=SHOWN.get(thinking.get("display"), budget is not None or None),
         output=output_of(config.get("format") or body.get("output_format")),
     )
 
@@ -76,7 +91,9 @@ def settings_wire(
 ) -> dict[str, Any]:
     """The request's settings: verbatim where they came from here, else translated."""
     if conversation.source == NAME:
-        wire = dict(conversation.extra.get(NAME, {}))
+        wire = known_fields(
+            conversation.extra.get(NAME, {}), Request, changes, model="", max_tokens=1, messages=[]
+        )
     else:
         wire = translated(conversation, model, changes)
         changes.extend(foreign_settings(conversation, NAME))
@@ -90,14 +107,23 @@ def settings_wire(
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
     """Settings of another provider under this one's names."""
     settings = conversation.settings
-    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
-    if "temperature" in wire:
-        wire["temperature"] = min(wire["temperature"], 1.0)
+    plain_settings = replace(settings, cache_key=None)
+    wire = write_plain(plain_settings, NAME, changes, sampling=model.sampling, model=model.id)
+    if settings.cache_key and model.cache_breakpoints:
+        wire["cache_control"] = {"type": "ephemeral"}
+        reason = f"{NAME} caches what is marked, and has no keys"
+        changes.append(Change("repair.setting", "cache_key", reason))
+    if wire.get("temperature", 0.0) > MOST_TEMPERATURE:
+        wire["temperature"] = MOST_TEMPERATURE
+        reason = f"lowered to {MOST_TEMPERATURE}, the most allowed"
+        changes.append(Change("repair.setting", "temperature", reason))
     if settings.stop:
         wire["stop_sequences"] = list(settings.stop)
     choice = choice_wire(settings, model, changes)
     if choice and conversation.tools:
         wire["tool_choice"] = choice
+    elif choice.get("type") in ("any", "tool"):
+        changes.append(Change("loss.setting", "tool_choice", "there are no tools"))
     write_thinking(settings, model, wire, changes)
     if settings.output is not None:
         write_output(settings.output, wire, changes)
@@ -117,6 +143,9 @@ def choice_wire(settings: Settings, model: Model, changes: list[Change]) -> dict
             wire = {"type": "tool", "name": choice.name}
         else:
             wire = {"type": "any"}
+        if choice.allowed:
+            reason = f"{NAME} cannot narrow the choice to some tools"
+            changes.append(Change("loss.setting", "tool_choice.allowed", reason))
     if settings.parallel_calls is False and wire.get("type") != "none":
         wire = {"type": "auto", **wire, "disable_parallel_tool_use": True}
     return wire
@@ -126,8 +155,8 @@ def write_thinking(
     settings: Settings, model: Model, wire: dict[str, Any], changes: list[Change]
 ) -> None:
     """How hard to think: a level where the model thinks adaptively, else a budget of tokens."""
-    effort = effort_of(settings)
-    if effort is None and not settings.show_thinking:
+    effort, free = effort_of(settings), settings.thinking_budget == FREE
+    if effort is None and not free and not settings.show_thinking:
         return
     if effort == "none":
         if model.always_thinks or not model.disable_thinking:
@@ -138,12 +167,23 @@ def write_thinking(
         wire["thinking"] = {"type": "adaptive"}
         if settings.show_thinking is not None:
             wire["thinking"]["display"] = "summarized" if settings.show_thinking else "omitted"
+        if effort == "minimal":
+            effort = "low"
+            changes.append(Change("repair.setting", "effort", "minimal is low here"))
         if effort is not None:
-            put(wire, "output_config.effort", "low" if effort == "minimal" else effort)
-    elif model.legacy_thinking and effort is not None:
-        write_budget(settings.thinking_budget or BUDGETS[effort], model, wire, changes)
-    elif effort is not None:
+            put(wire, "output_config.effort", effort)
+    elif not model.legacy_thinking:
         changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
+    elif effort is not None:
+        budget = settings.thinking_budget
+        write_budget(BUDGETS[effort] if free or not budget else budget, model, wire, changes)
+    elif free:
+        reason = f"{model.id} thinks to a budget; using {BUDGETS[USUAL]:,}"
+        changes.append(Change("repair.setting", "thinking_budget", reason))
+        write_budget(BUDGETS[USUAL], model, wire, changes)
+    else:
+        reason = f"{model.id} thinks only where it is told how much"
+        changes.append(Change("loss.setting", "show_thinking", reason))
 
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
@@ -171,6 +211,9 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
     if closed:
         reason = "objects of a structured output allow no other properties here"
         changes.append(Change("repair.schema", "output", reason))
+    if output.description:
+        reason = f"{NAME} has no description of the answer"
+        changes.append(Change("loss.setting", "output.description", reason))
     put(wire, "output_config.format", {"type": "json_schema", "schema": schema})
 
 
@@ -187,7 +230,30 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
         if thinks or not model.forced_tool_use:
             body["tool_choice"] = {"type": "auto"}
             changes.append(Change("loss.setting", "tool_choice", "a call cannot be forced here"))
+    settle_citations(body, changes)
     settle_cache_marks(body, changes)
+
+
+def settle_citations(body: dict[str, Any], changes: list[Change]) -> None:
+    """Citations on every document, if they are on for one."""
+    documents = [
+        (turn["content"], place, block)
+        for turn in body["messages"]
+        for place, block in objects_in(turn["content"])
+        if block.get("type") == "document"
+    ]
+    silent = [found for found in documents if not is_cited(found[2])]
+    if not silent or len(silent) == len(documents):
+        return
+    for blocks, place, block in silent:
+        blocks[place] = {**block, "citations": {"enabled": True}}
+    changes.append(Change("repair.citations", "messages", "on for all documents, as for one"))
+
+
+def is_cited(document: dict[str, Any]) -> bool:
+    """Whether the model is asked to cite a document."""
+    config = document.get("citations")
+    return is_object(config) and config.get("enabled") is True
 
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:

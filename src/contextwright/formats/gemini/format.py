@@ -25,6 +25,7 @@ from contextwright.formats.media import is_sound, is_web_address
 from contextwright.formats.openai_chat.rules import without_system
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
+from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
@@ -244,6 +245,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         body["tools"] = tools
     body["contents"] = writer.contents
     body.update(settings_wire(conversation, model, changes))
+    if target.tool_names and "toolConfig" in body:
+        body["toolConfig"] = respelled_choice(body["toolConfig"], target.tool_names)
     settle(body, changes)
     return Rendered(body, tuple(changes), tool_names=target.sent_names)
 

@@ -6,14 +6,16 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from contextwright.formats.base import foreign_settings
+from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import json_schema
 from contextwright.formats.settings import (
     BUDGETS,
+    FREE,
     effort_of,
     known_effort,
+    known_fields,
     read_plain,
     write_plain,
 )
@@ -28,7 +30,6 @@ from contextwright.messages.conversation import (
 from contextwright.messages.message import Tool
 from contextwright.models import Model
 from contextwright.wire.gemini.types import Request
-from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["settings_of", "settings_wire", "settle"]
@@ -92,45 +93,22 @@ def choice_of(config: Any) -> ToolChoice | None:
     known = MODES.get(mode.upper()) if isinstance(mode, str) else None
     if known is None:
         return None
-    names: Any = calling.get("allowedFunctionNames")
-    only = names[0] if is_list(names) and len(names) == 1 and known == "required" else None
-    return ToolChoice(known, plain(only, str))
+    given: Any = calling.get("allowedFunctionNames")
+    names = [name for name in given if isinstance(name, str)] if is_list(given) else []
+    if len(names) == 1 and known == "required":
+        return ToolChoice(known, names[0])
+    return ToolChoice(known, allowed=tuple(names))
 
 
 def settings_wire(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
     """The request's settings: verbatim where they came from here, else translated."""
     if conversation.source == NAME:
-        wire = known_settings(conversation.extra.get(NAME, {}), changes)
+        wire = known_fields(conversation.extra.get(NAME, {}), Request, changes)
         if "model" in wire and conversation.model != model.id:
             wire["model"] = f"models/{model.id}"
         return wire
     changes.extend(foreign_settings(conversation, NAME))
     return translated(conversation, model, changes)
-
-
-def known_settings(fields: Object, changes: list[Change]) -> Object:
-    """Those of the body's own fields that the API knows."""
-    if not shape_problems(fields, Request):
-        return dict(fields)
-    kept: Object = {}
-    for key, value in fields.items():
-        if key == "generationConfig" and is_object(value):
-            kept[key] = {
-                field: setting
-                for field, setting in value.items()
-                if is_known({key: {field: setting}}, f"{key}.{field}", changes)
-            }
-        elif is_known({key: value}, key, changes):
-            kept[key] = value
-    return kept
-
-
-def is_known(piece: Object, path: str, changes: list[Change]) -> bool:
-    """Whether a piece of the body is one the API takes."""
-    problems = shape_problems(piece, Request)
-    if problems:
-        changes.append(Change("loss.setting", path, problems[0].message))
-    return not problems
 
 
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
@@ -149,12 +127,17 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
         config["responseMimeType"] = JSON
         if settings.output.schema is not None:
             config["responseJsonSchema"] = settings.output.schema
+        if settings.output.description:
+            reason = f"{NAME} has no description of the answer"
+            changes.append(Change("loss.setting", "output.description", reason))
     if config:
         body["generationConfig"] = config
     if settings.tool_choice is not None:
         if any(isinstance(tool, Tool) for tool in conversation.tools):
             body["toolConfig"] = {"functionCallingConfig": choice_wire(settings.tool_choice)}
-        else:
+        elif settings.tool_choice.mode == "required" or (
+            settings.tool_choice.mode == "none" and conversation.tools
+        ):
             changes.append(Change("loss.setting", "tool_choice", "there are no functions"))
     return body
 
@@ -169,11 +152,15 @@ def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Ob
                 reason = f"{effort} is {LEVELS[effort]} here"
                 changes.append(Change("repair.setting", "effort", reason))
     elif model.thinking_budgets:
-        if effort is not None:
-            budget = settings.thinking_budget
-            wire["thinkingBudget"] = BUDGETS[effort] if budget is None else budget
-            wire["thinkingBudget"] = min(wire["thinkingBudget"], MOST_THINKING)
-    elif effort not in (None, "none"):
+        budget = settings.thinking_budget
+        if budget is None or (budget == FREE and effort is not None):
+            budget = BUDGETS[effort] if effort is not None else None
+        if budget is not None:
+            wire["thinkingBudget"] = min(budget, MOST_THINKING)
+            if budget > MOST_THINKING:
+                reason = f"lowered to {MOST_THINKING:,} tokens, which every model takes"
+                changes.append(Change("repair.setting", "effort", reason))
+    elif effort not in (None, "none") or settings.thinking_budget == FREE:
         changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
         return wire
     if settings.show_thinking is not None and (model.thought_signatures or model.thinking_budgets):
@@ -183,16 +170,23 @@ def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Ob
 
 def choice_wire(choice: ToolChoice) -> Object:
     """Whether a function must be called, and which."""
-    if choice.mode != "required":
+    names = [choice.name] if choice.name else list(choice.allowed)
+    if choice.mode == "none" or (choice.mode == "auto" and not names):
         return {"mode": choice.mode.upper()}
-    return {"mode": "ANY", **({"allowedFunctionNames": [choice.name]} if choice.name else {})}
+    mode = "ANY" if choice.mode == "required" else "VALIDATED"
+    return {"mode": mode, **({"allowedFunctionNames": names} if names else {})}
 
 
 def settle(body: Object, changes: list[Change]) -> None:
-    """Leave out a cached content beside what it may not stand beside.
+    """Leave out what may not stand beside something else: a cached content, a second schema.
 
     `body` is the payload under construction, not yet anyone else's.
     """
+    config = body.get("generationConfig")
+    if is_object(config) and {"responseSchema", "responseJsonSchema"} <= config.keys():
+        body["generationConfig"] = without(config, "responseSchema")
+        reason = "there is a responseJsonSchema too"
+        changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     said = [field for field in CACHED if field in body]
     if body.get("cachedContent") and said:
         del body["cachedContent"]

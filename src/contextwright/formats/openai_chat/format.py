@@ -21,11 +21,10 @@ from contextwright.formats.openai_chat.rules import (
     supports_unspoken,
     without_system,
 )
-from contextwright.formats.openai_chat.settings import settings_of, settings_wire
+from contextwright.formats.openai_chat.settings import settings_of, settings_wire, settle_json_mode
 from contextwright.formats.openai_chat.stream import parse_stream
 from contextwright.formats.openai_chat.tools import (
     function_of,
-    respelled_choice,
     settle_tools,
     tool_of,
     tools_wire,
@@ -34,6 +33,7 @@ from contextwright.formats.openai_chat.write import ACCEPTED_SPEAKER, Writer
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import RULES, name_speakers
 from contextwright.formats.target import Spelling, Traits
+from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
@@ -133,6 +133,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         body["tool_choice"] = respelled_choice(body["tool_choice"], target.tool_names)
     if dialect.closed:
         settle_tools(body, changes)
+        settle_json_mode(body, changes)
     return Rendered(body, tuple(changes), tool_names=target.sent_names)
 
 

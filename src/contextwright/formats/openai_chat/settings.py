@@ -7,7 +7,13 @@ from typing import Any, Literal, cast, get_type_hints
 import msgspec
 
 from contextwright.formats.base import foreign_settings, without
-from contextwright.formats.openai import effort_wire, output_of, output_wire
+from contextwright.formats.openai import (
+    allowed_names,
+    effort_wire,
+    output_of,
+    output_wire,
+    tool_kind,
+)
 from contextwright.formats.openai_chat.responses import (
     RESPONSES,
     SHARED,
@@ -19,10 +25,11 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
+from contextwright.wire.openai_chat.rules import json_mode
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
-__all__ = ["settings_of", "settings_wire"]
+__all__ = ["settings_of", "settings_wire", "settle_json_mode"]
 
 NAME = "openai-chat"
 
@@ -81,8 +88,9 @@ def choice_of(given: Any) -> ToolChoice | None:
     match choice:
         case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}}:
             return ToolChoice("required", name)
-        case {"allowed_tools": {"mode": "auto" | "required" as mode}}:
-            return ToolChoice(mode)
+        case {"allowed_tools": {"mode": "auto" | "required" as mode, "tools": tools}}:
+            names = allowed_names(tools)
+            return None if names is None else ToolChoice(mode, allowed=names)
         case {"name": str(name)}:
             return ToolChoice("required", name)
         case _:
@@ -118,20 +126,40 @@ def translated(
         wire = {dialect.limit: limit, **wire}
     if settings.stop:
         wire["stop"] = list(settings.stop)
-    choice = settings.tool_choice
-    if choice is not None and choice.name is not None:
-        wire["tool_choice"] = {"type": "function", "function": {"name": choice.name}}
-    elif choice is not None:
-        wire["tool_choice"] = dialect.forced if choice.mode == "required" else choice.mode
+    if settings.tool_choice is not None:
+        wire["tool_choice"] = choice_wire(settings.tool_choice, conversation, dialect, changes)
     effort = effort_wire(settings, model, changes)
     if effort is not None:
         wire["reasoning_effort"] = effort
+    if settings.show_thinking:
+        changes.append(Change("loss.setting", "show_thinking", f"{NAME} shows no thinking"))
     form = output_wire(conversation, changes)
     if form:
         schema = without(form, "type")
         nested = {"json_schema": schema} if schema else {}
         wire["response_format"] = {"type": form["type"], **nested}
     return settled(wire, dialect, changes)
+
+
+def choice_wire(
+    choice: ToolChoice, conversation: Conversation, dialect: Dialect, changes: list[Change]
+) -> Any:
+    """Whether a tool must be called, and which, or among which."""
+    if choice.name is not None:
+        return named_tool(choice.name, conversation)
+    if choice.allowed and dialect.closed:
+        tools = [named_tool(name, conversation) for name in choice.allowed]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}}
+    if choice.allowed:
+        reason = f"{dialect.name} cannot narrow the choice to some tools"
+        changes.append(Change("loss.setting", "tool_choice.allowed", reason))
+    return dialect.forced if choice.mode == "required" else choice.mode
+
+
+def named_tool(name: str, conversation: Conversation) -> dict[str, Any]:
+    """A tool as a choice names it."""
+    kind = tool_kind(name, conversation, NAME)
+    return {"type": kind, kind: {"name": name}}
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
@@ -165,6 +193,14 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
         else:
             kept[field] = value
     return kept
+
+
+def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out JSON mode where no message speaks of JSON, which OpenAI refuses."""
+    for _ in json_mode(body, "error"):
+        del body["response_format"]
+        reason = "JSON mode is refused unless a message speaks of JSON"
+        changes.append(Change("loss.setting", "response_format", reason))
 
 
 def fits(value: Any, type: Any) -> bool:

@@ -22,7 +22,6 @@ __all__ = [
     "block_call",
     "call_of",
     "function_of",
-    "respelled_choice",
     "settle_tools",
     "tool_of",
     "tools_wire",
@@ -187,15 +186,6 @@ def tools_wire(
         else:
             wire.setdefault("tools", []).append(definition)
     return wire
-
-
-def respelled_choice(choice: Any, names: dict[str, str]) -> Any:
-    """The tool that must be called, under the name it has in this request."""
-    match choice:
-        case {"function": {"name": str(name)}} if name in names:
-            return {"type": "function", "function": {"name": names[name]}}
-        case _:
-            return choice
 
 
 def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:

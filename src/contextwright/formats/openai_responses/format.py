@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from contextwright.formats.rules import (
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import flat_name
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.messages.exchanges import match_results
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
@@ -49,6 +49,8 @@ from contextwright.wire.openai_responses.rules import LONGEST_ID, check
 from contextwright.wire.values import is_object
 
 __all__ = ["FORMAT"]
+
+FlatNames: TypeAlias = dict[tuple[str | None, str], str]
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
@@ -138,13 +140,17 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     if instructions is not None:
         messages.insert(0, Message("system", (Text(instructions),)))
     tools = tools_of(body, reader)
-    messages = under_flat_names(messages, tools)
-    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings_of(rest))
+    flat = flat_names(tools)
+    settings = settings_of(rest)
+    if flat:
+        messages = under_flat_names(messages, flat)
+        settings = with_flat_choice(settings, flat)
+    return reader.conversation(messages, rest, tools=tools, model=model, settings=settings)
 
 
-def under_flat_names(messages: list[Message], tools: list[Tool | Opaque]) -> list[Message]:
-    """The messages with calls of namespaced tools under the names those have here."""
-    flat: dict[tuple[str | None, str], str] = {}
+def flat_names(tools: list[Tool | Opaque]) -> FlatNames:
+    """The names that namespaced tools have here, by their namespace and own name."""
+    flat: FlatNames = {}
     for tool in tools:
         namespace = tool.extra.get(NAME, {}).get("namespace") if isinstance(tool, Tool) else None
         if isinstance(tool, Tool) and is_object(namespace):
@@ -154,8 +160,21 @@ def under_flat_names(messages: list[Message], tools: list[Tool | Opaque]) -> lis
     for tool in tools:
         if isinstance(tool, Tool):
             flat.pop((None, tool.name), None)
-    if not flat:
-        return messages
+    return flat
+
+
+def with_flat_choice(settings: Settings, flat: FlatNames) -> Settings:
+    """The settings with the tools they choose under the names those have here."""
+    choice = settings.tool_choice
+    if choice is None:
+        return settings
+    name = flat.get((None, choice.name), choice.name) if choice.name else None
+    allowed = tuple(flat.get((None, name), name) for name in choice.allowed)
+    return replace(settings, tool_choice=ToolChoice(choice.mode, name, allowed))
+
+
+def under_flat_names(messages: list[Message], flat: FlatNames) -> list[Message]:
+    """The messages with calls of namespaced tools under the names those have here."""
     return [
         message.with_parts(flat_call(part, flat) for part in message.parts)
         if message.calls
@@ -164,7 +183,7 @@ def under_flat_names(messages: list[Message], tools: list[Tool | Opaque]) -> lis
     ]
 
 
-def flat_call(part: Part, flat: dict[tuple[str | None, str], str]) -> Part:
+def flat_call(part: Part, flat: FlatNames) -> Part:
     """A call under its tool's flat name; the name it came with goes back."""
     if not isinstance(part, ToolCall):
         return part

@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from contextwright.formats.base import foreign_settings
-from contextwright.formats.openai import effort_wire, output_of, output_wire
+from contextwright.formats.openai import (
+    allowed_names,
+    effort_wire,
+    output_of,
+    output_wire,
+    tool_kind,
+)
 from contextwright.formats.openai_responses.chat import CHAT, SHARED, settings_from_chat
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
-from contextwright.formats.reader import plain
 from contextwright.formats.settings import known_effort, put, read_plain, write_plain
 from contextwright.formats.target import Target
+from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS
-from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
 
 __all__ = ["STATE", "is_stored", "settings_of", "settings_wire"]
 
 STATE = ("previous_response_id", "conversation", "prompt")
 """What a request may go on from instead of an input."""
-MODES: dict[Any, Literal["auto", "none", "required"]] = {
-    "auto": "auto",
-    "none": "none",
-    "required": "required",
-}
 
 
 def settings_of(body: dict[str, Any]) -> Settings:
     """The settings that other providers have too."""
-    choice = body.get("tool_choice")
-    chosen: ToolChoice | None = None
-    if is_object(choice):
-        if choice.get("type") in ("function", "custom"):
-            chosen = ToolChoice("required", plain(choice.get("name"), str))
-        elif choice.get("type") == "allowed_tools" and choice.get("mode") == "required":
-            chosen = ToolChoice("required")
-    elif isinstance(choice, str) and choice in MODES:
-        chosen = ToolChoice(MODES[choice])
     reasoning, text = body.get("reasoning"), body.get("text")
     reasoning = reasoning if is_object(reasoning) else {}
     return Settings(
         **read_plain(body, NAME),
-        tool_choice=chosen,
+        tool_choice=choice_of(body.get("tool_choice")),
         effort=known_effort(reasoning.get("effort")),
         show_thinking=True if reasoning.get("summary") is not None else None,
         output=output_of(text.get("format")) if is_object(text) else None,
     )
+
+
+def choice_of(given: Any) -> ToolChoice | None:
+    """Whether a tool must be called, and which, or among which."""
+    match given:
+        case "auto" | "none" | "required":
+            return ToolChoice(given)
+        case {"type": "function" | "custom", "name": str(name)}:
+            return ToolChoice("required", name)
+        case {"type": "allowed_tools", "mode": "auto" | "required" as mode, "tools": tools}:
+            names = allowed_names(tools)
+            return None if names is None else ToolChoice(mode, allowed=names)
+        case _:
+            return None
 
 
 def is_stored(conversation: Conversation) -> bool:
@@ -70,14 +75,13 @@ def settings_wire(
         wire = dict(conversation.extra.get(NAME, {}))
         if is_exact(target.model, target.options):
             wire = fitted_settings(wire, changes)
-        choice = wire.get("tool_choice")
-        if target.tool_names and is_object(choice):
-            wire["tool_choice"] = respelled(choice, target)
     else:
         wire = translated(conversation, target, changes)
         if CHAT in conversation.extra:
             wire.update(fitted_settings(settings_from_chat(conversation.extra[CHAT]), changes))
         changes.extend(foreign_settings(conversation, NAME, {CHAT: SHARED}))
+    if target.tool_names and "tool_choice" in wire:
+        wire["tool_choice"] = respelled_choice(wire["tool_choice"], target.tool_names)
     limit = wire.get("max_output_tokens")
     if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS and target.options.repair:
         wire["max_output_tokens"] = MIN_OUTPUT_TOKENS
@@ -86,38 +90,36 @@ def settings_wire(
     return wire
 
 
-def respelled(choice: dict[str, Any], target: Target) -> dict[str, Any]:
-    """A choice that names tools, with the names they have in this request."""
-    names = target.tool_names
-    if isinstance(choice.get("tools"), list):
-        return {
-            **choice,
-            "tools": [respelled(tool, target) for _, tool in objects_in(choice["tools"])],
-        }
-    name = choice.get("name")
-    return {**choice, "name": names[name]} if isinstance(name, str) and name in names else choice
-
-
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:
     """Settings of another provider under this one's names."""
     settings, model = conversation.settings, target.model
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.stop:
         changes.append(Change("loss.setting", "stop", f"{NAME} has no stop sequences"))
-    choice = settings.tool_choice
-    if choice is not None:
-        name = choice.name
-        wire["tool_choice"] = (
-            {"type": "function", "name": target.tool_names.get(name, name)}
-            if name and choice.mode == "required"
-            else choice.mode
-        )
+    if settings.tool_choice is not None:
+        wire["tool_choice"] = choice_wire(settings.tool_choice, conversation)
     effort = effort_wire(settings, model, changes)
     if effort is not None:
         put(wire, "reasoning.effort", effort)
     if settings.show_thinking and not model.sampling:
         put(wire, "reasoning.summary", "auto")
+    elif settings.show_thinking:
+        changes.append(Change("loss.setting", "show_thinking", f"{model.id} does not reason"))
     form = output_wire(conversation, changes)
     if form:
         put(wire, "text.format", form)
     return fitted_settings(wire, changes)
+
+
+def choice_wire(choice: ToolChoice, conversation: Conversation) -> Any:
+    """Whether a tool must be called, and which, or among which."""
+
+    def named(name: str) -> dict[str, Any]:
+        return {"type": tool_kind(name, conversation, NAME), "name": name}
+
+    if choice.name is not None:
+        return named(choice.name)
+    if choice.allowed:
+        tools = list(map(named, choice.allowed))
+        return {"type": "allowed_tools", "mode": choice.mode, "tools": tools}
+    return choice.mode

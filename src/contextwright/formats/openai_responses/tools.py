@@ -13,7 +13,7 @@ from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Target
-from contextwright.formats.tools import flat_name, hosted_equal
+from contextwright.formats.tools import flat_name, foreign_fields, hosted_equal
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -158,7 +158,7 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
     wire: dict[str, Any] = {"type": "function", "name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:
         wire["description"] = tool.description
-    lost = [field for name, fields in tool.extra.items() if name != NAME for field in fields]
+    lost = foreign_fields(tool, NAME)
     if lost:
         changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
     if extra.get("type") == "custom":

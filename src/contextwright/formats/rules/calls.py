@@ -244,17 +244,19 @@ class CallIds:
 
     def __init__(self, target: Target) -> None:
         self.optional = target.traits.ids is None
+        self.same_format = target.same_format
         self.reuses = target.traits.reuses_ids
         self.speller = Speller(target.traits.ids or ANY_SPELLING, otherwise="call")
         self.chosen: dict[str, str] = {}
 
     def spell(self, parallel: list[Answer]) -> list[str | None]:
         """The ids of the calls of one message, no two alike."""
-        if self.optional and all(answer.call.id is None for answer in parallel):
-            return [None] * len(parallel)
         ids: list[str | None] = []
         for answer in parallel:
             id = answer.call.id
+            if self.optional and (id is None or (self.same_format and not id)):
+                ids.append(id)
+                continue
             new = self.chosen.get(id) if id is not None else None
             if new is None or new in ids or not self.reuses:
                 new = self.speller.spell(id)

@@ -30,6 +30,14 @@ SPELLINGS = {
 """Fields of a format that only keep how something was spelled: its content is in the parts."""
 
 
+CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
+    "anthropic": ("cache_control", {"type": "ephemeral"}),
+    "openai-chat": ("prompt_cache_breakpoint", {"mode": "explicit"}),
+    "openai-responses": ("prompt_cache_breakpoint", {"mode": "explicit"}),
+}
+"""How an API marks the end of what it shall cache."""
+
+
 SAID_ELSEWHERE = {("openai-responses", "additional_tools")}
 """Blocks whose content the conversation holds elsewhere, such as its tools: nothing is lost."""
 
@@ -112,6 +120,7 @@ def own_extra(
     """The holder with those leftover fields only that the target has a place for."""
     if not holder.extra:
         return holder
+    holder = with_cache_mark(holder, target)
     lost = [
         field
         for format, fields in holder.extra.items()
@@ -128,6 +137,23 @@ def own_extra(
         names = ", ".join(clean_name(field) for field in lost)
         changes.append(Change("loss.extra", path, f"{target.format} has no place for {names}"))
     return kept
+
+
+def with_cache_mark(holder: Holder, target: Target) -> Holder:
+    """Words and media that another API caches, marked as the target marks them."""
+    if target.format not in CACHE_MARKS or not target.model.cache_breakpoints:
+        return holder
+    extra = dict(holder.extra)
+    for format, (field, _) in CACHE_MARKS.items():
+        fields = extra.get(format, {})
+        if format == target.format or not fields.get(field) or not isinstance(holder, Text | Media):
+            continue
+        extra[format] = {key: value for key, value in fields.items() if key != field}
+        if ttl := fields[field].get("ttl"):
+            extra[format][f"{field}.ttl"] = ttl
+        own, mark = CACHE_MARKS[target.format]
+        extra[target.format] = {**extra.get(target.format, {}), own: mark}
+    return replace(holder, extra=extra)
 
 
 # --- whether a history needs these rules -----------------------------------------------------

@@ -20,7 +20,7 @@ from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedReque
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 
-__all__ = ["check"]
+__all__ = ["NEEDING_TOOLS", "check", "json_mode"]
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
