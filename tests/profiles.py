@@ -1,7 +1,8 @@
-"""How many examples a law is tried on: three profiles, and scales for what an example costs.
+"""How many examples a law is tried on: four profiles, and scales for what an example costs.
 
 `quick` is the README's command, `default` is `./check`, `ci` is the deep run of `.ci/run`, which
-draws the same examples every time, so that a commit passes or fails for what it changed.
+draws the same examples every time, so that a commit passes or fails for what it changed. `hunt`
+looks for what they miss: `uv run pytest --hypothesis-profile hunt tests/laws/test_translation.py`.
 `--hypothesis-profile` chooses another.
 """
 
@@ -13,6 +14,8 @@ LAW = 3.0
 """A promise of the README: tried more often than anything else."""
 FAULT = 0.3
 """One of many variants of a law, each tried for itself."""
+BODY = 1.0
+"""A whole request, translated to every API: dearer than others, and worth it."""
 STORE = 0.1
 """Every example opens a store, or builds dozens of contexts."""
 
@@ -22,6 +25,7 @@ def register() -> None:
     common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("quick", common, max_examples=30)
     settings.register_profile("default", common, max_examples=100)
+    settings.register_profile("hunt", common, max_examples=5_000)
     settings.register_profile("ci", common, max_examples=300, derandomize=True)
     settings.load_profile("ci" if os.environ.get("CI") else "quick")
 

@@ -129,7 +129,7 @@ CHAT_SETTINGS: dict[str, Any] = {
     "store": (True, False),
     "user": (lambda pen: pen.words("user"),),
     "metadata": (lambda pen: {"run": pen.words("run")},),
-    "reasoning_effort": ("none", "minimal", "medium", "max"),
+    "reasoning_effort": ("none", "minimal", "medium", "max", lambda pen: pen.words("ultra")),
     "response_format": (
         {"type": "text"},
         {"type": "json_object"},
@@ -142,8 +142,17 @@ CHAT_SETTINGS: dict[str, Any] = {
             },
         },
     ),
-    "tool_choice": ("auto", "none", "required"),
+    "tool_choice": ("auto", "none", "required", lambda pen: chat_choice(pen)),
 }
+
+
+def chat_choice(pen: Pen) -> Any:
+    """A tool that must be called, or some to choose among."""
+    named: list[Body] = [{"type": kind, kind: {"name": name}} for name, _, kind in pen.tools]
+    if not named:
+        return "required"
+    allowed = {"mode": pen.one("auto", "required"), "tools": named}
+    return pen.one(named[0], {"type": "allowed_tools", "allowed_tools": allowed})
 
 
 def chat_body(pen: Pen) -> Body:
@@ -267,9 +276,19 @@ RESPONSES_SETTINGS: dict[str, Any] = {
             "verbosity": "high",
         },
     ),
-    "tool_choice": ("auto", "none", "required"),
+    "tool_choice": ("auto", "none", "required", lambda pen: responses_choice(pen)),
     "client_metadata": (lambda pen: {"session": pen.words("session")},),
 }
+
+
+def responses_choice(pen: Pen) -> Any:
+    """A tool that must be called, or some to choose among, hosted ones too."""
+    named: list[Body] = [{"type": kind, "name": name} for name, _, kind in pen.tools]
+    if not named:
+        return {"type": "web_search"}
+    tools = [*named, {"type": "web_search"}] if pen.chance(4) else named
+    allowed = {"type": "allowed_tools", "mode": pen.one("auto", "required"), "tools": tools}
+    return pen.one(named[0], allowed)
 
 
 def responses_body(pen: Pen) -> Body:
@@ -415,6 +434,7 @@ ANTHROPIC_SETTINGS: dict[str, Any] = {
         {"type": "none"},
         {"type": "any"},
         {"type": "auto", "disable_parallel_tool_use": True},
+        lambda pen: {"type": "tool", "name": pen.called()[0]},
     ),
     "cache_control": (EPHEMERAL,),
     "container": (lambda pen: pen.words("container"),),
@@ -593,6 +613,7 @@ GEMINI_SETTINGS: dict[str, Any] = {
         {"functionCallingConfig": {"mode": "AUTO"}},
         {"functionCallingConfig": {"mode": "ANY"}},
         {"functionCallingConfig": {"mode": "NONE"}},
+        lambda pen: {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": names(pen)}},
         lambda pen: {"retrievalConfig": {"languageCode": pen.words("uk")}},
     ),
     "safetySettings": ([{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],),
@@ -600,6 +621,10 @@ GEMINI_SETTINGS: dict[str, Any] = {
     "serviceTier": ("standard", "flex"),
     "store": (True, False),
 }
+
+
+def names(pen: Pen) -> list[str]:
+    return [name for name, _, _ in pen.tools]
 
 
 def gemini_body(pen: Pen) -> Body:

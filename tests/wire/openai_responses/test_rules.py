@@ -137,7 +137,7 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "OR-orphan too early": (body(OUTPUT, CALL), [("OR-orphan", "input[0]")]),
     "OR-orphan of another kind": (
         body(CALL, OUTPUT, {"type": "custom_tool_call_output", "call_id": "c1", "output": "x"}),
-        [("OR-orphan", "input[2]")],
+        [("OR-orphan", "input[2]"), ("OR-dup-id", "input[2].call_id")],
     ),
     "OR-reasoning": (body(USER, REASONING, USER), [("OR-reasoning", "input[1]")]),
     "OR-reasoning last": (body(USER, REASONING), [("OR-reasoning", "input[1]")]),

@@ -195,9 +195,21 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
             yield Problem("G-orphan", response.path, "the model answers no function calls")
         if turn.calls and index == 0:
             yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn")
+        yield from repeated_ids(turn.calls)
         open_calls = turn.calls
     if open_calls:
         yield Problem("G-unanswered", open_calls[0].path, "no function response follows this call")
+
+
+def repeated_ids(calls: list[Placed]) -> Iterator[Problem]:
+    """Responses cannot tell two calls of one turn apart that have one id."""
+    seen: set[str] = set()
+    for call in calls:
+        id = text_of(call, "functionCall", "id")
+        if id and id in seen:
+            path = f"{call.path}.functionCall.id"
+            yield Problem("G-dup-id", path, f"id {shown(id)} is used twice", "warning")
+        seen.add(id)
 
 
 def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:

@@ -182,7 +182,7 @@ def is_reasoning(kind: str, item: dict[str, Any]) -> bool:
 def ids(read: Input) -> Iterator[Problem]:
     """Ids are short, have the prefix of their kind, and occur once."""
     seen: set[str] = set()
-    calls: set[tuple[str, str]] = set()
+    calls: set[tuple[bool, str]] = set()
     for index, kind, item in read.items:
         if "id" not in item and "call_id" not in item and kind not in STORED:
             continue  # as most messages
@@ -197,10 +197,11 @@ def ids(read: Input) -> Iterator[Problem]:
         call_id = item.get("call_id")
         if not isinstance(call_id, str):
             continue
-        if (kind, call_id) in calls:
-            reason = f"another {kind} has call_id {shown(call_id)}"
+        is_output = kind.endswith("_output")
+        if (is_output, call_id) in calls:
+            reason = f"another {'output' if is_output else 'call'} has call_id {shown(call_id)}"
             yield Problem("OR-dup-id", f"input[{index}].call_id", reason, read.level)
-        calls.add((kind, call_id))
+        calls.add((is_output, call_id))
         if not ID(call_id):
             # Other characters pass at some hosts, other lengths nowhere.
             level = "warning" if 0 < len(call_id) <= LONGEST_ID else "error"
