@@ -103,8 +103,8 @@ def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) ->
         changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
         return None
     changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
-    own = tool.data if "type" in tool.data else next(iter(tool.data.values()), {})
-    fields = own if is_object(own) else {}
+    own: Any = tool.data if "type" in tool.data else next(iter(tool.data.values()), None)
+    fields: Object = own if is_object(own) else {}
     lost = [key for key, value in fields.items() if key not in PLAIN and value]
     if lost:
         changes.append(Change("loss.extra", path, f"{format} has no {', '.join(lost)}"))
