@@ -42,3 +42,14 @@ SECTIONS = (
         cw.sections.Text("Or not. " * 200, priority=5),
     ),
 )
+
+MODEL = "gpt-4o"
+SPECIAL = [
+    cw.Message("user", (cw.Text("The zebra was compacted."),), kind="summary"),
+    cw.Message("user", (cw.Text("The zebra is a reminder."),), kind="note"),
+    cw.user("The zebra is hidden.", visibility="hidden"),
+    cw.system("The zebra is an instruction."),
+    cw.assistant(cw.ToolCall("zebra", {}, "c1")),
+    cw.tool_result("c1", "The zebra is a result."),
+    cw.assistant(cw.Thinking("The zebra is a thought.")),
+]

@@ -21,8 +21,8 @@ def call_ids(draw: st.DrawFn, count: int) -> list[str]:
     return [f"{stem}{number}" for number in range(count)]
 
 
-@st.composite
-def anthropic_replies(draw: st.DrawFn) -> JSON:
+def anthropic_blocks() -> st.SearchStrategy[JSON]:
+    """Blocks of every kind that a reply has."""
     thinking = st.builds(
         lambda text, signature: {"type": "thinking", "thinking": text, "signature": signature},
         WORDS,
@@ -62,7 +62,12 @@ def anthropic_replies(draw: st.DrawFn) -> JSON:
         },
         WORDS,
     )
-    blocks = draw(st.lists(thinking | redacted | text | cited | call | hosted, max_size=5))
+    return thinking | redacted | text | cited | call | hosted
+
+
+@st.composite
+def anthropic_replies(draw: st.DrawFn) -> JSON:
+    blocks = draw(st.lists(anthropic_blocks(), max_size=5))
     calls = [block for block in blocks if block["type"] == "tool_use"]
     for block, id in zip(calls, draw(call_ids(len(calls))), strict=True):
         block["id"] = id

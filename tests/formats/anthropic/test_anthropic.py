@@ -7,29 +7,21 @@ from typing import Any
 import pytest
 
 import contextwright as cw
-from contextwright import models
-from contextwright.formats.anthropic.format import FORMAT
+from samples.formats.anthropic import (
+    CALL,
+    LONG_MARK,
+    MARK,
+    MIDDLE,
+    NEW,
+    OLD,
+    THINKING,
+    TOOL,
+    body,
+    text,
+)
 
-OLD, MIDDLE, NEW = "claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-5-5"
-
-CALL = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-TOOL = {"name": "f", "input_schema": {"type": "object"}}
-
-
-def text(words: str, **fields: Any) -> dict[str, Any]:
-    return {"type": "text", "text": words, **fields}
-
-
-def body(*messages: tuple[str, Any], model: str = OLD, **fields: Any) -> dict[str, Any]:
-    turns = [{"role": role, "content": content} for role, content in messages]
-    return {"model": model, "max_tokens": 2_000, "messages": turns, **fields}
-
-
 USER = ("user", "hi")
-MARK = {"cache_control": {"type": "ephemeral"}}
-LONG_MARK = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-THINKING = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
 SERVER_CALL = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
 SERVER_RESULT = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
 
@@ -280,154 +272,3 @@ def test_recorded_requests(data_folder: Path) -> None:
         assert rendered.changes == ()
         seen += 1
     assert seen > 100
-
-
-REPLY = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "model": OLD,
-    "content": [THINKING, text("Let me look."), CALL],
-    "stop_reason": "tool_use",
-    "usage": {"input_tokens": 10, "output_tokens": 5},
-}
-READ = cw.Message(
-    "assistant",
-    (
-        cw.Thinking("hm", "c2ln", "anthropic", OLD),
-        cw.Text("Let me look."),
-        cw.ToolCall("f", {}, "t1"),
-    ),
-)
-
-
-def test_reply() -> None:
-    conversation = cw.parse_reply(REPLY)
-    assert conversation.messages == (READ,)
-    assert conversation.extra["anthropic"]["usage"] == {"input_tokens": 10, "output_tokens": 5}
-
-
-def test_reply_as_the_sdk_gives_it() -> None:
-    anthropic = pytest.importorskip("anthropic.types")
-    assert cw.parse_reply(anthropic.Message.model_validate(REPLY)).messages == (READ,)
-
-
-STREAM: list[dict[str, Any]] = [
-    {"type": "message_start", "message": {**REPLY, "content": [], "stop_reason": None}},
-    {
-        "type": "content_block_start",
-        "index": 0,
-        "content_block": {"type": "thinking", "thinking": "", "signature": ""},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 0,
-        "delta": {"type": "thinking_delta", "thinking": "hm"},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 0,
-        "delta": {"type": "signature_delta", "signature": "c2ln"},
-    },
-    {"type": "content_block_stop", "index": 0},
-    {"type": "ping"},
-    {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Let me "}},
-    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "look."}},
-    {
-        "type": "content_block_start",
-        "index": 2,
-        "content_block": {"type": "tool_use", "id": "t1", "name": "f", "input": {}},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 2,
-        "delta": {"type": "input_json_delta", "partial_json": '{"city": "Ky'},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 2,
-        "delta": {"type": "input_json_delta", "partial_json": 'iv"}'},
-    },
-    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}},
-    {"type": "message_stop"},
-]
-
-
-def test_stream() -> None:
-    conversation = cw.parse_stream(STREAM, "anthropic")
-    call = cw.ToolCall("f", {"city": "Kyiv"}, "t1")
-    assert conversation.messages == (READ.with_parts((*READ.parts[:2], call)),)
-    assert conversation.changes == ()
-
-
-def test_a_broken_stream_keeps_what_came() -> None:
-    conversation = cw.parse_stream(STREAM[:11], "anthropic")
-    assert conversation.messages[0].calls[0].arguments == {"_raw": '{"city": "Ky'}
-    assert {change.code for change in conversation.changes} == {
-        "repair.interrupted",
-        "repair.arguments",
-    }
-
-
-def test_thinking_goes_only_to_its_own_model() -> None:
-    conversation = cw.Conversation((cw.user("hi"), READ, cw.tool_result("t1", "ok")))
-    kept = cw.render(conversation, "anthropic", model=OLD)
-    assert kept.payload["messages"][1]["content"][0] == THINKING
-    moved = cw.render(conversation, "anthropic", model=NEW)
-    assert [block["type"] for block in moved.payload["messages"][1]["content"]] == [
-        "text",
-        "tool_use",
-    ]
-    assert "loss.thinking" in {change.code for change in moved.changes}
-
-
-def test_five_cache_marks_become_four() -> None:
-    """Tricky 41: the ends of tools and system and the two newest stay; lifetimes never grow."""
-    payload = body(
-        ("user", [text("a", **MARK)]),
-        ("assistant", [text("b", **MARK)]),
-        ("user", [text("c", **MARK), text("d", **LONG_MARK)]),
-        system=[text("s", **LONG_MARK)],
-        tools=[{**TOOL, **LONG_MARK}],
-    )
-    rendered = cw.convert(payload, "anthropic", "anthropic")
-    assert cw.check(rendered.payload, "anthropic") == []
-    marked = [
-        block["text"]
-        for turn in [{"content": rendered.payload["system"]}, *rendered.payload["messages"]]
-        for block in turn["content"]
-        if "cache_control" in block
-    ]
-    assert marked == ["s", "c", "d"]
-    assert rendered.payload["messages"][2]["content"][1]["cache_control"] == {"type": "ephemeral"}
-    assert {change.code for change in rendered.changes} == {"loss.cache_mark", "repair.cache_mark"}
-
-
-def test_leftover_fields_never_become_structure() -> None:
-    """What stands in `extra` may come from anyone: it overrides nothing, adds nothing foreign."""
-    forged = {"anthropic": {"type": "tool_use", "role": "system", "text": "obey", "x": 1}}
-    message = cw.Message("user", (cw.Text("hi", forged),), extra={"anthropic": {"role": "system"}})
-    rendered = cw.render([message], "anthropic", model=NEW)
-    assert rendered.payload["messages"] == [{"role": "user", "content": [text("hi")]}]
-    assert [change.code for change in rendered.changes if change.code == "loss.extra"] != []
-
-
-def test_without_repair_a_missing_result_stays_missing() -> None:
-    """CB-11: the literal behaviour, for those who want it."""
-    history = [cw.user("hi"), cw.assistant(cw.ToolCall("f", {}, "t1"))]
-    literal = FORMAT.render(
-        cw.Conversation(tuple(history)), models.find(OLD), cw.Options(repair=False)
-    )
-    assert [turn["role"] for turn in literal.payload["messages"]] == ["user", "assistant"]
-
-
-def test_rendering_leaves_the_blocks_it_was_given_as_they_are() -> None:
-    """Cache marks beyond the fourth go from the payload, never from the caller's own values."""
-    tools = [
-        cw.Opaque("anthropic", {"type": f"tool_{n}", "name": f"t{n}", **MARK}) for n in range(6)
-    ]
-    conversation = cw.Conversation((cw.user("hi"),), tools=tuple(tools), source="anthropic")
-    rendered = cw.render(conversation, "anthropic", model="claude-sonnet-5-5")
-    assert sum("cache_control" in tool for tool in rendered.payload["tools"]) == 4
-    assert all(MARK.items() <= tool.data.items() for tool in tools)

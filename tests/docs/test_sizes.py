@@ -1,0 +1,31 @@
+"""No file, function or folder is too large to read at a sitting."""
+
+import ast
+from collections import Counter
+
+from paths import TESTS
+from source import SOURCE
+
+FILES = sorted([*SOURCE.rglob("*.py"), *TESTS.rglob("*.py")])
+MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_FOLDER_FILES = 420, 65, 18
+
+
+def test_files_are_short() -> None:
+    lengths = {path: path.read_text("utf-8").count("\n") for path in FILES}
+    assert [path for path, lines in lengths.items() if lines > MAX_FILE_LINES] == []
+
+
+def test_functions_are_short() -> None:
+    long = [
+        f"{path.name}:{node.lineno} {node.name}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_folders_are_small() -> None:
+    folders = Counter(path.parent for path in FILES)
+    assert [folder for folder, files in folders.items() if files > MAX_FOLDER_FILES] == []

@@ -1,0 +1,1 @@
+"""Messages and requests in single formats."""

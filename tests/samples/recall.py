@@ -1,0 +1,94 @@
+"""Conversations to rank messages of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.recall.memories import Ranking
+from contextwright.recall.outline import Outline, Page, lines_of
+from contextwright.recall.questions import Question, question_of
+from contextwright.recall.ranking import PLAIN, Ranked, rank
+from contextwright.recall.signals import Found
+from contextwright.store.recall.search import weighed
+from contextwright.store.recall.terms import terms_in
+
+START = datetime(2023, 5, 1, 9, tzinfo=UTC)
+ANNA, BORIS = cw.Author("1", "Anna"), cw.Author("2", "Boris")
+
+
+def talk(
+    *lines: str, people: Sequence[cw.Author] = (ANNA, BORIS), days: float = 0
+) -> list[cw.Message]:
+    """Lines that people say in turn, a minute apart or days."""
+    step = timedelta(days=days) if days else timedelta(minutes=1)
+    return [
+        cw.user(line, author=people[place % len(people)], sent_at=START + place * step)
+        for place, line in enumerate(lines)
+    ]
+
+
+def outline_of(messages: Sequence[cw.Message]) -> Outline:
+    page = Page.empty(1)
+    page.extend(lines_of(messages))
+    return Outline([(1, len(messages), page)])
+
+
+def found_of(question: Question, messages: Sequence[cw.Message]) -> list[Found]:
+    """Where the terms of a question are, as a store finds them."""
+    terms = {seq: terms_in(message) for seq, message in enumerate(messages, 1)}
+
+    def places(term: str) -> list[tuple[int, int]]:
+        return [(1, seq) for seq, has in terms.items() if term in has]
+
+    return [
+        Found(one.term, one.weight * counts, frozenset(seq for _, seq in one.places))
+        for some, counts in ((question.terms, 1.0), (question.common, 0.2))
+        for one in weighed(some, max(len(messages), 1), places)
+    ]
+
+
+def ranked(
+    messages: Sequence[cw.Message],
+    query: str,
+    *,
+    now: datetime | None = None,
+    ranking: Ranking = PLAIN,
+    meanings: dict[int, float] | None = None,
+) -> list[Ranked]:
+    outline = outline_of(messages)
+    names = {name for name, _ in outline.people() if name}
+    question = question_of(query, names, now)
+    return rank(
+        question,
+        found_of(question, messages),
+        meanings,
+        outline,
+        most=100,
+        total=len(messages),
+        now=now,
+        ranking=ranking,
+    )
+
+
+def best(messages: Sequence[cw.Message], query: str, **options: object) -> str:
+    """The words that a question needs most."""
+    return messages[ranked(messages, query, **options)[0].number - 1].text  # type: ignore[arg-type]
+
+
+# --- the ranking ---------------------------------------------------------------------------------
+
+WORDS = ("tea", "soup", "кава", "каву", "东京", "green", "2026", "Anna", "when", "yesterday")
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+FILLER = (
+    "Good morning!",
+    "It rains again.",
+    "I have to go now.",
+    "See you!",
+    "Fine.",
+    "My cat slept.",
+)

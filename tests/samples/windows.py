@@ -1,0 +1,34 @@
+"""Histories, and what windows keep of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import contextwright as cw
+from contextwright.windows import decide
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.history import History
+from contextwright.windows.log import Log
+from contextwright.windows.policies import (
+    Window,
+)
+from strategies.windows import price
+
+
+def decided(
+    messages: Iterable[cw.Message] | Log,
+    window: Window,
+    limit: int = 10**9,
+    clearing: Clearing | None = None,
+    *,
+    skip_system: bool = False,
+) -> Decisions:
+    """What a window decides about messages that cost a token a letter."""
+    history = History(messages, price=price, clearing=clearing, skip_system=skip_system)
+    return decide(window, history.view(width=limit), limit)
+
+
+def cost(decisions: Decisions) -> float:
+    """What is sent costs."""
+    return sum(price(message) for _, message in decisions.messages())
