@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
-from contextwright.windows.decisions import CLEARED, Decisions, Run, Span, add_run
+from contextwright.windows.decisions import CLEARED, Action, Decisions, Run, Span
 from contextwright.windows.history import View
 from contextwright.windows.policies import Window
 
 __all__ = ["decide"]
+
+Outcome: TypeAlias = tuple[Action, str]
+"""What becomes of a message that stays, and why."""
 
 
 def decide(window: Window, view: View, limit: float) -> Decisions:
@@ -17,15 +21,32 @@ def decide(window: Window, view: View, limit: float) -> Decisions:
     reasons = {index: span.reason for span in spans for index in range(span.start, span.stop)}
     torn = torn_in(view, reasons)
     kept = sorted({*view.required, *reasons} - torn)
-    staying: list[Run] = []
-    for index in kept:
-        if not is_sent(view, index):
-            continue
-        reason = reasons.get(index) or why_required(view, index)
-        cleared = view.is_cleared(index)
-        action, reason = ("cleared", CLEARED) if cleared else ("kept", reason)
-        add_run(staying, Run(index, index + 1, action, reason))
+    if view.log.hidden or view.history.skip_system:
+        kept = [index for index in kept if is_sent(view, index)]
+    outcomes: list[Outcome] = [
+        ("kept", reasons.get(index) or why_required(view, index)) for index in kept
+    ]
+    if view.cleared_until:
+        for place, index in enumerate(kept):
+            if view.is_cleared(index):
+                outcomes[place] = ("cleared", CLEARED)
+    staying = runs_of(kept, outcomes)
     return Decisions(view, staying, torn, window.why_dropped, cut=cut_of(spans))
+
+
+def runs_of(indexes: Sequence[int], outcomes: Sequence[Outcome]) -> list[Run]:
+    """Neighbouring indexes with the same outcome together."""
+    runs: list[Run] = []
+    first = 0
+    for place in range(1, len(indexes) + 1):
+        if (
+            place == len(indexes)
+            or indexes[place] != indexes[place - 1] + 1
+            or outcomes[place] != outcomes[first]
+        ):
+            runs.append(Run(indexes[first], indexes[place - 1] + 1, *outcomes[first]))
+            first = place
+    return runs
 
 
 def is_sent(view: View, index: int) -> bool:

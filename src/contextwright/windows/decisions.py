@@ -160,7 +160,7 @@ class Decisions(Sequence[Decision]):
         """How many of those left out the summary covers."""
         return sum(run.stop - run.start for run in self.runs if run.action == "summarised")
 
-    @property
+    @cached_property
     def gap(self) -> int | None:
         """The index before which a note on what is left out belongs; None if nothing is.
 
@@ -168,15 +168,9 @@ class Decisions(Sequence[Decision]):
         """
         if not self.omitted:
             return None
-        kept = next((index for index in self.kept() if index >= self.cut), None)
-        if kept is None:
-            return None
         # An exchange that stays is never parted, wherever its calls and results stand.
-        exchanges = self.view.log.exchanges
-        for index in reversed([index for index in self.kept() if index >= self.cut]):
-            if exchanges.first(index) < kept and index >= kept:
-                kept = exchanges.first(index)
-        return kept
+        first = self.view.log.exchanges.first
+        return min((first(index) for index in self.kept() if index >= self.cut), default=None)
 
     @property
     def is_changed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from contextwright.windows.history import View, coarseness, first_from, last_before
 
@@ -38,12 +39,14 @@ class Room:
         for index in range(view.count - 1, -1, -1):
             if not view.is_countable(index):
                 continue
-            first = exchanges.first(index)
             cost = 0.0 if index in self.required else view.cost(index)
-            if first != index:
-                pending[first] = pending.get(first, 0.0) + cost
-                continue
-            total += cost + pending.pop(index, 0.0)
+            if index in exchanges:
+                first = exchanges.first(index)
+                cost += pending.pop(first, 0.0)
+                if first != index:
+                    pending[first] = cost
+                    continue
+            total += cost
             if total > self.limit or index < earliest:
                 self.stopped = index
                 return
@@ -73,15 +76,11 @@ class Room:
             enough -= 1
         while place > enough and not self._always_fitted(self.starts[place]):
             place -= 1
-        places = range(enough, place + 1)
-        return self.starts[max(places, key=lambda place: self._coarseness(place, grid))]
-
-    def _coarseness(self, place: int, grid: int) -> int:
-        """How coarse a line the message or exchange before a start crosses."""
-        log = self.view.log
-        before = self.starts[place + 1] if place + 1 < len(self.starts) else self.stopped
-        begin = 0 if before is None else log.begin(before)
-        return coarseness(begin, log.begin(self.starts[place]), grid)
+        # How coarse a line the message or exchange before each start crosses.
+        starts = [*self.starts[enough : place + 2], self.stopped][: place + 2 - enough]
+        begins = [self.view.log.begin(start) for start in starts]
+        ranks = [coarseness(begin, end, grid) for end, begin in pairwise(begins)]
+        return starts[ranks.index(max(ranks))]
 
     def _always_fitted(self, start: int) -> bool:
         """Whether a window that begins here has fitted ever since, while the history grew.

@@ -98,7 +98,8 @@ def with_summary(fitted: Fitted) -> Fitted:
     It is asked for once the cut is final, so that it ends there.
     """
     attempt, decisions = fitted.attempt, fitted.draft.decisions
-    summaries, last = attempt.plan.summaries, summary_stop(decisions)
+    summaries = attempt.plan.summaries
+    last = summary_stop(decisions) if summaries is not None else 0
     if summaries is None or not last:
         return fitted
     kept = frozenset(index + 1 for index in decisions.kept() if index < last)
@@ -172,11 +173,12 @@ class Attempt:
             if best is not None and decisions.staying == best.draft.decisions.staying:
                 return best
             trial = self.trial(decisions)
-            reserved = self.allowance() if summary_stop(decisions) else 0
+            summarises = self.plan.recipe.summary and summary_stop(decisions)
+            reserved = self.allowance() if summarises else 0
+            if trial.free >= reserved and not (window.is_exact and decisions.omitted):
+                return trial
             spent = sum(map(view.cost, decisions.kept()))
             if trial.free >= reserved:
-                if not window.is_exact or not decisions.omitted:
-                    return trial
                 # What rendering left free may hold one exchange more.
                 best, limit = trial, spent + trial.free + MERGED
             elif best is not None:
