@@ -103,6 +103,7 @@ def finish(fitted: Fitted) -> Context:
         ledger=ledger,
         prefix=units,
         sections={section.name: section.text for section in relaxed.sections},
+        absent={text.name: text.absence for text in plan.texts if text.absence},
         conversation=fitted.conversation,
     )
 

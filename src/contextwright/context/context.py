@@ -70,6 +70,7 @@ class Context(Receipt, frozen=True, kw_only=True):
             "model": self.model.id,
             "format": self.format,
             "ledger": msgspec.to_builtins(self.ledger),
+            "absent": self.absent,
             "decisions": [msgspec.to_builtins(decision) for decision in self.decisions],
             "changes": [msgspec.to_builtins(change) for change in self.changes],
             "prefix": [msgspec.to_builtins(unit) for unit in self.prefix],

@@ -24,6 +24,12 @@ def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     yield "head", head(receipt)
     yield "plain", ""
     yield from tokens(receipt.ledger)
+    if receipt.absent:
+        yield "plain", ""
+        yield "title", "Sections that say nothing"
+        width = max(map(len, receipt.absent)) + 1
+        for name, reason in receipt.absent.items():
+            yield "faint", f"  {name:<{width}} {reason}"
     yield "plain", ""
     yield from messages(receipt)
     if receipt.changes:

@@ -79,6 +79,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
     prefix: tuple[Unit, ...]
     sections: dict[str, str]
     """The text each section wrote, by its name."""
+    absent: dict[str, str] = {}
+    """Sections that say nothing, by their names: why."""
 
 
 def apportioned(total: int, weights: Sequence[float]) -> list[int]:

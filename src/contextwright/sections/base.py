@@ -55,6 +55,10 @@ class Section:
         """What it says now; None: nothing, not even a heading."""
         raise NotImplementedError
 
+    def absence(self, moment: SectionInput) -> str:
+        """Why it says nothing, for the receipt; asked only when it does not."""
+        return "it has nothing to say"
+
     def title(self, moment: SectionInput) -> str:
         """The heading as it reads now."""
         return self.heading

@@ -10,6 +10,7 @@ from msgspec import Struct
 from contextwright.errors import UsageError, in_one_line, shown
 from contextwright.messages.changes import Change
 from contextwright.sections import Instructions, Section, SectionInput, Share, Volatility
+from contextwright.text.quoting import one_line
 
 __all__ = ["REQUIRED", "SectionText", "FittedSection", "costs", "write", "fit"]
 
@@ -35,6 +36,8 @@ class SectionText(Struct, frozen=True):
     priority: int
     share: Share
     shorten: Shorten
+    absence: str = ""
+    """Why there are no words, if the section has none and did not fail."""
 
     @property
     def text(self) -> str:
@@ -65,10 +68,11 @@ def write(
     for index, section in enumerate(sections):
         section = Instructions(section) if isinstance(section, str) else section
         name = f"{type(section).__name__}[{index}]"
-        heading = words = ""
+        heading = words = absence = ""
         try:
             words = text_of(section.write(moment))
             heading = text_of(section.title(moment)) if words else ""
+            absence = "" if words else one_line(text_of(section.absence(moment)))
         except Exception as error:  # whatever a database or a service of others may raise
             if section.priority >= REQUIRED:
                 raise
@@ -76,9 +80,8 @@ def write(
             changes.append(Change("loss.section", name, f"it failed: {in_one_line(error)}"))
         above = f"{heading}\n" if heading else ""
         priority, share = section.priority, section.budget
-        said.append(
-            SectionText(name, above, words, section.volatility, priority, share, section.shorten)
-        )
+        volatility, shorten = section.volatility, section.shorten
+        said.append(SectionText(name, above, words, volatility, priority, share, shorten, absence))
     return said, changes
 
 

@@ -36,6 +36,10 @@ class Events(
         events = [message for message in messages if message.kind == "event"]
         return "\n".join(f"- {line_of(event)}" for event in events[-self.most :]) or None
 
+    def absence(self, moment: SectionInput) -> str:
+        """No events."""
+        return "no event is among the newest messages"
+
     def reach(self) -> int:
         """Messages stand between events."""
         return FURTHER * self.most

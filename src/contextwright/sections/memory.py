@@ -30,6 +30,7 @@ RECENT = 30
 """Words of so many of the newest messages are taken to be in the history, and not recalled."""
 OLDER = 4
 """How many facts are looked at for each that is wanted, because older ones are left out."""
+NO_MEMORIES = "no memories were given: pass memories=…, or build from a store"
 ALIKE = 0.85
 """The share of common words from which on two passages say the same."""
 
@@ -53,6 +54,10 @@ class Memories(
         found = about_user(moment, "memory", self.most)
         kept = different(found)
         return "\n".join(f"- {quoted(one.text, LONGEST_MEMORY)}" for one in kept) or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing is known of who asks."""
+        return unknown(moment, "memory")
 
     def title(self, moment: SectionInput) -> str:
         """The heading with the person's name."""
@@ -81,6 +86,10 @@ class UserProfile(
         found = about_user(moment, "profile", 1)
         return "\n".join(quoted_lines(one.text, LONGEST_PROFILE) for one in found) or None
 
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing is known of who asks."""
+        return unknown(moment, "profile")
+
 
 class KeyFacts(
     Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
@@ -105,6 +114,10 @@ class KeyFacts(
         found = [fact for fact in known if fact.weight >= self.least]
         found.sort(key=lambda fact: -fact.weight)
         return "\n".join(f"- {fact_line(fact)}" for fact in found[: self.most]) or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing is known of who asks."""
+        return unknown(moment, "fact")
 
 
 class PastExcerpts(
@@ -148,6 +161,10 @@ class PastExcerpts(
         ]
         return "\n".join(lines) or None
 
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing fits the question."""
+        return unfound(moment, "past message")
+
     def reach(self) -> int:
         """Those that are not recalled."""
         return RECENT
@@ -190,6 +207,10 @@ class PastMessages(
         )
         return below_headings(entries) or None
 
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing fits the question."""
+        return unfound(moment, "past message")
+
     def reach(self) -> int:
         """Those that are not recalled."""
         return RECENT
@@ -222,6 +243,10 @@ class Episodes(
             if had_part(episode, asker)  # wherever it comes from
         ]
         return "\n\n".join(entries) or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing fits the question."""
+        return unfound(moment, "event")
 
 
 def require_counts(**numbers: int) -> None:
@@ -275,6 +300,26 @@ def asked_for(
         ranking=ranking or Ranking(),
     )
     return list(moment.memories.recall(wanted))[:most]
+
+
+def unknown(moment: SectionInput, kind: MemoryKind) -> str:
+    """Why there is nothing about the person who asks."""
+    if moment.memories is None:
+        return NO_MEMORIES
+    asker = asker_of(moment)
+    return (
+        f"there is no {kind} about {asker}"
+        if asker
+        else f"the question has no author, and no {kind} is about everybody"
+    )
+
+
+def unfound(moment: SectionInput, what: str) -> str:
+    """Why there is nothing about the question."""
+    if moment.memories is None:
+        return NO_MEMORIES
+    asked = moment.question is not None and moment.question.text.strip()
+    return f"no {what} fits the question" if asked else "the question has no words"
 
 
 def asker_of(moment: SectionInput) -> str | None:

@@ -30,6 +30,10 @@ class Text(
         """The words."""
         return self.text
 
+    def absence(self, moment: SectionInput) -> str:
+        """No words."""
+        return "its text is empty"
+
     def shorten(self, text: str, longest: int) -> str:
         """Beginning and end of the words."""
         return shortened(text, longest)
@@ -90,6 +94,10 @@ class File(
         if len(content) > self.largest:
             raise UsageError(f"{shown(self.path)}: more than {self.largest:,} bytes")
         return text.strip() or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """An empty file."""
+        return f"{shown(self.path)} is empty"
 
     def shorten(self, text: str, longest: int) -> str:
         """Beginning and end of the words."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from contextwright.errors import UsageError
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text
-from contextwright.messages.sender import META, format_metadata, metadata_of
+from contextwright.messages.sender import META, format_metadata, metadata_of, number
 from contextwright.sections.base import Section, SectionInput, Share, Volatility
 from contextwright.text.quoting import one_line
 
@@ -56,6 +56,10 @@ class Transcript(
         lines = self.lines(moment.messages, moment.question)
         header = f"The chat as it stands (last up to {self.messages} messages):"
         return "\n".join([header, "", FENCE, *lines, FENCE, "", CUE])
+
+    def absence(self, moment: SectionInput) -> str:
+        """Nothing to answer."""
+        return "there is no question"
 
     def lines(self, messages: Sequence[Message], question: Message) -> list[str]:
         """The messages before the question, oldest first; what it answers last, if it is older."""
@@ -112,10 +116,10 @@ def place_of(messages: Sequence[Message], question: Message) -> int:
 def named_by(question: Message) -> Message | None:
     """The message that a question answers, as far as the question itself describes it."""
     reply = question.reply_to
-    if reply is None or not (reply.excerpt or reply.media):
+    if reply is None or not (reply.author or reply.excerpt or reply.media):
         return None
     words = (Text(reply.excerpt),) if reply.excerpt else ()
-    meta = {"message_id": reply.message_id} if reply.message_id else {}
+    meta = {"message_id": number(reply.message_id)} if reply.message_id else {}
     return Message("user", (*words, *reply.media), reply.author, meta=meta)
 
 

@@ -46,6 +46,10 @@ class CurrentTime(
         day = f"{DAYS[now.weekday()]}, {MONTHS[now.month - 1]} {now.day:02}, {now.year}"
         return f"The current time is: {day} at {now:%H:%M:%S}"
 
+    def absence(self, moment: SectionInput) -> str:
+        """No clock."""
+        return "no time was given: pass now=…"
+
 
 class CurrentUser(
     Section, Struct, frozen=True, tag="current-user", forbid_unknown_fields=True, omit_defaults=True
@@ -68,6 +72,10 @@ class CurrentUser(
         if author.username:
             lines.append(f"**Username**: @{one_line(author.username.removeprefix('@'))}")
         return "\n".join(lines)
+
+    def absence(self, moment: SectionInput) -> str:
+        """Nobody asks, or nobody knows who."""
+        return "the question has no author" if moment.question else "there is no question"
 
 
 class ReplyTo(
@@ -92,3 +100,7 @@ class ReplyTo(
         if reply.excerpt:
             lines.append(f"**Original message**: {one_line(reply.excerpt)}")
         return "\n".join(lines) or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """It answers nothing."""
+        return "the question answers no message" if moment.question else "there is no question"

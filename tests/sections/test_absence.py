@@ -1,0 +1,84 @@
+"""Sections without words: the receipt says why."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.recall import MemoryList
+from contextwright.sections import (
+    CurrentTime,
+    CurrentUser,
+    Episodes,
+    Events,
+    KeyFacts,
+    Memories,
+    PastExcerpts,
+    PastMessages,
+    Persona,
+    ReplyTo,
+    Section,
+    SectionInput,
+    UserProfile,
+)
+from contextwright.systems import gryag
+
+NONE: dict[str, Any] = {"memories": MemoryList()}
+
+
+@pytest.mark.parametrize(
+    ("section", "given", "reason"),
+    [
+        (Persona(""), {}, "its text is empty"),
+        (CurrentTime(), {}, "no time was given: pass now=…"),
+        (CurrentUser(), {}, "the question has no author"),
+        (ReplyTo(), {}, "the question answers no message"),
+        (Memories(), {}, "no memories were given: pass memories=…, or build from a store"),
+        (Memories(), NONE, "there is no memory about U1"),
+        (UserProfile(), NONE, "there is no profile about U1"),
+        (KeyFacts(), NONE, "there is no fact about U1"),
+        (PastExcerpts(), NONE, "no past message fits the question"),
+        (PastMessages(), NONE, "no past message fits the question"),
+        (Episodes(), NONE, "no event fits the question"),
+        (Events(), {}, "no event is among the newest messages"),
+    ],
+)
+def test_a_section_that_says_nothing_says_why(
+    section: Section, given: dict[str, Any], reason: str
+) -> None:
+    author = None if isinstance(section, CurrentUser) else "U1"
+    recipe = cw.Recipe(system=(section, "Be brief."))
+    context = recipe.build(cw.user("Hello?", author=author), model="gpt-4o", **given)
+    name = f"{type(section).__name__}[0]"
+    assert context.absent == {name: reason} == context.receipt()["absent"]
+    assert f"  {name}  {reason}\n" in context.explain()
+    assert list(context.sections) == ["Instructions[1]"]
+
+
+class Silent(Section):
+    """A section of somebody else's."""
+
+    def write(self, moment: SectionInput) -> str | None:
+        return None
+
+
+def test_a_section_of_ones_own_needs_no_reason() -> None:
+    context = cw.Recipe(system=(Silent(),)).build(cw.user("Hello?"), model="gpt-4o")
+    assert context.absent == {"Silent[0]": "it has nothing to say"}
+
+
+def test_a_store_has_its_reasons_too(tmp_path: Any) -> None:
+    with cw.Store(tmp_path / "s.db") as store:
+        chat = store.conversation("g")
+        chat.add(cw.user("Hello?", author=cw.Author("U1", "Alice")))
+        now = datetime(2025, 1, 15, tzinfo=UTC)
+        context = chat.context(gryag.recipe("Be gryag."), model="gemini-3.8-flash", now=now)
+    assert context.absent == {
+        "ReplyTo[3]": "the question answers no message",
+        "Memories[4]": "there is no memory about U1",
+        "UserProfile[5]": "there is no profile about U1",
+        "KeyFacts[6]": "there is no fact about U1",
+        "PastExcerpts[7]": "no past message fits the question",
+        "Episodes[8]": "no event fits the question",
+    }
