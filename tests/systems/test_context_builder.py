@@ -1,5 +1,6 @@
 """013's context builder: CB-1 to CB-14."""
 
+import asyncio
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -157,8 +158,7 @@ def test_a_store_s_conversation_gives_what_its_messages_give(tmp_path: Path) -> 
     messages = cw.parse(rows, "openai-chat").messages
     with cw.Store(tmp_path / "chat.db") as store:
         chat = store.conversation("c")
-        with pytest.raises(cw.errors.NotFound):
-            ContextBuilder().build(chat)
+        assert ContextBuilder().build(chat) == [SYSTEM]
         chat.update(title="new")
         assert ContextBuilder().build(chat) == [SYSTEM]
         chat.add(messages)
@@ -284,3 +284,64 @@ def test_cache_marks_can_be_switched_off(cache: bool) -> None:
     builder = ContextBuilder("You are Ada.", model="gpt-5.6-sol", cache=cache)
     context = builder.context([cw.user("hi")])
     assert ("prompt_cache_key" in context.payload) == cache
+
+
+def test_cb_3_a_conversation_never_written_to_is_the_prompt_alone(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "s.db") as store:
+        assert ContextBuilder().build(store.conversation("new")) == [SYSTEM]
+        context = ContextBuilder().context(store.conversation("new"))
+    assert len(context.decisions) == 0
+
+
+def test_an_async_chat_is_awaited(tmp_path: Path) -> None:
+    async def built() -> list[list[LLMMessage]]:
+        builder = ContextBuilder()
+        async with cw.AsyncStore(tmp_path / "s.db") as store:
+            chat = store.conversation("five")
+            empty = await builder.build(chat)
+            await chat.add(cw.parse(FIVE, "openai-chat").messages)
+            context = await builder.context(chat)
+            return [empty, await builder.build(chat), context.payload["messages"]]
+
+    assert asyncio.run(built()) == [[SYSTEM], BUILT, BUILT]
+
+
+def test_truncation_leaves_no_answer_without_its_question() -> None:
+    rows = [
+        {"role": role, "content": f"{role} {turn} " + "word " * turn}
+        for turn in range(8)
+        for role in ("user", "assistant")
+    ]
+    rows.append({"role": "user", "content": "and now?"})
+    lengths: set[int] = set()
+    for budget in range(20, 200, 3):
+        built = ContextBuilder("x", budget=budget).build(rows)
+        assert built[0]["role"] == "system"
+        assert built[1]["role"] == "user"
+        assert built[1:] == rows[len(rows) - len(built) + 1 :]
+        lengths.add(len(built))
+    assert len(lengths) > 4
+
+
+def test_an_agents_steps_stay_with_the_question_they_answer() -> None:
+    """The question stays however far back it is, so what answers it need not go."""
+    messages = [cw.user("old"), cw.assistant("answer"), cw.user("do it")]
+    for step in range(9):
+        messages.append(cw.assistant([cw.ToolCall("f", {"n": step}, id=f"c{step}")]))
+        messages.append(cw.tool_result(f"c{step}", "word " * 20))
+    built = ContextBuilder("x", budget=160).build(messages)
+    assert [one["role"] for one in built[:3]] == ["system", "user", "assistant"]
+    assert built[1]["content"] == "do it"
+    assert 3 < len(built) < 20
+
+
+def test_skipped_system_rows_are_changes(tmp_path: Path) -> None:
+    messages = [cw.system("old"), cw.user("a"), cw.assistant("b"), cw.system("x"), cw.user("c")]
+    contexts = [ContextBuilder().context(messages)]
+    with cw.Store(tmp_path / "s.db") as store:
+        chat = store.conversation("c")
+        chat.add(messages)
+        contexts.append(ContextBuilder().context(chat))
+    for context in contexts:
+        said = [change.path for change in context.changes if change.code == "loss.system"]
+        assert said == ["messages[0]", "messages[3]"]

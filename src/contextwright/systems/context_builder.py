@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import msgspec
 
@@ -11,15 +11,19 @@ from contextwright.context.context import Context
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find
-from contextwright.errors import UsageError
+from contextwright.errors import NotFound, UsageError
 from contextwright.formats.api import parse
+from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model, as_model
 from contextwright.sections import Text
+from contextwright.windows.decisions import SKIPPED
 from contextwright.wire.openai_chat.types import LLMMessage
 
 if TYPE_CHECKING:
+    from contextwright.context.options import BuildOptions
+    from contextwright.store.aio import AsyncChat
     from contextwright.store.chat import Chat
 
 __all__ = ["ContextBuilder", "LLMMessage", "recipe"]
@@ -67,35 +71,76 @@ class ContextBuilder:
         options = {**prompted.options, "repair": repair}
         self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
 
-    def build(self, conversation: Given | Chat) -> list[LLMMessage]:
+    @overload
+    def build(self, conversation: AsyncChat) -> Awaitable[list[LLMMessage]]: ...
+    @overload
+    def build(self, conversation: Given | Chat) -> list[LLMMessage]: ...
+    def build(
+        self, conversation: Given | Chat | AsyncChat
+    ) -> list[LLMMessage] | Awaitable[list[LLMMessage]]:
         """The message array: the system prompt, then the messages in their order.
 
-        Of a store's conversation, only the end that fits is read.
+        Of a store's conversation, only the end that fits is read. One of an `AsyncStore` is
+        awaited: `await builder.build(chat)`.
         """
+        from contextwright.store.aio import AsyncChat
+
+        if isinstance(conversation, AsyncChat):
+            return self._build(conversation)
         return self.context(conversation).payload["messages"]
 
-    def context(self, conversation: Given | Chat) -> Context:
+    async def _build(self, chat: AsyncChat) -> list[LLMMessage]:
+        context = await self._context(chat)
+        return context.payload["messages"]
+
+    @overload
+    def context(self, conversation: AsyncChat) -> Awaitable[Context]: ...
+    @overload
+    def context(self, conversation: Given | Chat) -> Context: ...
+    def context(self, conversation: Given | Chat | AsyncChat) -> Context | Awaitable[Context]:
         """The whole context: the request, and what became of every message.
+
+        A store's conversation that nothing was written to yet is the prompt alone.
 
         Raises:
             BudgetError: the prompt and the newest question do not fit.
-            NotFound: the store has no such conversation.
             ParseError: the rows are no messages.
         """
+        from contextwright.store.aio import AsyncChat
         from contextwright.store.chat import Chat
 
+        if isinstance(conversation, AsyncChat):
+            return self._context(conversation)
         if isinstance(conversation, Chat):
-            return conversation.context(
-                self.recipe, model=self.model, format=FORMAT, budget=self.budget
-            )
+            try:
+                return reported(conversation.context(self.recipe, **self._options))
+            except NotFound:
+                return self.recipe.build(Conversation((), id=conversation.id), **self._options)
         given = read(conversation)
-        context = self.recipe.build(given, model=self.model, format=FORMAT, budget=self.budget)
+        context = reported(self.recipe.build(given, **self._options))
         said = given.changes if isinstance(given, Conversation) else ()
         return replace(context, changes=(*said, *context.changes)) if said else context
+
+    async def _context(self, chat: AsyncChat) -> Context:
+        try:
+            return reported(await chat.context(self.recipe, **self._options))
+        except NotFound:
+            return self.recipe.build(Conversation((), id=chat.id), **self._options)
+
+    @property
+    def _options(self) -> BuildOptions:
+        return {"model": self.model, "format": FORMAT, "budget": self.budget}
 
     def history(self, messages: Iterable[Message] = ()) -> PricedHistory:
         """A history to keep and add to: builds from it need not count anything twice."""
         return self.recipe.history(messages, model=self.model, format=FORMAT)
+
+
+def reported(context: Context) -> Context:
+    """The context with a change for the stored system messages that the prompt replaces."""
+    skipped = [run for run in context.decisions.runs if run.reason == SKIPPED]
+    changes = [Change("loss.system", f"messages[{run.start}]", SKIPPED) for run in skipped]
+    return replace(context, changes=(*changes, *context.changes)) if changes else context
 
 
 def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:

@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 from msgspec import Struct
 
 from contextwright.windows.decisions import Span
-from contextwright.windows.history import View
+from contextwright.windows.history import View, first_from
 from contextwright.windows.room import Room
 
 __all__ = [
@@ -73,6 +73,8 @@ class KeepRecent(
 
     messages: int | None = None
     """The most messages to keep; system messages do not count."""
+    whole_turns: bool = False
+    """Begin with a question: its answer goes with a question that does not fit."""
 
     why_dropped: ClassVar[str] = "older than the newest that fit"
     is_exact: ClassVar[bool] = True
@@ -81,6 +83,10 @@ class KeepRecent(
         """Keep the newest messages within the limit."""
         earliest = newest(view, self.messages)
         start = max(Room(view, limit, earliest=earliest).start, earliest)
+        if start and self.whole_turns:
+            # Without a question from there on, all of it answers the newest one, which stays.
+            question = first_from(view.log.plain, start)
+            start = start if question is None else question
         return [Span(min(start, view.last or 0), view.count, "recent")]
 
 
