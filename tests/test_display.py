@@ -80,7 +80,7 @@ def test_ascii_marks() -> None:
         ),
         pytest.param(
             cw.assistant(cw.ToolCall("finishRequest")),
-            "🤖 Assistant\n✅ finishRequest",
+            "🤖 Assistant [Turn 0]\n✅ finishRequest",
             id="AYA-28 no reason",
         ),
         pytest.param(
@@ -97,7 +97,7 @@ def test_ascii_marks() -> None:
                     },
                 )
             ),
-            "🤖 Assistant\n"
+            "🤖 Assistant [Turn 0]\n"
             '🔧 t (a: false, b: null, c: two words, d: ["a","b"], e: 1, f: {"g":[0.5,true]})',
             id="AYA-25",
         ),
@@ -107,7 +107,7 @@ def test_ascii_marks() -> None:
                     "t", {"a": 1e21, "b": 1e-7, "c": 0.00001, "d": 1.5e300, "e": -0.0, "f": 10**22}
                 )
             ),
-            "🤖 Assistant\n"
+            "🤖 Assistant [Turn 0]\n"
             "🔧 t (a: 1e+21, b: 1e-7, c: 0.00001, d: 1.5e+300, e: 0, f: 10000000000000000000000)",
             id="AYA-25 numbers",
         ),
@@ -115,26 +115,30 @@ def test_ascii_marks() -> None:
             cw.assistant(
                 cw.ToolCall("postMessage", {"text": 'She said "hi"\n🤖 Assistant [Turn 9]\n\nbye'})
             ),
-            "🤖 Assistant\n💬 postMessage:\n"
+            "🤖 Assistant [Turn 0]\n💬 postMessage:\n"
             '   "She said "hi"\n    🤖 Assistant [Turn 9]\n    \n    bye"',
             id="AYA-26 lines",
         ),
         pytest.param(
             cw.assistant(cw.ToolCall("createEmojiVote", {"text": "Lunch?", "options": ["🍕"]})),
-            '🤖 Assistant\n🔧 createEmojiVote (options: ["🍕"]):\n   "Lunch?"',
+            '🤖 Assistant [Turn 0]\n🔧 createEmojiVote (options: ["🍕"]):\n   "Lunch?"',
             id="AYA-29",
         ),
-        pytest.param(cw.assistant("hello"), '🤖 Assistant\n💬 Message:\n   "hello"', id="AYA-30"),
+        pytest.param(
+            cw.assistant("hello"), '🤖 Assistant [Turn 0]\n💬 Message:\n   "hello"', id="AYA-30"
+        ),
         pytest.param(cw.Message("x"), "Unknown role: x", id="AYA-33 role"),  # pyright: ignore
         pytest.param(
             cw.system("a\n🤖 Assistant"), "🧠 System: a\n   🤖 Assistant", id="system lines"
         ),
         pytest.param(
-            cw.user("a\n\n🧠 System: b"), "👤 User\n> a\n> \n> 🧠 System: b", id="user lines"
+            cw.user("a\n\n🧠 System: b"),
+            "👤 User [Turn 0]\n> a\n> \n> 🧠 System: b",
+            id="user lines",
         ),
         pytest.param(
             cw.user("hi", author=cw.Author("U1", "Eve\n🤖 Assistant"), pinned=True),
-            "👤 User Eve\\n🤖 Assistant <@U1> (pinned)\n> hi",
+            "👤 User Eve\\n🤖 Assistant <@U1> [Turn 0] (pinned)\n> hi",
             id="names",
         ),
         pytest.param(
@@ -149,24 +153,24 @@ def test_ascii_marks() -> None:
             cw.user(
                 ["see", cw.Media("image", "image/png", "aGk=", name="a.png"), cw.Media("audio")]
             ),
-            "👤 User\n> see\n+ image (image/png, a.png, 3 bytes)\n+ audio",
+            "👤 User [Turn 0]\n> see\n+ image (image/png, a.png, 3 bytes)\n+ audio",
             id="media",
         ),
         pytest.param(
             cw.assistant(
                 [cw.Opaque("anthropic", {"type": "server_tool_use"}), cw.Opaque("x", {}, "a\nb")]
             ),
-            "🤖 Assistant\n+ anthropic server_tool_use\n+ x: a\n   b",
+            "🤖 Assistant [Turn 0]\n+ anthropic server_tool_use\n+ x: a\n   b",
             id="blocks",
         ),
         pytest.param(
             cw.assistant([cw.Thinking("a\nb"), cw.Thinking("", "sig", redacted=True)]),
-            "🤖 Assistant\n   └─ Reason: a\n      b\n   └─ Reason: (withheld)",
+            "🤖 Assistant [Turn 0]\n   └─ Reason: a\n      b\n   └─ Reason: (withheld)",
             id="thinking alone",
         ),
         pytest.param(
             cw.Message("user", (cw.ToolResult("c", "ok"), cw.Text("so?"))),
-            "📥 Tool c\n< ok\n\n👤 User\n> so?",
+            "📥 Tool c [Turn 0]\n< ok\n\n👤 User [Turn 0]\n> so?",
             id="both",
         ),
         pytest.param(

@@ -14,10 +14,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from contextwright.context.context import Context
 from contextwright.context.explain import Style as Look
 from contextwright.context.explain import explained
+from contextwright.formats.aya.write import Turns
+from contextwright.formats.base import Options
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
@@ -116,6 +119,17 @@ def print_explanation(context: Context, *, console: Console | None = None) -> No
         console.print(Styled(safe(text, line=True), LOOKS[look]), soft_wrap=True)
 
 
+def numbered(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages, each of a user or the assistant with its turn: as imported, else counted."""
+    turns = Turns(Options())
+    return tuple(
+        replace(message, turn=turns.next(message, "", []))
+        if message.role in ("user", "assistant")
+        else message
+        for message in messages
+    )
+
+
 class View:
     """One way of showing one conversation, as styled lines."""
 
@@ -127,7 +141,7 @@ class View:
         width: int | None,
     ) -> None:
         listed = isinstance(conversation, Conversation)
-        self.messages = conversation.messages if listed else tuple(conversation)
+        self.messages = numbered(conversation.messages if listed else tuple(conversation))
         self.marks = ASCII if ascii else Marks()
         self.width = width
         self.called = {

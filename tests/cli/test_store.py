@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +83,19 @@ def test_add_list_read_show(cw: Run) -> None:
         "     1 user U1: Suggest lunch.\n     2 assistant: Суп\n       або ні\n     3 user: Again\n"
     )
     assert cw("read", "lunch", "--first", "2", "--last", "2").out.startswith("     2 assistant")
-    line = (
-        '{"seq":3,"key":"k","message":{"role":"user","parts":[{"type":"text","text":"Again"}]}}\n'
+    (stored,) = cw("read", "lunch", "--tail", "1", "--json").out.splitlines()
+    stored_at = json.loads(stored)["stored_at"]
+    assert stored == (
+        '{"seq":3,"key":"k","message":{"role":"user","parts":[{"type":"text","text":"Again"}]},'
+        f'"stored_at":"{stored_at}"}}'
     )
-    assert cw("read", "lunch", "--tail", "1", "--json").out == line
-    assert cw("show", "lunch", "--ascii").out == (
-        "[USER] User <@U1>\n> Suggest lunch.\n\n"
-        '[ASST] Assistant\n[MSG] Message:\n   "Суп\n    або ні"\n\n'
-        "[USER] User\n> Again\n"
+    shown = cw("show", "lunch", "--ascii").out
+    assert re.sub(r"\[TIME\] .*", "[TIME]", shown) == (
+        "[USER] User <@U1> [Turn 0]\n[TIME]\n> Suggest lunch.\n\n"
+        '[ASST] Assistant [Turn 1]\n[TIME]\n[MSG] Message:\n   "Суп\n    або ні"\n\n'
+        "[USER] User [Turn 2]\n[TIME]\n> Again\n"
     )
+    assert shown.endswith(f"[TIME] {stored_at}\n> Again\n")
 
 
 def test_every_command_works_for_a_tenant(cw: Run, tmp_path: Path) -> None:
@@ -403,3 +409,21 @@ def test_nothing_to_summarise(cw: Run, tmp_path: Path) -> None:
     failed = cw(*asked, "default")
     assert failed.code == 2
     assert "summary = true" in failed.err
+
+
+def test_what_is_added_has_the_time_it_was_stored_at_or_sent_at(cw: Run) -> None:
+    """In exports that need a time; one that is not known is never a neighbour's."""
+    noon = "2023-04-04T12:00:00Z"
+    before = datetime.now(UTC).replace(microsecond=0)
+    cw("add", "lunch", "First", "--at", noon)
+    cw("add", "lunch", "Second")
+    entries = json.loads(cw("export", "lunch", "--format", "aya").out)
+    assert [entry["turn"] for entry in entries] == [0, 0]
+    assert entries[0]["timestamp"] == noon
+    assert before <= datetime.fromisoformat(entries[1]["timestamp"]) <= datetime.now(UTC)
+    session = json.loads(cw("export", "lunch", "--format", "port42").out)
+    assert [one["timestamp"] for one in session["messages"]] == [
+        entry["timestamp"] for entry in entries
+    ]
+    plain = json.loads(cw("export", "lunch").out)
+    assert "sent_at" not in plain["messages"][1]

@@ -70,7 +70,9 @@ def test_submodules_load_when_they_are_used() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "['contextwright.lazy']\nKeepRecent(messages=3, whole_turns=False) False\n"
+    assert (
+        done.stdout == "['contextwright.lazy']\nKeepRecent(messages=3, whole_turns=False) False\n"
+    )
 
 
 @pytest.mark.parametrize("module", [cw, cw.recall, cw.store])

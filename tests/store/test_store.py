@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,15 @@ def test_a_turn_is_stored_whole_and_numbered(place: str) -> None:
         assert len(chat) == 5
     with cw.Store(place) as store:
         chat = store.conversation("lunch")
+        (stored_at,) = {stored.stored_at for stored in chat.read(2)}
+        assert datetime.fromisoformat(stored_at or "") <= datetime.now(UTC)
         assert list(chat.read(2, 4)) == [
-            cw.StoredMessage(2, "k", TURN[0]),
-            cw.StoredMessage(3, "k", TURN[1]),
+            cw.StoredMessage(2, "k", TURN[0], stored_at=stored_at),
+            cw.StoredMessage(3, "k", TURN[1], stored_at=stored_at),
         ]
         assert chat.tail(2) == [
-            cw.StoredMessage(4, "k", TURN[2]),
-            cw.StoredMessage(5, "k", TURN[3]),
+            cw.StoredMessage(4, "k", TURN[2], stored_at=stored_at),
+            cw.StoredMessage(5, "k", TURN[3], stored_at=stored_at),
         ]
         assert chat.add(cw.user("More")) == [6]
 

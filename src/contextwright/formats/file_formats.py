@@ -117,13 +117,10 @@ def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> 
 class Times:
     """The time of each entry of a file whose entries must have one.
 
-    A message without a time takes that of the message before it; the first ones take that of
-    the first message that has one; where none has, all take 1970.
+    A message without a time takes 1970: a neighbour's would pass for its own.
     """
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        known = (iso_time(message.sent_at) for message in messages if message.sent_at)
-        self.last = next((time for time in known if time), EPOCH)
+    def __init__(self) -> None:
         self.invented: list[str] = []
 
     def of(self, message: Message, path: str, changes: list[Change]) -> str:
@@ -132,11 +129,10 @@ class Times:
         time = iso_time(spelling) if spelling else None
         if time is None:
             self.invented.append(path)
-            return self.last
+            return EPOCH
         if time != spelling:
             reason = f"{shown(spelling)} is spelled {time}"
             changes.append(Change("repair.timestamp", path, reason))
-        self.last = time
         return time
 
     def changes(self) -> list[Change]:
@@ -144,7 +140,7 @@ class Times:
         if not self.invented:
             return []
         others = f" and {len(self.invented) - 1} more" if len(self.invented) > 1 else ""
-        reason = f"no time is known here{others}; a neighbour's is written, or 1970"
+        reason = f"no time is known here{others}; {EPOCH} is written"
         return [Change("invent.timestamp", self.invented[0], reason)]
 
 

@@ -34,6 +34,8 @@ class StoredMessage(Struct, frozen=True, omit_defaults=True):
     """As it was added, but for what was hidden, deleted or pinned since."""
     damage: str = ""
     """What is wrong with it, if the stored message cannot be read: `message` is a stand-in."""
+    stored_at: str | None = None
+    """When it was stored, in ISO 8601; None for messages of imports and of earlier versions."""
 
 
 class Turn(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from contextwright.errors import ContextwrightError, UsageError
@@ -41,7 +42,8 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
     tenant, builds = state.tenant, state.builds
     writing = (id, messages, bodies_of(messages), key)
     included = builds.take_included((tenant, id))
-    return id, lambda connection: turns.add(connection, tenant, writing, included)
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return id, lambda connection: turns.add(connection, tenant, writing, included, now)
 
 
 def add_work_or_error(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:

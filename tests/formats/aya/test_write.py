@@ -12,6 +12,9 @@ from samples.systems import LUNCH
 # --- from elsewhere --------------------------------------------------------------------------
 
 
+EPOCH = "1970-01-01T00:00:00Z"
+
+
 def aya(*messages: cw.Message, **options: Any) -> Any:
     return cw.render(messages, "aya", **options)
 
@@ -31,7 +34,7 @@ def test_words_are_said_with_post_message() -> None:
     )
     assert rendered.payload == [
         said(),
-        {**did(1, "postMessage", text="hello"), "turn": 1}
+        {**did(1, "postMessage", text="hello"), "turn": 1, "timestamp": EPOCH}
         | {"content": {"toolCall": "postMessage", "text": "hello", "reasoning": "polite"}},
     ]
     assert codes(rendered.changes) == ["invent.timestamp"]
@@ -148,14 +151,14 @@ def test_imported_turns_are_counted_anew_only_when_asked() -> None:
     assert codes(rendered.changes) == ["repair.turn", "repair.turn"]
 
 
-def test_times_are_carried_never_taken_from_a_clock() -> None:
+def test_times_are_carried_never_taken_from_a_clock_or_a_neighbour() -> None:
     rendered = aya(
         cw.system("s"),
         cw.user("a", author="U1", sent_at=NOON),
         cw.assistant("b"),
         cw.user("c", author="U1"),
     )
-    assert [one["timestamp"] for one in rendered.payload] == [NOON] * 4
+    assert [one["timestamp"] for one in rendered.payload] == [EPOCH, NOON, EPOCH, EPOCH]
     assert codes(rendered.changes) == ["invent.timestamp"]
 
 

@@ -29,6 +29,7 @@ SESSION = """{
   ]
 }"""
 
+EPOCH = "1970-01-01T00:00:00Z"
 NOON = "2023-04-04T12:00:00Z"
 
 PROMPT = "You are @ai-engineer, a technical consciousness within Port 42..."
@@ -117,7 +118,7 @@ def test_what_else_a_session_knows_is_kept() -> None:
         ),
         pytest.param(
             session(stored("user", "a"), {"role": "user", "content": "b"}),
-            session(stored("user", "a"), stored("user", "b")),
+            session(stored("user", "a"), {**stored("user", "b"), "timestamp": EPOCH}),
             "loss.timestamp",
             id="no time",
         ),

@@ -10,7 +10,7 @@ import msgspec
 
 from contextwright import display
 from contextwright.cli.arguments import read_text, read_time_option
-from contextwright.cli.conversations.transfer import conversation_of
+from contextwright.cli.conversations.transfer import conversation_of, with_time
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -27,6 +27,7 @@ from contextwright.cli.requests.snapshots import Source, first_messages
 from contextwright.cli.stores import existing, existing_chat, opened
 from contextwright.errors import UsageError
 from contextwright.formats import api
+from contextwright.formats.file_formats import iso_time
 from contextwright.messages.conversation import Conversation as ConversationValue
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
@@ -80,7 +81,7 @@ def add(
         role,
         (Text(read_text(text)),),
         None if author is None else Author(author),
-        sent_at=None if at is None else read_time_option(at, "--at").isoformat(),
+        sent_at=None if at is None else spelled_time(at),
     )
     changes = ()
     if replace_invalid:
@@ -94,6 +95,12 @@ def add(
     for change in changes:
         note(f"cw: {change}")
     return 0
+
+
+def spelled_time(text: str) -> str:
+    """The time of `--at`: as it is spelled if it names its zone, else in UTC."""
+    moment = read_time_option(text, "--at")
+    return iso_time(text) or moment.isoformat()
 
 
 # --- list ----------------------------------------------------------------------------------------
@@ -132,7 +139,7 @@ def list_all(
 def active_at(chat: Chat, info: ConversationInfo) -> datetime:
     """The time of the last message, or of the creation if the message has none."""
     last = chat.tail(1)
-    time = last[0].message.time if last else None
+    time = with_time(last[0]).time if last else None
     return (time or read_time(info.created) or EPOCH).astimezone(UTC)
 
 
@@ -247,7 +254,7 @@ def show(
         conversation = first_messages(source.read(), at)
     else:
         with source.chat() as chat:
-            conversation = first_messages(conversation_of(chat), at)
+            conversation = first_messages(conversation_of(chat, timed=not as_json), at)
     if as_json:
         say_json(api.render(conversation, "contextwright").payload)
     else:

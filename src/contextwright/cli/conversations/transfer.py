@@ -46,10 +46,10 @@ from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
 from contextwright.store.chat import Chat
-from contextwright.store.records import ConversationInfo
+from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.store import Store
 
-__all__ = ["conversation_of", "export", "import_files"]
+__all__ = ["conversation_of", "export", "import_files", "with_time"]
 
 
 # --- import --------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def export(
             export_all(store, format, output, model=facts, listed=changes)
             return 0
         require_conversation(store, conversation)
-        value = conversation_of(store.conversation(conversation))
+        value = conversation_of(store.conversation(conversation), timed=format in TIMED)
         rendered = api.render(value, format, model=facts)
         with written(output) as write:
             write(indented(rendered.json))
@@ -203,7 +203,7 @@ def export_all(
     with written(output) as write:
         for info in store.list():
             try:
-                value = conversation_of(store.conversation(info.id))
+                value = conversation_of(store.conversation(info.id), timed=format in TIMED)
                 rendered = api.render(value, format, model=model)
             except ContextwrightError as error:
                 raise type(error)(f"{info.id}: {error}") from error
@@ -216,11 +216,18 @@ def export_all(
         count_changes(codes)
 
 
-def conversation_of(chat: Chat) -> Conversation:
-    """A stored conversation as a value, with the tools and settings it was imported with."""
+TIMED = ("aya", "port42")
+"""Formats in which every message has a time."""
+
+
+def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:
+    """A stored conversation as a value, with the tools and settings it was imported with.
+
+    With `timed`, a message without a time of its own has the one it was stored at.
+    """
     info = chat.details()
     read = list(chat.read())
-    messages = tuple(stored.message for stored in read)
+    messages = tuple(with_time(stored) if timed else stored.message for stored in read)
     changes = [
         Change("loss.damaged", f"messages[{index}]", f"{stored.damage}; left out")
         for index, stored in enumerate(read)
@@ -230,6 +237,13 @@ def conversation_of(chat: Chat) -> Conversation:
     return msgspec.structs.replace(
         conversation_frame(info), messages=messages, source=source, changes=tuple(changes)
     )
+
+
+def with_time(stored: StoredMessage) -> Message:
+    """A message with a time: its own, or when it was stored."""
+    if stored.message.sent_at or stored.stored_at is None:
+        return stored.message
+    return msgspec.structs.replace(stored.message, sent_at=stored.stored_at)
 
 
 def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None:

@@ -27,7 +27,7 @@ from contextwright.messages.message import Author, Message, Role
 from contextwright.messages.parts import Opaque, Text, Thinking, ToolCall, ToolResult
 from contextwright.models import Model
 
-__all__ = ["render"]
+__all__ = ["Turns", "render"]
 
 TRAITS = Traits(
     format=NAME,
@@ -53,7 +53,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     changes.extend(author_changes(draft, conversation.source))
     writer = Writer(draft, options, changes)
     entries: list[dict[str, Any]] = []
-    times = Times(message for _, message in draft)
+    times = Times()
     turns = Turns(options)
     for position, (place, message) in enumerate(draft):
         path = path_to(place)
@@ -284,6 +284,7 @@ class Turns:
         return self.turn
 
     def steps(self, role: Role) -> bool:
+        """Whether a turn begins with the next message."""
         match self.rule:
             case "speaker":
                 return self.speaker not in (None, role)

@@ -154,7 +154,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     draft, named = name_speakers(draft, target)
     changes.extend(named)
     changes.extend(unsaid(conversation, NAME, ("reply_to", "turn")))
-    times = Times(message for _, message in draft)
+    times = Times()
     called = {call.id: call.name for _, message in draft for call in message.calls}
     messages: list[dict[str, Any]] = []
     for place, message in draft:

@@ -153,7 +153,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     for rows in pages(source, MESSAGES, entry.number, after, entry.last):
         insert(connection, "messages", "seq, joins, kind, body, length, digest", number, rows)
     for rows in pages(source, TURNS, entry.number, after, entry.last):
-        insert(connection, "turns", "first, count, key", number, rows)
+        insert(connection, "turns", "first, count, key, stored", number, rows)
     insert(connection, "marks", "seq, visibility, pinned", number, marks)
     insert(connection, "open_calls", "seq, part, id, name", number, calls)
     bring_summaries(connection, source, entry, number)

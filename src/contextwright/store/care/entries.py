@@ -38,7 +38,7 @@ MESSAGES = """
 SELECT seq, joins, kind, body, length, digest FROM messages
 WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 500"""
 TURNS = """
-SELECT first, count, key FROM turns
+SELECT first, count, key, stored FROM turns
 WHERE conversation = ? AND first > ? AND first <= ? ORDER BY first LIMIT 500"""
 MARKS = "SELECT seq, visibility, pinned FROM marks WHERE conversation = ? ORDER BY seq"
 CALLS = """

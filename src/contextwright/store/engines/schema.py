@@ -338,10 +338,15 @@ DROP TABLE meters;
 SQLITE_5 = "ALTER TABLE messages ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
 POSTGRES_5 = "ALTER TABLE messages ADD COLUMN digest bigint NOT NULL DEFAULT 0;"
 
+# When a turn was stored; NULL for turns of imports and of earlier versions.
+SQLITE_6 = "ALTER TABLE turns ADD COLUMN stored TEXT;"
+POSTGRES_6 = "ALTER TABLE turns ADD COLUMN stored text;"
+
 STEPS: tuple[Step, ...] = (
     Step(SQLITE_1, POSTGRES_1),
     Step(SQLITE_2, POSTGRES_2),
     Step(SQLITE_3, POSTGRES_3),
     Step(SQLITE_4, POSTGRES_4, fill_lengths),
     Step(SQLITE_5, POSTGRES_5, fill_digests),
+    Step(SQLITE_6, POSTGRES_6),
 )

@@ -34,10 +34,10 @@ PAGE = 128
 """Messages read at once: no view of the store stays open while a caller thinks."""
 
 BETWEEN = """
-SELECT m.seq, m.body, m.digest, (
-    SELECT t.key FROM turns t WHERE t.conversation = m.conversation AND t.first <= m.seq
-    ORDER BY t.first DESC LIMIT 1)
-FROM messages m WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
+SELECT m.seq, m.body, m.digest, t.key, t.stored
+FROM messages m LEFT JOIN turns t ON t.conversation = m.conversation AND t.first = (
+    SELECT max(first) FROM turns WHERE conversation = m.conversation AND first <= m.seq)
+WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
 MARKS = """
 SELECT seq, visibility, pinned FROM marks WHERE conversation = ? AND seq BETWEEN ? AND ?"""
 BODIES = """
@@ -116,13 +116,13 @@ def each_message(connection: Connection, head: Head, last: int) -> Iterator[tupl
 
 def as_stored(row: Row, mark: Row | None) -> StoredMessage:
     """A row as a value."""
-    seq, body, digest, key = row
+    seq, body, digest, key, stored_at = row
     message = read_message(body, digest)
     damage = damage_of(message, seq)
     if mark is not None:
         message = marked(message, *mark)
     own_key = None if key is None or key.startswith(OURS) else key
-    return StoredMessage(seq, own_key, message, damage)
+    return StoredMessage(seq, own_key, message, damage, stored_at)
 
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:

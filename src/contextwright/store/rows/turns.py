@@ -55,10 +55,11 @@ def add(
     tenant: str,
     writing: Writing,
     told: Sequence[str] = (),
+    stored: str | None = None,
 ) -> list[int]:
     """Store a turn and give the numbers of its messages; a turn that is there already, its numbers.
 
-    `told` are the events that the context before it told.
+    `told` are the events that the context before it told, `stored` is the time of storing.
 
     Raises:
         Conflict: the key was used for other messages.
@@ -82,8 +83,8 @@ def add(
     )
     said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
     connection.run_many(MARK, [(number, seq, *marks) for seq, marks in said if marks])
-    turn = "INSERT INTO turns (conversation, first, count, key) VALUES (?, ?, ?, ?)"
-    connection.run(turn, number, first, len(messages), key)
+    turn = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
+    connection.run(turn, number, first, len(messages), key, stored)
     if told:
         notes.count_accesses(connection, tenant, id, told)
     grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
