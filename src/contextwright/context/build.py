@@ -12,6 +12,7 @@ from contextwright.context.context import Context
 from contextwright.context.fitting.draft import path_of
 from contextwright.context.fitting.fit import Fitted, fit, with_summary
 from contextwright.context.fitting.plan import Given, Plan, plan
+from contextwright.context.fitting.recent import RECENT
 from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import BudgetError
@@ -52,10 +53,18 @@ def build(
     facts = as_model(model)
     input = SectionInput(now, memories=memories)
     planned = plan(recipe, conversation, facts, format or facts.format, tools, input, summaries)
-    tokens = recipe.tokens(facts, budget)
-    found = fit(planned, tokens)
+    try:
+        return within(planned, recipe.tokens(facts, budget))
+    finally:
+        if planned.history is not conversation:
+            RECENT.keep(planned.history)
+
+
+def within(planned: Plan, budget: int) -> Context:
+    """The best request within a budget."""
+    found = fit(planned, budget)
     if isinstance(found, Count):
-        raise BudgetError(tokens, least_beyond(planned, tokens, found), found.places)
+        raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
     return finish(with_summary(found))
 
 

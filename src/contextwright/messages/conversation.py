@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -101,13 +101,20 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
     if not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
     messages = tuple(value)
-    for index, message in enumerate(messages):
-        if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
+    require_messages(messages)
+    return Conversation(messages)
+
+
+def require_messages(values: Sequence[Any], start: int = 0) -> None:
+    """Refuse values that are no messages, from an index on; the error names the first."""
+    if set(map(type, values[start:] if start else values)) <= {Message}:
+        return
+    for index, value in enumerate(values):
+        if not isinstance(value, Message):
             raise UsageError(
-                f"messages[{index}] is {shown(message)}, not a Message",
+                f"messages[{index}] is {shown(value)}, not a Message",
                 hint="parse() reads foreign data; user(), assistant() … make messages",
             )
-    return Conversation(messages)
 
 
 def is_messages(value: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolResult
 from contextwright.windows.exchanges import Exchanges
-from contextwright.windows.ruler import length_of
+from contextwright.windows.ruler import FRAME, bytes_of, length_of
 
 __all__ = ["Log", "Unloaded", "is_question", "media_in"]
 
@@ -89,9 +89,26 @@ class Log:
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages behind the others."""
-        for message in messages:
-            index = len(self)
-            self.append(message, end=self._ends[-1] + length_of(message))
+        ends, questions, plain = self._ends, self.questions, self.plain
+        for index, message in enumerate(messages, len(self)):
+            parts = message.parts
+            if (
+                len(parts) == 1
+                and type(parts[0]) is Text
+                and message.visibility == "public"
+                and message.kind == "message"
+                and message.role != "system"
+                and not message.pinned
+            ):
+                # Nearly all messages of a long chat: noted without a call.
+                self.messages.append(message)
+                text = parts[0].text
+                ends.append(ends[-1] + FRAME + (len(text) if text.isascii() else bytes_of(text)))
+                if message.role == "user":
+                    questions.append(index)
+                    plain.append(index)
+                continue
+            self.append(message, end=ends[-1] + length_of(message))
             if self.task is None and index in self.exchanges:
                 self._find_task(index)
 

@@ -10,7 +10,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.text.json import json_text
 
-__all__ = ["BYTES_PER_TOKEN", "length_of"]
+__all__ = ["BYTES_PER_TOKEN", "FRAME", "bytes_of", "length_of"]
 
 BYTES_PER_TOKEN = 3
 FRAME = 16

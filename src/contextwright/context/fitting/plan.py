@@ -9,11 +9,12 @@ from msgspec import Struct
 
 from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import OwnSummaries, PricedHistory
+from contextwright.context.fitting.recent import RECENT
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered, foreign_settings
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.conversation import Conversation, as_conversation, require_messages
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.models import Model
@@ -90,15 +91,13 @@ def plan(
     summaries: SummarySource | None = None,
 ) -> Plan:
     """Price the history, if it is not priced for this request yet, and ask the sections."""
-    changes: list[Change] = []
     if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
         history, frame = given, given.frame
     else:
-        messages = given.messages if isinstance(given, PricedHistory) else given
-        conversation = as_conversation(messages)
-        frame = replace(conversation, messages=(), changes=(), source=None, extra={})
-        changes = unsent(conversation, recipe) if conversation.extra else []
-        history = PricedHistory(conversation.messages, TokenMeter(format, model), recipe)
+        history, frame = priced(given, format, model, recipe)
+    changes: list[Change] = []
+    if isinstance(given, Conversation) and given.extra:
+        changes = unsent(given, recipe)
     if recipe.summary is not None and summaries is None:
         summaries = OwnSummaries(recipe.summary, history)
     log = history.log
@@ -118,3 +117,26 @@ def plan(
         summaries,
         [*changes, *failed],
     )
+
+
+def priced(
+    given: Given, format: str, model: Model, recipe: RecipeData
+) -> tuple[PricedHistory, Conversation]:
+    """The history of what was given, and what belongs to it besides messages.
+
+    What an earlier build of the same list counted is not counted again.
+    """
+    messages, frame = given, Conversation(())
+    if isinstance(given, PricedHistory):
+        messages, frame = given.messages, given.frame
+    elif isinstance(given, Conversation):
+        messages = given.messages
+        frame = replace(given, messages=(), changes=(), source=None, extra={})
+    elif not isinstance(given, list | tuple):
+        messages = as_conversation(given).messages
+    history = RECENT.take(messages, format, model, recipe)
+    if history is None:
+        history = PricedHistory((), TokenMeter(format, model), recipe)
+    require_messages(messages, start=len(history))
+    history.extend(messages[len(history) :])
+    return history, frame

@@ -1,0 +1,64 @@
+"""The histories of the last lists that were built, for the next build of the same list, grown.
+
+A result never depends on them: a history serves only a list that begins with the very same message
+objects, for the same format, model and recipe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import is_
+from threading import Lock
+
+from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.recipe_data import RecipeData
+from contextwright.messages.message import Message
+from contextwright.models import Model
+
+__all__ = ["RECENT", "RecentHistories"]
+
+MOST = 4
+"""How many lists are remembered; each keeps its messages alive."""
+
+
+class RecentHistories:
+    """A few histories, each lent to one build at a time."""
+
+    def __init__(self) -> None:
+        self._histories: list[PricedHistory] = []
+        """The last used last."""
+        self._lock = Lock()
+
+    def take(
+        self, messages: Sequence[Message], format: str, model: Model, recipe: RecipeData
+    ) -> PricedHistory | None:
+        """The history of a list that this one continues, or None; it is not here until `keep`."""
+        with self._lock:
+            for place, history in enumerate(self._histories):
+                if (
+                    begins_with(messages, history.messages)
+                    and history.fits(format, model, recipe)
+                    and history.meter.model == model
+                ):
+                    return self._histories.pop(place)
+        return None
+
+    def keep(self, history: PricedHistory) -> None:
+        """Remember a history that a build is done with."""
+        # A summariser would continue its last summary; a new list is summarised anew.
+        history.summary = None
+        with self._lock:
+            self._histories = [*self._histories, history][-MOST:]
+
+
+RECENT = RecentHistories()
+
+
+def begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
+    """Whether a list begins with the very same objects; equal ones may still be sent otherwise."""
+    if not known or len(messages) < len(known):
+        return False
+    # The ends first: most lists differ there.
+    if messages[0] is not known[0] or messages[len(known) - 1] is not known[-1]:
+        return False
+    return all(map(is_, known, messages))

@@ -1,0 +1,105 @@
+"""Builds of a list that grows reuse what was counted, and give what a fresh build gives."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.context.fitting import recent
+from contextwright.context.fitting.meter import TokenMeter
+from contextwright.messages import Message
+from strategies.windows import histories
+
+MODEL = "gpt-4o"
+RECIPE = cw.Recipe(budget=600)
+
+
+def chat(count: int) -> list[Message]:
+    say = (cw.user, cw.assistant)
+    return [say[index % 2](f"Message {index} of a chat about nothing") for index in range(count)]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
+    """The messages that are priced from now on."""
+    seen: list[Message] = []
+    cost = TokenMeter.cost
+
+    def noted(self: TokenMeter, message: Message) -> float:
+        seen.append(message)
+        return cost(self, message)
+
+    monkeypatch.setattr(TokenMeter, "cost", noted)
+    return seen
+
+
+def test_only_what_is_new_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages, seen = chat(41), counted(monkeypatch)
+    RECIPE.build(messages, model=MODEL)
+    messages += [cw.assistant("An answer"), cw.user("Another question")]
+    seen.clear()
+    RECIPE.build(messages, model=MODEL)
+    assert seen == [cw.user("Another question"), cw.assistant("An answer")]
+
+
+@pytest.mark.parametrize("other", ["recipe", "model", "list"])
+def test_other_builds_count_for_themselves(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = chat(41)
+    RECIPE.build(messages, model=MODEL)
+    seen = counted(monkeypatch)
+    recipe = RECIPE
+    if other == "recipe":
+        recipe = cw.Recipe(budget=600, clearing=cw.windows.Clearing(results=3))
+    if other == "list":
+        messages[-1] = cw.user("Message 40 of a chat about nothing")
+    recipe.build(messages, model="gpt-4.1" if other == "model" else MODEL)
+    assert len(seen) > 20
+
+
+def test_equal_is_not_the_same() -> None:
+    """1, 1.0 and true are equal in Python, and three texts in a request."""
+    payloads: list[object] = []
+    for value in (1, 1.0, True):
+        messages = [
+            cw.user("Go"),
+            cw.assistant([cw.ToolCall("move", {"by": value}, "c1")]),
+            cw.tool_result("c1", "Moved"),
+        ]
+        payload = RECIPE.build(messages, model=MODEL).payload
+        payloads.append(payload["messages"][1]["tool_calls"][0]["function"]["arguments"])
+    assert payloads == ['{"by":1}', '{"by":1.0}', '{"by":true}']
+
+
+@given(histories, st.data())
+def test_a_grown_list_builds_as_a_fresh_one(messages: list[Message], data: st.DataObject) -> None:
+    recipe = cw.Recipe(budget=data.draw(st.integers(200, 5_000)))
+    shown: list[Message] = []
+    for message in messages:
+        shown.append(message)
+        if data.draw(st.booleans()):
+            continue
+        try:
+            grown = recipe.build(shown, model=MODEL)
+        except cw.errors.BudgetError:
+            continue
+        fresh = recipe.build(recipe.history(shown, model=MODEL), model=MODEL)
+        assert (grown.payload, grown.ledger) == (fresh.payload, fresh.ledger)
+
+
+def test_threads_do_not_share_a_history() -> None:
+    messages = chat(201)
+
+    def build(count: int) -> object:
+        return RECIPE.build(messages[: 2 * count + 1], model=MODEL).payload
+
+    expected = [build(count) for count in range(100)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(build, range(100))) == expected
+
+
+def test_few_are_remembered() -> None:
+    histories = recent.RecentHistories()
+    for _ in range(recent.MOST + 3):
+        histories.keep(RECIPE.history(chat(3), model=MODEL))
+    assert len(histories._histories) == recent.MOST
