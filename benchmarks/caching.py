@@ -166,15 +166,15 @@ def show(title: str, rows: Sequence[Row]) -> None:
     """One table: a row a policy, and what it is of the sliding window's."""
     print(f"\n{title}")
     print(
-        f"  {'':13}{'requests':>9}{'bad':>5}{'sent':>13}{'in prefix':>11}{'uncached':>12}"
-        f"{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
+        f"  {'':13}{'requests':>9}{'bad':>5}{'sent':>13}{'fill':>7}{'in prefix':>11}"
+        f"{'uncached':>12}{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
     )
     sliding = rows[0]
     for row in rows:
         bad = row.refused + row.invalid + row.over_budget + row.lost_questions
         print(
-            f"  {row.recipe:13}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.share:>11.1%}"
-            f"{row.uncached:>12,}{row.uncached / sliding.uncached:>11.0%}"
+            f"  {row.recipe:13}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.fill:>7.0%}"
+            f"{row.share:>11.1%}{row.uncached:>12,}{row.uncached / sliding.uncached:>11.0%}"
             f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sliding.dollars or 1):>11.0%}"
         )
 

@@ -28,9 +28,9 @@ def test_simulate(cw: Run) -> None:
     code, out, err = cw("simulate", "-", *ARGUMENTS, "--budget", "200", input=CHAT)
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
-        "recipe requests refused invalid over lost tokens sent in prefix uncached breaks "
+        "recipe requests refused invalid over lost tokens sent fill in prefix uncached breaks "
         "input price".split(),
-        ["default", "2", "0", "0", "0", "0", "55", "30.9%", "38", "0", "$0.000138"],
+        ["default", "2", "0", "0", "0", "0", "55", "13.8%", "30.9%", "38", "0", "$0.000138"],
     ]
 
 

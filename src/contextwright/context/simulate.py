@@ -51,6 +51,7 @@ class Request(Struct, frozen=True):
     messages: int
     """How many messages the conversation had."""
     tokens: int
+    budget: int
     shared: int
     """Tokens that lie in the previous request's prefix."""
     charge: Charge
@@ -108,6 +109,15 @@ class Row(Struct, frozen=True):
         return self.shared / self.sent if self.sent else 1.0
 
     @property
+    def fill(self) -> float:
+        """The share of the budget that a request uses, on average.
+
+        A cached share is easily won by sending little; this shows it.
+        """
+        shares = [request.tokens / request.budget for request in self.requests]
+        return sum(shares) / len(shares) if shares else 0.0
+
+    @property
     def breaks(self) -> int:
         """How often a request did not simply add to the one before."""
         return sum(bool(request.cause) for request in self.requests)
@@ -136,6 +146,7 @@ class Row(Struct, frozen=True):
             "shared": self.shared,
             "uncached": self.uncached,
             "share": round(self.share, 4),
+            "fill": round(self.fill, 4),
             "breaks": self.breaks,
             "dollars": None if self.dollars is None else round(self.dollars, 6),
         }
@@ -245,6 +256,7 @@ class Run:
         return Request(
             messages=len(self.history),
             tokens=ledger.tokens,
+            budget=ledger.budget,
             shared=comparison.shared if comparison else 0,
             charge=charge,
             dollars=dollars(charge, self.model),

@@ -133,7 +133,7 @@ def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversati
 
 
 COLUMNS = (
-    "recipe", "requests", "refused", "invalid", "over", "lost", "tokens sent", "in prefix",
+    "recipe", "requests", "refused", "invalid", "over", "lost", "tokens sent", "fill", "in prefix",
     "uncached", "breaks", "input price",
 )  # fmt: skip
 
@@ -157,6 +157,7 @@ def cells(row: Row, least: float) -> tuple[str, ...]:
         f"{row.over_budget:,}",
         f"{row.lost_questions:,}",
         f"{row.sent:,}",
+        f"{row.fill:.1%}",
         f"{row.share:.1%}",
         f"{row.uncached:,}",
         f"{row.breaks:,}",
