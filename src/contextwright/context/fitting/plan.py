@@ -126,13 +126,15 @@ def priced(
 
     What an earlier build of the same list counted is not counted again.
     """
-    messages, frame = given, Conversation(())
+    frame = Conversation(())
     if isinstance(given, PricedHistory):
         messages, frame = given.messages, given.frame
     elif isinstance(given, Conversation):
         messages = given.messages
         frame = replace(given, messages=(), changes=(), source=None, extra={})
-    elif not isinstance(given, list | tuple):
+    elif isinstance(given, list | tuple):
+        messages = given
+    else:
         messages = as_conversation(given).messages
     history = RECENT.take(messages, format, model, recipe)
     if history is None:
