@@ -180,7 +180,10 @@ class Attempt:
             spent = sum(map(view.cost, decisions.kept()))
             if trial.free >= reserved:
                 # What rendering left free may hold one exchange more.
-                best, limit = trial, spent + trial.free + MERGED
+                wider = spent + trial.free + MERGED
+                if wider <= limit:
+                    return trial
+                best, limit = trial, wider
             elif best is not None:
                 return best
             elif limit <= 0 or self.smallest().staying == decisions.staying:
