@@ -79,9 +79,9 @@ def test_a_row_in_full() -> None:
     assert row == Row(
         "default",
         (
-            Request(2, 20, 0, Charge(0, 0, 20), 20 * 2.5 / 1e6),
-            Request(4, 35, 17, Charge(0, 0, 35), 35 * 2.5 / 1e6),
-            Request(6, 50, 32, Charge(0, 0, 50), 50 * 2.5 / 1e6),
+            Request(2, 20, 200, 0, Charge(0, 0, 20), 20 * 2.5 / 1e6),
+            Request(4, 35, 200, 17, Charge(0, 0, 35), 35 * 2.5 / 1e6),
+            Request(6, 50, 200, 32, Charge(0, 0, 50), 50 * 2.5 / 1e6),
         ),
     )
     assert row.summary() == {
@@ -95,6 +95,7 @@ def test_a_row_in_full() -> None:
         "shared": 49,
         "uncached": 56,
         "share": 0.4667,
+        "fill": 0.175,
         "breaks": 0,
         "dollars": 0.000263,
     }
@@ -128,8 +129,8 @@ def test_what_does_not_fit_is_refused_and_said() -> None:
     [{"errors": ("error X: wrong",)}, {"over_budget": True}, {"lost_question": True}],
 )
 def test_a_row_with_a_flaw_is_not_sound(flaw: dict[str, object]) -> None:
-    request = Request(1, 10, 0, Charge(0, 0, 10), None, **flaw)  # pyright: ignore
-    row = Row("mine", (request, Request(2, 10, 5, Charge(0, 0, 10), 0.5)))
+    request = Request(1, 10, 100, 0, Charge(0, 0, 10), None, **flaw)  # pyright: ignore
+    row = Row("mine", (request, Request(2, 10, 100, 5, Charge(0, 0, 10), 0.5)))
     assert not row.sound
     assert row.invalid + row.over_budget + row.lost_questions == 1
     assert row.dollars is None, "an unknown price makes the sum unknown"

@@ -57,6 +57,11 @@ class History:
         """Add messages behind the others."""
         self.log.extend(messages)
 
+    def read_from(self, log: Log) -> None:
+        """Go on with another log of the same messages, which has more of them loaded."""
+        self.log = log
+        self._forms.clear()
+
     def view(self, *, width: int = 1, whole: bool = True) -> View:
         """The history as a request sent now shows it.
 

@@ -20,7 +20,7 @@ from contextwright.store.contexts import loader as reach
 from contextwright.store.rows import summaries as store_summaries
 from contextwright.store.store import Store
 from contextwright.windows.clearing import Clearing
-from profiles import STORE, examples
+from profiles import FAULT, STORE, examples
 from strategies.windows import histories, windows
 
 
@@ -76,6 +76,7 @@ def outcome(build: object) -> object:
     return context.payload, decided, context.ledger.tokens
 
 
+@examples(FAULT)
 @given(histories, recipes, st.sampled_from(MODELS), st.data())
 def test_a_build_from_the_store_is_the_build_from_all_messages(
     messages: list[cw.Message], recipe: Recipe, model: str, data: st.DataObject

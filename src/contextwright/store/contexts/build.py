@@ -142,7 +142,7 @@ def further(state: State, loaded: Loaded) -> Loaded:
     """The same conversation with twice as much loaded; what was counted is not counted again."""
     needs, count = loaded.needs.more(), len(loaded.log)
     log = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
-    loaded.history.history.log = log
+    loaded.history.history.read_from(log)
     return replace(loaded, needs=needs)
 
 
