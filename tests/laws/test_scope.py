@@ -39,8 +39,8 @@ def test_nobody_is_given_what_is_anothers(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_among_a_thousand(tmp_path: Path) -> None:
-    nobody_is_given_what_is_anothers(str(tmp_path / "store.db"), 1_000)
+def test_nobody_among_two_hundred(tmp_path: Path) -> None:
+    nobody_is_given_what_is_anothers(str(tmp_path / "store.db"), 200)
 
 
 def nobody_is_given_what_is_anothers(place: str, many: int) -> None:
