@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
+from operator import is_not
 from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 
+from contextwright.context.receipt import CACHE_MARKS
 from contextwright.messages.changes import Change
 from contextwright.models import Model
 from contextwright.text.json import encode_json
+from contextwright.wire.values import is_object
 
 __all__ = ["LOOKBACK", "CacheBreakpoints", "mark_cache"]
 
@@ -56,13 +59,13 @@ def mark_cache(
 ) -> list[Change]:
     """Mark the ends of what stays, in a request under construction, not yet anyone else's.
 
-    Marks that came with the messages of Anthropic stood at the ends of older requests, and go.
+    Marks that came with the messages stood at the ends of older requests, and go.
     """
     changes: list[Change] = []
+    if marked and format in TURNS and remove_marks(payload, TURNS[format]):
+        reason = "it ended what an older request had in common with the next"
+        changes.append(Change("loss.cache_mark", "messages", reason))
     if format == "anthropic":
-        if marked and remove_marks(payload):
-            reason = "it ended what an older request had in common with the next"
-            changes.append(Change("loss.cache_mark", "messages", reason))
         if set_marks:
             mark_anthropic(payload, boundaries)
     elif set_marks and format in TURNS and model.provider == "openai":
@@ -74,7 +77,7 @@ def mark_cache(
     return changes
 
 
-TURNS = {"openai-chat": "messages", "openai-responses": "input"}
+TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses": "input"}
 
 
 # --- Anthropic -------------------------------------------------------------------------------
@@ -142,27 +145,30 @@ def found(contents: Sequence[Any], text: str) -> tuple[int, int] | None:
     return None
 
 
-def remove_marks(payload: dict[str, Any]) -> bool:
+def remove_marks(payload: dict[str, Any], field: str) -> bool:
     """Take away the marks of older requests; whether there were any."""
     removed = False
-    turns = cast("list[Block]", payload.get("messages") or [])
-    held = [payload.get("tools"), payload.get("system"), *(turn["content"] for turn in turns)]
-    for blocks in cast("list[list[Block]]", [each for each in held if each]):
-        for index, block in enumerate(blocks):
-            blocks[index] = without_mark(block)
-            removed = removed or blocks[index] is not block
+    for name in ("tools", "system", field):
+        blocks = payload.get(name)
+        if isinstance(blocks, list):
+            bare = [without_mark(block) for block in cast("list[Block]", blocks)]
+            removed = removed or any(map(is_not, bare, cast("list[Block]", blocks)))
+            payload[name] = bare
     return removed
 
 
 def without_mark(block: Block) -> Block:
-    """A block without its mark, nor those of the blocks in a result; itself if it has none."""
-    inner = block.get("content") if block.get("type") == "tool_result" else None
-    if isinstance(inner, list):
-        bare = [without_mark(each) for each in cast("list[Block]", inner)]
-        if any(new is not old for new, old in zip(bare, cast("list[Block]", inner), strict=True)):
-            block = {**block, "content": bare}
-    if "cache_control" in block:
-        return {key: value for key, value in block.items() if key != "cache_control"}
+    """A block or turn without its mark, nor those of the blocks in it; itself if it has none."""
+    if not is_object(block):
+        return block
+    for name in ("content", "output"):
+        inner = block.get(name)
+        if isinstance(inner, list):
+            bare = [without_mark(each) for each in cast("list[Block]", inner)]
+            if any(map(is_not, bare, cast("list[Block]", inner))):
+                block = {**block, name: bare}
+    if any(mark in block for mark in CACHE_MARKS):
+        return {key: value for key, value in block.items() if key not in CACHE_MARKS}
     return block
 
 
