@@ -1,13 +1,18 @@
-"""Every format of the core as a source: a document, or JSON Lines with a conversation each."""
+"""Every format of the core as a source.
+
+A file is one document, JSON Lines with a conversation on each, or JSON Lines with a message on
+each, which are one conversation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from contextwright import formats
 from contextwright.documents.files import Files
@@ -23,11 +28,22 @@ from contextwright.importers.base import (
     ReadOptions,
     Report,
     as_id,
+    line_at,
 )
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
+from contextwright.wire.values import is_object
 
-__all__ = ["conversations", "importer", "is_lines", "marked", "read_compact_text", "settings_of"]
+__all__ = [
+    "Body",
+    "bodies",
+    "importer",
+    "is_lines",
+    "is_message",
+    "marked",
+    "read_compact_text",
+    "settings_of",
+]
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
 KEPT = ("tools", "model", "settings", "reply_tools", "source", "extra")
@@ -38,31 +54,71 @@ def importer(name: str) -> Importer:
     format = formats.find(name)
 
     def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-        text = read_compact_text(files, files.names[0], named=True) if name == "gryag" else None
-        found = conversations(files) if text is None else [(files.names[0], None, text)]
-        for file, line, data in found:
+        compact = name == "gryag" and bool(files.names)
+        text = read_compact_text(files, files.names[0], named=True) if compact else None
+        found = bodies(files) if text is None else [Body(files.names[0], text)]
+        for body in found:
             try:
-                yield imported(format.parse(data, False), files, file, line)
+                yield imported(format.parse(body.data, False), body)
             except ParseError as error:
-                raise error.within(line=line, file=files.shown(file)) from None
+                line = line_at(error.path, body.lines)
+                raise error.within(line=line, file=files.shown(body.file)) from None
 
     return Importer(name, format.title, read)
 
 
-def conversations(files: Files, *, least: int = 2) -> Iterator[tuple[str, int | None, Any]]:
-    """The decoded conversations of all files: file, line if it has lines, data.
+class Body(Struct, frozen=True):
+    """One decoded conversation of a file."""
 
-    A file of fewer than `least` lines is a document.
-    """
+    file: str
+    data: Any
+    lines: Sequence[int] = ()
+    """The line it stands on, or that of each of its messages; none of a document."""
+
+
+def bodies(files: Files, *, least: int = 2) -> Iterator[Body]:
+    """The conversations of all files; a file of fewer than `least` lines is a document."""
     names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
     if not names:
         raise ParseError("there is no JSON in it", file=files.label)
     for name in names:
-        if is_lines(files, name, least=least):
-            for number, data in files.lines(name):
-                yield name, number, data
-        else:
-            yield name, None, files.document(name)
+        if not is_lines(files, name, least=least):
+            data = files.document(name)
+            yield Body(name, [data] if is_message(data) else data)
+            continue
+        lines = files.lines(name)
+        number, data = next(lines)
+        if is_message(data):
+            yield whole_of(name, chain([(number, data)], lines), files)
+            continue
+        yield Body(name, data, (number,))
+        for number, data in lines:
+            yield Body(name, data, (number,))
+
+
+def is_message(data: Any) -> bool:
+    """Whether a value is a message by itself, and no conversation."""
+    return is_object(data) and isinstance(data.get("role"), str) and "messages" not in data
+
+
+def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files) -> Body:
+    """The conversation of a file with a message on each line.
+
+    Raises:
+        ParseError: a line is something else, or the file is larger than a document may be.
+    """
+    numbers: list[int] = []
+    messages: list[Any] = []
+    before = files.past
+    for number, data in lines:
+        if not is_message(data):
+            reason = "is not a message, as the lines before it are"
+            raise ParseError(reason, line=number, file=files.shown(name))
+        if files.position - before > DOCUMENT_LIMIT:
+            raise too_large("document", DOCUMENT_LIMIT, line=None).within(file=files.shown(name))
+        numbers.append(number)
+        messages.append(data)
+    return Body(name, messages, numbers)
 
 
 def read_compact_text(files: Files, name: str, *, named: bool = False) -> str | None:
@@ -85,10 +141,11 @@ def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
     return len(first) == least and Document(BytesIO(first[0])).is_whole()
 
 
-def imported(conversation: Conversation, files: Files, file: str, line: int | None) -> Imported:
+def imported(conversation: Conversation, body: Body) -> Imported:
     """A conversation, named by itself or by its place."""
-    stem = file.replace("\\", "/").rpartition("/")[2].partition(".")[0]
-    id = as_id(conversation.id or f"{stem}{f'-{line}' if line else ''}")
+    stem = body.file.replace("\\", "/").rpartition("/")[2].partition(".")[0]
+    place = f"-{body.lines[0]}" if len(body.lines) == 1 else ""
+    id = as_id(conversation.id or f"{stem}{place}")
     report = Report()
     for change in conversation.changes:
         report.add(change)
@@ -102,6 +159,7 @@ def imported(conversation: Conversation, files: Files, file: str, line: int | No
         messages=marked(conversation.messages, source, id),
         report=report,
         settings=settings_of(conversation),
+        lines=body.lines,
     )
 
 

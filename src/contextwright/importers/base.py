@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 from unicodedata import category
 from urllib.parse import urlsplit, urlunsplit
@@ -29,6 +29,7 @@ __all__ = [
     "Report",
     "as_id",
     "event",
+    "line_at",
     "mark",
     "media_named",
     "without_secrets",
@@ -59,6 +60,8 @@ SECRET = re.compile(
 )
 """Names of query fields that hold a key to what they lead to."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+PLACE = re.compile(r"(?:\w*\[(?P<index>\d{1,9})\]|message (?P<seq>\d{1,9})\b)")
+"""How a path to a message of a conversation begins."""
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters that show nothing; the store refuses ids that hold them."""
 LONGEST_ID = 256
@@ -114,6 +117,8 @@ class Imported(Struct, frozen=True, kw_only=True):
     """The conversation this one branches off from, which has been given before."""
     at: int = 0
     """How many messages of the parent come before the branch."""
+    lines: Sequence[int] = ()
+    """The line it stands on in its file, or the line of each of its messages."""
 
 
 class ReadOptions(Struct, frozen=True, kw_only=True):
@@ -202,6 +207,17 @@ class Fields:
             for key, value in self.data.items()
             if key not in read and value not in (None, "", [], {})
         }
+
+
+def line_at(path: str, lines: Sequence[int]) -> int | None:
+    """The line of what `messages[3].content` or `message 4` leads to; None if none is known."""
+    if len(lines) < 2:
+        return lines[0] if lines else None
+    found = PLACE.match(path)
+    if found is None:
+        return None
+    index = int(found["index"]) if found["index"] else int(found["seq"]) - 1
+    return lines[index] if 0 <= index < len(lines) else None
 
 
 def mark(source: str, **rest: Any) -> dict[str, Any]:

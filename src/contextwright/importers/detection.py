@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
-from contextwright.importers.any_format import is_lines, read_compact_text
+from contextwright.importers.any_format import is_lines, is_message, read_compact_text
 from contextwright.importers.base import NAMES
 from contextwright.importers.slack import DAY
 from contextwright.wire.values import is_list, is_object
@@ -86,6 +87,11 @@ def told_by_lines(files: Files, file: str) -> str:
         return "claude-code"
     if "preferred_output" in first:
         return "openai-finetuning"
+    if is_message(first):
+        messages = [value for _, value in islice(files.lines(file), LOOKED_AT)]
+        found = told_by_entries(messages)
+        if found is not None:
+            return found
     found = told_by_fields(first)
     if found is None:
         raise unsure(files.shown(file), "its lines are none of a known source")
@@ -166,6 +172,8 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "claude"
     if "contents" in body:
         return "gemini"
+    if is_message(body):
+        return told_by_entries([body])
     messages = body.get("messages")
     if not is_list(messages):
         return "openai-responses" if "input" in body else None

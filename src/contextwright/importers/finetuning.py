@@ -14,9 +14,18 @@ import msgspec
 from contextwright import formats
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.importers.any_format import conversations, imported, marked
-from contextwright.importers.base import Fields, Imported, Importer, ReadOptions, Report, as_id
+from contextwright.importers.any_format import Body, bodies, imported, marked
+from contextwright.importers.base import (
+    Fields,
+    Imported,
+    Importer,
+    ReadOptions,
+    Report,
+    as_id,
+    line_at,
+)
 from contextwright.messages.conversation import Conversation
+from contextwright.wire.values import is_list
 
 __all__ = ["IMPORTER"]
 
@@ -26,20 +35,19 @@ FORMAT = "openai-chat"
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """The examples of a file, one by one."""
-    for file, line, data in conversations(files, least=1):
+    for body in bodies(files, least=1):
         try:
-            yield from example(data, files, file, line, options.branches)
+            yield from example(body, options.branches)
         except ParseError as error:
-            raise error.within(line=line, file=files.shown(file)) from None
+            line = line_at(error.path, body.lines)
+            raise error.within(line=line, file=files.shown(body.file)) from None
 
 
-def example(
-    data: Any, files: Files, file: str, line: int | None, branches: bool
-) -> Iterator[Imported]:
+def example(body: Body, branches: bool) -> Iterator[Imported]:
     """One example: a conversation, or a question with two answers."""
-    fields = Fields(data)
+    fields = Fields({"messages": body.data} if is_list(body.data) else body.data)
     if "preferred_output" not in fields.data:
-        yield named(imported(parsed(fields.data), files, file, line))
+        yield named(imported(parsed(fields.data), body))
         return
     question = fields.object("input").data
     asked = parsed(question)
@@ -48,7 +56,7 @@ def example(
         for name in ("preferred_output", "non_preferred_output")
     ]
     whole = msgspec.structs.replace(asked, messages=asked.messages + answers[0])
-    main = named(imported(whole, files, file, line))
+    main = named(imported(whole, body))
     if not branches:
         main.report.skip("answer that was not preferred", len(answers[1]))
     yield main

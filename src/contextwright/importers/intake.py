@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError, UsageError, shown
-from contextwright.importers.base import Imported, Report
+from contextwright.importers.base import Imported, Report, line_at
+from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
@@ -52,6 +53,8 @@ class Intake(Struct, frozen=True, kw_only=True):
     replace: bool = False
     me: str | None = None
     threads: bool = False
+    strict: bool = False
+    """Refuse what would have to be mended, with its place."""
     progress: Progress | None = None
 
     def into(self, store: Store, files: Files) -> Outcome:
@@ -110,7 +113,9 @@ class Intake(Struct, frozen=True, kw_only=True):
         info = ConversationInfo(one.id, 0, *about, one.parent, fork_at)
         empty = True
         try:
-            for stored, known in add_or_compare(connection, tenant, info, one.messages):
+            inspection = Inspection(one.report, pairs=one.parent is None)
+            messages = inspection.watch(one.messages, fork_at or 0)
+            for stored, known in add_or_compare(connection, tenant, info, messages):
                 empty = False
                 outcome.known += known
                 outcome.messages += stored
@@ -120,11 +125,26 @@ class Intake(Struct, frozen=True, kw_only=True):
             hint = "--replace-invalid puts U+FFFD in its place"
             message = f"{shown(one.id)}: {error.args[0]}"
             raise ParseError(message, file=files.label, hint=hint) from None
+        if self.strict:
+            refuse_mends(one, files)
         if empty:
             one.report.skip(EMPTY)
         else:
             outcome.conversations += 1
         merge(one.report, outcome.report, one.id)
+
+
+def refuse_mends(one: Imported, files: Files) -> None:
+    """Raise with the first thing of a conversation that would have to be mended."""
+    for change in one.report.changes:
+        if not change.code.startswith("guess."):
+            raise ParseError(
+                f"{change.reason} ({change.code})",
+                path=f"{shown(one.id)}: {change.path}",
+                line=line_at(change.path, one.lines),
+                file=files.label,
+                hint="mend the file, or import it without --strict",
+            )
 
 
 def merge(report: Report, into: Report, id: str) -> None:

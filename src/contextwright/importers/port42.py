@@ -15,7 +15,7 @@ from msgspec import Struct
 from contextwright import formats
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.importers.any_format import imported
+from contextwright.importers.any_format import Body, imported
 from contextwright.importers.base import Fields, Imported, Importer, ReadOptions
 from contextwright.messages.times import read_time
 
@@ -91,7 +91,7 @@ def session_of(files: Files, name: str, twins: int) -> Imported:
         conversation = formats.find(NAME).parse(fields.data, False)
     except ParseError as error:
         raise error.within(file=files.shown(name)) from None
-    one = imported(conversation, files, name, None)
+    one = imported(conversation, Body(name, fields.data))
     if twins:
         one.report.skip("stale copy of the same session", twins)
     agent = fields.data.get("agent")

@@ -81,6 +81,9 @@ def import_files(
     dry_run: Annotated[
         bool, Option("--dry-run", help="Read and check everything, store nothing.")
     ] = False,
+    strict: Annotated[
+        bool, Option("--strict", help="Refuse what would have to be mended, with its line.")
+    ] = False,
     replace_invalid: ReplaceInvalid = False,
     changes: ListChanges = False,
     as_json: AsJson = False,
@@ -88,15 +91,20 @@ def import_files(
     """Import conversations of other tools.
 
     Reads exports of ChatGPT, Claude, Slack and Telegram, logs of Claude Code and Codex,
-    fine-tuning data, Port 42 sessions, and every format of cw formats as a document or as JSON
-    Lines. Each file is stored whole or not at all. Importing a file again adds only what is new.
+    fine-tuning data, Port 42 sessions, and every format of cw formats as a document, as JSON Lines
+    with a conversation each, or with a message each, which are one conversation. Each file is
+    stored whole or not at all. Importing a file again adds only what is new.
 
     \b
     cw import chatgpt-export.zip
     cw import ~/.claude/projects --dry-run
     cw import train.jsonl --format openai-finetuning --store data.db
     """
-    intake = Intake(format=format or "", id=id, branches=branches, replace=replace_invalid)
+    intake = Intake(
+        format=format or "", id=id, branches=branches, replace=replace_invalid, strict=strict
+    )
+    if strict and replace_invalid:
+        raise UsageError("--strict refuses what --replace-invalid replaces", hint="leave one out")
     if id is not None and len(files) > 1:
         raise UsageError("--as names one conversation, but there are several files")
     if format:

@@ -1,0 +1,121 @@
+"""What of an imported conversation no provider would take as it is, said when it comes in.
+
+Messages are stored as they came. What a request has to mend or leave out later is a change of the
+import already: parts of an unknown type, media without bytes or address, results without a call,
+results and calls whose ids do not tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from contextwright.errors import shown
+from contextwright.formats.api import check
+from contextwright.importers.base import Report
+from contextwright.messages.exchanges import Answer, Waiting
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.media import data_fault
+
+__all__ = ["Inspection"]
+
+BODIES = {
+    "anthropic": ("messages", "content"),
+    "gemini": ("contents", "parts"),
+    "openai-chat": ("messages", "content"),
+    "openai-responses": ("input", ""),
+}
+"""Where messages stand in a provider's request, and their parts in them; Responses has items."""
+SHAPE = ("T-", "G-parts")
+"""How problems begin that a part has by itself."""
+LARGEST = 1 << 40  # how much a provider takes is not asked here
+
+
+class Inspection:
+    """The messages of one conversation, looked at in their order."""
+
+    def __init__(self, report: Report, *, pairs: bool = True) -> None:
+        self._report = report
+        self._pairs = pairs
+        """Whether all calls are seen: those of a fork may stand in its parent."""
+        self._waiting = Waiting()
+        self._shapes: dict[tuple[Any, ...], str] = {}
+
+    def watch(self, messages: Iterable[Message], start: int = 0) -> Iterator[Message]:
+        """Yield each message, and report what a request will have to mend of it."""
+        for index, message in enumerate(messages, start):
+            if any(type(part) is not Text for part in message.parts):
+                for code, reason in self._faults(message, index):
+                    self._report.change(code, f"message {index + 1}", reason)
+            yield message
+
+    def _faults(self, message: Message, index: int) -> Iterator[tuple[str, str]]:
+        for place, part in enumerate(message.parts):
+            match part:
+                case Text() | Thinking():
+                    pass
+                case Media() | Opaque():
+                    yield from self._piece(part, message.role)
+                case ToolCall():
+                    yield from self._call(part, message, (index, place))
+                case ToolResult():
+                    yield from self._result(part, message)
+
+    def _piece(self, piece: Media | Opaque, role: str) -> Iterator[tuple[str, str]]:
+        if isinstance(piece, Opaque):
+            problem = self._shape(piece, role)
+            if problem:
+                yield "loss.part", problem
+        elif piece.data is not None:
+            if data_fault(piece.data, LARGEST):
+                yield "loss.media", f"the data of its {piece.kind} are not base64"
+        elif not (piece.url or piece.file_id or piece.name):
+            yield "loss.media", f"its {piece.kind} has neither data nor an address"
+
+    def _shape(self, block: Opaque, role: str) -> str:
+        """What a provider's check says of a block alone; one of each shape is asked about."""
+        if block.format not in BODIES:
+            return ""
+        kind = (block.format, role, str(block.data.get("type")), *sorted(block.data))
+        if kind not in self._shapes:
+            self._shapes[kind] = shape_problem(block, role)
+        return self._shapes[kind]
+
+    def _call(
+        self, call: ToolCall, message: Message, at: tuple[int, int]
+    ) -> Iterator[tuple[str, str]]:
+        if message.role != "assistant" or message.visibility != "public":
+            return
+        if call.id is not None and call.id in self._waiting.by_id:
+            yield "repair.id", "a call has the id of an earlier one"
+        bare = ToolCall(call.name, {}, call.id)  # its arguments need not stay in memory
+        self._waiting.add(Answer(bare, at))
+
+    def _result(self, result: ToolResult, message: Message) -> Iterator[tuple[str, str]]:
+        if isinstance(result.content, tuple):
+            for piece in result.content:
+                if not isinstance(piece, Text):
+                    yield from self._piece(piece, message.role)
+        if not self._pairs or message.visibility != "public":
+            return
+        answer = self._waiting.take(result)
+        if answer is None:
+            yield "loss.orphan", "a result answers no call"
+            return
+        answer.result = ToolResult(None)  # answered; what was said need not stay either
+        if result.call_id is None and result.name is None and answer.call.id is not None:
+            yield "repair.result", "a result without an id is taken as the oldest call's"
+
+
+def shape_problem(block: Opaque, role: str) -> str:
+    """Why a provider does not know a block; empty if it does."""
+    messages, parts = BODIES[block.format]
+    item = {"role": role, parts: [block.data]} if parts else block.data
+    path = f"{messages}[0].{parts}[0]" if parts else f"{messages}[0]"
+    for problem in check({messages: [item]}, block.format):
+        if problem.path.startswith(path) and problem.code.startswith(SHAPE):
+            kind = shown(block.data.get("type", next(iter(block.data), "")))
+            why = "its type is unknown" if problem.code == "T-literal" else problem.message
+            return f"a part {kind} is kept as it came: {why}"
+    return ""
