@@ -54,7 +54,7 @@ def importer(name: str) -> Importer:
     format = formats.find(name)
 
     def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-        compact = name == "gryag" and bool(files.names)
+        compact = name == "gryag" and len(files.names) == 1
         text = read_compact_text(files, files.names[0], named=True) if compact else None
         found = bodies(files) if text is None else [Body(files.names[0], text)]
         for body in found:
