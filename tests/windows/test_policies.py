@@ -8,8 +8,8 @@ import contextwright as cw
 from contextwright.messages.exchanges import match_results
 from contextwright.windows import decide
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import History
+from contextwright.windows.decisions import Decisions, Span
+from contextwright.windows.history import History, View
 from contextwright.windows.log import Log, Unloaded
 from contextwright.windows.policies import (
     FirstAndRecent,
@@ -21,6 +21,7 @@ from contextwright.windows.policies import (
 )
 from contextwright.windows.ruler import length_of
 from samples.windows import cost, decided
+from strategies import runs
 from strategies.windows import clearings, histories, limits, price, sizes, windows
 
 # --- any history, any window, any limit ------------------------------------------------------
@@ -206,13 +207,26 @@ def test_the_newest_that_fit_leave_no_room_for_one_more(
         assert sum(map(price, sent)) > limit
 
 
-@given(histories, limits, clearings, st.sampled_from((0.1, 0.4, 0.9)), sizes)
+@given(
+    histories | runs.histories(),
+    limits | runs.limits,
+    clearings,
+    st.builds(Stepped, st.sampled_from((0.1, 0.4, 0.9)), sizes, st.booleans()),
+)
 def test_a_stepped_window_is_no_emptier_than_its_step(
-    messages: list[cw.Message], limit: int, clearing: Clearing, step: float, most: int | None
+    messages: list[cw.Message], limit: int, clearing: Clearing, window: Stepped
 ) -> None:
-    newest = decided(messages, KeepRecent(most), limit, clearing)
-    stepped = decided(messages, Stepped(step, most, task=False), limit, clearing)
-    assert cost(stepped) >= (1 - step) * cost(newest) - 1e-6
+    stepped = decided(messages, window, limit, clearing)
+    newest = newest_beside_task(stepped, window, limit)
+    assert cost(stepped) >= (1 - window.step) * cost(newest) - 1e-6
+
+
+def newest_beside_task(decisions: Decisions, window: Stepped, limit: int) -> Decisions:
+    """What keeping the newest to the token keeps, in the room that the task leaves."""
+    view = decisions.view
+    task = view.log.task if window.task else None
+    room = limit if task is None else limit - view.cost(task)
+    return decide(KeepRecent(window.messages), view, room)
 
 
 @given(histories, windows, clearings)
@@ -238,50 +252,60 @@ def test_a_larger_limit_never_keeps_fewer_messages(
         assert len(kept_places(larger)) >= len(kept_places(smaller))
 
 
-short = st.integers(0, 12).map(lambda length: "x" * length)
+class From(Window):
+    """Keeps what follows an index, whatever it costs."""
 
-runs = st.lists(
-    st.one_of(
-        short.map(lambda text: [cw.user(text)]),
-        st.tuples(short, st.integers(0, 400)).map(
-            lambda drawn: [
-                cw.assistant(cw.ToolCall("search", {"q": drawn[0]}, "a")),
-                cw.tool_result("a", "r" * drawn[1]),
-            ]
-        ),
-        short.map(lambda text: [cw.assistant(text)]),
-        short.map(lambda text: [cw.user(text, pinned=True)]),
-        short.map(lambda text: [cw.system(text)]),
-        short.map(lambda text: [cw.user(text, visibility="hidden")]),
-    ),
-    max_size=30,
-).map(lambda groups: [message for group in groups for message in group])
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        return [Span(self.start, view.count, "recent")]
 
 
-@given(runs, st.sampled_from((0.2, 0.5)), st.integers(60, 900))
+@given(
+    runs.histories(),
+    st.builds(Stepped, runs.steps, sizes, st.booleans()),
+    st.just(Clearing()) | clearings,
+    runs.limits,
+)
 def test_the_stepped_cut_never_moves_back(
-    messages: list[cw.Message], step: float, limit: int
+    messages: list[cw.Message], window: Stepped, clearing: Clearing, limit: int
 ) -> None:
-    """Questions are short and results long, as in the run of an agent; pins come and go."""
-    history = History(price=price)
-    cut = 0
+    """A message that was left out does not return, but for three good reasons: its result has come
+    late; something that was sent before is cleared now; or without it more than a step of the room
+    would stay unused, as when a huge question is answered."""
+    history = History(price=price, clearing=clearing)
+    before: Decisions | None = None
+    cleared: list[int] = []
     for message in messages:
         history.append(message)
-        decisions = decide(Stepped(step), history.view(width=limit), limit)
-        assert decisions.cut >= cut
-        cut = decisions.cut
+        decisions = decide(window, history.view(width=limit), limit)
+        view = decisions.view
+        if cost(decisions) > limit:
+            before = None
+            continue
+        now = [index for index in range(view.count) if view.is_cleared(index)]
+        if before is not None:
+            old = range(len(before))
+            returned = {index for index in decisions.kept() if index in old} - set(before.kept())
+            late = returned.intersection(view.log.exchanges.members(view.count - 1))
+            same = cleared == [index for index in now if index in old]
+            if returned - {view.log.task} and same and not late:
+                stayed = decide(From(before.cut), view, limit)
+                newest = newest_beside_task(decisions, window, limit)
+                assert cost(stayed) <= (1 - window.step) * cost(newest) + 1e-6
+        before, cleared = decisions, now
 
 
-@given(runs, st.sampled_from((0.2, 0.5)), st.integers(60, 900), st.data())
+@given(runs.histories(), st.data())
 def test_hiding_a_message_moves_no_line_of_the_ruler(
-    messages: list[cw.Message], step: float, limit: int, data: st.DataObject
+    messages: list[cw.Message], data: st.DataObject
 ) -> None:
-    if messages:
-        hidden = data.draw(st.integers(0, len(messages) - 1))
-        other = list(messages)
-        other[hidden] = msgspec.structs.replace(other[hidden], visibility="hidden")
-        ends = [Log(each).begin(len(messages)) for each in (messages, other)]
-        assert ends[0] == ends[1] == sum(map(length_of, messages))
+    hidden = data.draw(st.integers(0, len(messages) - 1))
+    other = list(messages)
+    other[hidden] = msgspec.structs.replace(other[hidden], visibility="hidden")
+    ends = [Log(each).begin(len(messages)) for each in (messages, other)]
+    assert ends[0] == ends[1] == sum(map(length_of, messages))
 
 
 @given(histories, windows, limits, clearings)

@@ -202,6 +202,9 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
     beside = found([turn.get("content") for turn in turns], volatile)
     if beside is None:
         return
+    for turn in turns:
+        # A mark needs a list of parts; one that moves on leaves no other bytes behind.
+        as_parts(turn, field)
     turn, block = beside
     if block > 0:
         mark_part(turns[turn], field, block - 1)
@@ -213,11 +216,21 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
 
 def mark_part(turn: Block, field: str, index: int = -1) -> None:
     """A mark on a part of a message; words alone become a part."""
-    content = turn.get("content")
-    if isinstance(content, str):
-        content = [{"type": "text" if field == "messages" else "input_text", "text": content}]
-    parts = cast("list[Block]", content or [])
+    as_parts(turn, field)
+    parts = cast("list[Block]", turn.get("content") or [])
     if parts and parts[index].get("type") in MARKABLE_PARTS:
         parts = list(parts)
         parts[index] = {**parts[index], "prompt_cache_breakpoint": BREAKPOINT}
         turn["content"] = parts
+
+
+WORDS_OF = ("user", "system", "developer")
+
+
+def as_parts(turn: Block, field: str) -> None:
+    """Words of a user or of the system as a list of one part."""
+    content = turn.get("content")
+    if content and isinstance(content, str) and turn.get("role") in WORDS_OF:
+        turn["content"] = [
+            {"type": "text" if field == "messages" else "input_text", "text": content}
+        ]

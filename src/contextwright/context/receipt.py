@@ -14,7 +14,16 @@ from contextwright.text.json import encode_json
 from contextwright.windows.decisions import Decisions
 from contextwright.wire.values import is_object
 
-__all__ = ["Comparison", "Ledger", "Receipt", "Unit", "apportioned", "is_marked", "units_of"]
+__all__ = [
+    "CACHE_MARKS",
+    "Comparison",
+    "Ledger",
+    "Receipt",
+    "Unit",
+    "apportioned",
+    "is_marked",
+    "units_of",
+]
 
 
 class Unit(Struct, frozen=True):

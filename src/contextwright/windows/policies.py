@@ -151,7 +151,7 @@ class FirstAndRecent(
 
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep everything while it fits; else the first ones and the newest."""
-        if view.newest(self.messages) == 0 and Room(view, limit).stopped is None:
+        if view.spoken <= self.messages and Room(view, limit).stopped is None:
             return [Span(0, view.count, "all")]
         recent = max(1, self.messages - self.first - 1)
         best = self._recent(view, limit, recent, [])

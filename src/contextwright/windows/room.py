@@ -22,7 +22,9 @@ class Room:
     ) -> None:
         self.view = view
         self.limit = limit
-        self.required = view.required.union(*map(view.log.exchanges.members, also))
+        self.always = view.always.union(*map(view.log.exchanges.members, also))
+        """What stays from now on."""
+        self.required = view.required | self.always
         self.base = sum(map(view.cost, self.required))
         """What must stay costs."""
         self.starts: list[int] = []
@@ -69,10 +71,10 @@ class Room:
         """
         if self.stopped is None or not self.starts:
             return self.start
-        most, grid = self.totals[-1], max(1, int(self.view.width * step))
-        place = len(self.starts) - 1
-        enough = place
-        while enough and self.totals[enough - 1] > (1 - step) * most:
+        grid = max(1, int(self.view.width * step))
+        lasting = self._lasting()
+        enough = place = len(self.starts) - 1
+        while enough and lasting[enough - 1] > (1 - step) * lasting[place]:
             enough -= 1
         while place > enough and not self._always_fitted(self.starts[place]):
             place -= 1
@@ -81,6 +83,15 @@ class Room:
         begins = [self.view.log.begin(start) for start in starts]
         ranks = [coarseness(begin, end, grid) for end, begin in pairwise(begins)]
         return starts[ranks.index(max(ranks))]
+
+    def _lasting(self) -> list[float]:
+        """What is sent from each start on, without what stays before it only for now."""
+        first, cost = self.view.log.exchanges.first, self.view.cost
+        passing = [(first(index), cost(index)) for index in self.required - self.always]
+        return [
+            total - sum(cost for index, cost in passing if index < start)
+            for start, total in zip(self.starts, self.totals, strict=True)
+        ]
 
     def _always_fitted(self, start: int) -> bool:
         """Whether a window that begins here has fitted ever since, while the history grew.
@@ -103,8 +114,7 @@ class Room:
 
     def _fitted(self, start: int, stop: int, required: Iterable[int]) -> bool:
         """Whether a window between two indexes fits beside what had to stay then."""
-        always = self.view.always
-        outside = {*always, *required}
+        outside = {*self.always, *required}
         cost = sum(self.view.cost(index) for index in outside if index < start)
         inside = (index for index in range(start, stop) if self.view.is_countable(index))
         return cost + sum(map(self.view.cost, inside)) <= self.limit

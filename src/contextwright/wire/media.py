@@ -1,11 +1,14 @@
-"""Bytes in a payload: what every provider refuses, and how much each takes."""
+"""Media in a payload: what every provider refuses, and how much each takes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from contextwright.errors import Problem
+from contextwright.models import Model
+from contextwright.wire.values import is_list, is_object
 
 __all__ = [
     "ANTHROPIC_BYTES",
@@ -15,6 +18,7 @@ __all__ = [
     "data_fault",
     "data_problems",
     "data_url_problems",
+    "number_problems",
 ]
 
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}").fullmatch
@@ -51,3 +55,36 @@ def data_problems(data: object, path: str, largest: int) -> Iterator[Problem]:
     if fault is not None:
         code = "X-size" if fault.startswith("more") else "X-base64"
         yield Problem(code, path, fault)
+
+
+MEDIA = frozenset(
+    ("image", "document", "image_url", "input_audio", "file", "input_image", "input_file")
+)
+"""The types of blocks and parts that hold media."""
+MEDIA_FIELDS = frozenset(("inlineData", "fileData"))
+CONTENT_FIELDS = ("content", "output", "parts", "functionResponse")
+
+
+def number_problems(turns: object, path: str, model: Model) -> Iterator[Problem]:
+    """The problem of more media than a model takes in one request."""
+    most = model.max_media
+    number = media_in(turns) if most is not None and is_list(turns) else 0
+    if most is not None and number > most:
+        reason = f"{number:,} pieces of media; {model.id} takes {most:,}"
+        yield Problem("X-media", path, reason, "error" if model.matched == "exact" else "warning")
+
+
+def media_in(turns: list[Any]) -> int:
+    """How many pieces of media stand in the content of turns, those in results included."""
+    number, waiting = 0, list[Any](turns)
+    while waiting:
+        value = waiting.pop()
+        if is_list(value):
+            waiting.extend(value)
+        elif is_object(value):
+            kind = value.get("type")
+            if (isinstance(kind, str) and kind in MEDIA) or not MEDIA_FIELDS.isdisjoint(value):
+                number += 1
+            else:
+                waiting.extend(value[field] for field in CONTENT_FIELDS if field in value)
+    return number

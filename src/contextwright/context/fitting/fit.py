@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import takewhile
+from math import inf
 
 import msgspec
 from msgspec import Struct
@@ -135,6 +136,23 @@ def relax(attempt: Attempt, count: Count) -> Relaxed | None:
     return replace(relaxed, max_chars=max(shorter, MIN_CHARS))
 
 
+class Merged(View):
+    """A history in which each message costs the least it can among others.
+
+    Neighbours of one side make one turn of a request, and what stands around it is sent once.
+    """
+
+    def cost(self, index: int) -> float:
+        """The least that a message costs."""
+        log, after = self.log, index + 1
+        while log.is_hidden(after):
+            after += 1
+        side = log[index].role == "assistant"
+        if after < self.count and after in log and side != (log[after].role == "assistant"):
+            return super().cost(index)
+        return max(super().cost(index) - MERGED, 1)
+
+
 class Attempt:
     """One try at a request within one budget, with what has given way so far."""
 
@@ -155,12 +173,11 @@ class Attempt:
 
     def _whole(self) -> Fitted | None:
         """The request with every message, if the window wants them all and they fit."""
-        # Among others a message may cost a little less than alone.
-        limit = self.limit * 1.02 + 8 * MERGED
-        decisions = decide(self.plan.recipe.window, self._view(whole=True), limit)
-        if decisions.omitted:
+        window, view = self.plan.recipe.window, self._view(whole=True)
+        merged = Merged(view.history, view.width, whole=True)
+        if decide(window, merged, self.limit * 1.02 + 8 * MERGED).omitted:
             return None
-        trial = self.trial(decisions)
+        trial = self.trial(decide(window, view, inf))
         return trial if trial.free >= 0 else None
 
     def _cut(self) -> Fitted | Count:

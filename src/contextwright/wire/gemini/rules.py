@@ -17,7 +17,7 @@ from contextwright.errors import Problem, shown
 from contextwright.models import Model
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import DATA_FIELDS, Request
-from contextwright.wire.media import GEMINI_BYTES, data_problems
+from contextwright.wire.media import GEMINI_BYTES, data_problems, number_problems
 from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
@@ -65,6 +65,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     turns, found = turns_of(body)
     problems += found
     problems.extend(media(turns))
+    problems.extend(number_problems(body.get("contents"), "contents", model))
     for rule in (system, tools, settings):
         problems.extend(rule(body, model))
     for rule in (pairing, signatures, ends):

@@ -15,7 +15,12 @@ import msgspec
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import decode_json
-from contextwright.wire.media import OPENAI_BYTES, data_problems, data_url_problems
+from contextwright.wire.media import (
+    OPENAI_BYTES,
+    data_problems,
+    data_url_problems,
+    number_problems,
+)
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
@@ -42,6 +47,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     level: Level = "error" if dialect.closed else "warning"
     for rule in (pairing, contents, names):
         problems.extend(rule(messages, level))
+    problems.extend(number_problems(body.get("messages"), "messages", model))
     for rule in (tools, tool_choice, json_mode):
         problems.extend(rule(body, level))
     if dialect.closed:

@@ -14,7 +14,7 @@ import msgspec
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.media import OPENAI_BYTES, data_url_problems
+from contextwright.wire.media import OPENAI_BYTES, data_url_problems, number_problems
 from contextwright.wire.openai_responses.tools import name_problems, tool_problems
 from contextwright.wire.openai_responses.types import body_shape, item_shapes, kind_of
 from contextwright.wire.shapes import json_problems, objects_in
@@ -86,6 +86,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     items = payload.get("input")
     if is_list(items):
         problems.extend(item_shapes(items))
+        problems.extend(number_problems(items, "input", model))
     read = read_input(payload, model)
     kinds = {kind for _, kind, _ in read.items}
     for about, rule in RULES:

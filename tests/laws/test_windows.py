@@ -1,0 +1,283 @@
+"""How much a window keeps, and that it says what it leaves out, on traffic as rich as real."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import contextwright as cw
+from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.recipe import Recipe
+from contextwright.errors import BudgetError
+from contextwright.windows.decisions import Span
+from contextwright.windows.history import View
+from contextwright.windows.log import media_in
+from contextwright.windows.policies import KeepAll, KeepRecent, Layers, Stepped, Window
+from profiles import FAULT, STORE, examples
+from strategies.runs import TARGETS, clearings, histories, shares, steps, summaries, windows
+
+ENOUGH = 0.3
+"""The least part of its examples on which a law must really be put to the test."""
+PLENTY = 10**7
+MERGED = 30
+"""Tokens that rendering may add to or save on what messages cost alone."""
+NOTE = re.compile(r"\[(\d+) earlier messages? (?:is|are) left out here\]").findall
+TOLD = re.compile(r"^> (\d+) ", re.MULTILINE).findall
+
+
+class From(Window):
+    """Keeps what follows an index, whatever it costs."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        return [Span(self.start, view.count, "recent")]
+
+
+class Case(NamedTuple):
+    """A history priced for one model, and a recipe with a budget that works."""
+
+    recipe: Recipe
+    format: str
+    model: str
+    history: PricedHistory
+    whole: cw.Context
+    """All of it in one request."""
+    budget: int
+
+    def build(self, budget: int | None = None, **changes: Any) -> cw.Context:
+        return replace(self.recipe, **changes).build(
+            self.history, model=self.model, format=self.format, budget=budget or self.budget
+        )
+
+
+@st.composite
+def cases(draw: st.DrawFn, format: str) -> Case:
+    messages = draw(histories(8))
+    model = draw(st.sampled_from([model for name, model in TARGETS if name == format]))
+    recipe = Recipe(
+        system=draw(st.sampled_from(((), ("You are kind.",)))),
+        window=draw(windows),
+        clearing=draw(clearings),
+        summary=draw(summaries),
+    )
+    history = recipe.history(messages, model=model, format=format)
+    everything = replace(recipe, window=KeepAll())
+    whole = everything.build(history, model=model, format=format, budget=PLENTY)
+    budget = max(int(whole.ledger.most * draw(shares)), 1)
+    try:
+        recipe.build(history, model=model, format=format, budget=budget)
+    except BudgetError as error:
+        budget = error.minimum
+    return Case(recipe, format, model, history, whole, budget)
+
+
+@pytest.mark.parametrize("format", sorted({format for format, _ in TARGETS}))
+def test_laws(format: str) -> None:
+    """All laws on the same histories: making and counting them costs more than holding them."""
+    reached: dict[str, list[bool]] = defaultdict(list)
+
+    @examples(STORE)
+    @given(cases(format), st.sampled_from((1.003, 1.03, 1.3)))
+    def laws(case: Case, more: float) -> None:
+        context = case.build()
+        for law in (
+            what_fits_whole_stays_whole,
+            no_emptier_than_it_must_be,
+            said_once,
+            told_or_kept,
+            caps_are_caps,
+        ):
+            reached[law.__name__].append(law(case, context))
+        reached["more"].append(more_for_more(case, context, int(case.budget * more) + 1))
+
+    laws()
+    for name, found in reached.items():
+        assert len(found) < 20 or sum(found) >= ENOUGH * len(found), name
+
+
+def kept(context: cw.Context) -> set[int]:
+    return set(context.decisions.kept())
+
+
+def what_fits_whole_stays_whole(case: Case, context: cw.Context) -> bool:
+    """With a budget of what the whole takes, to the token or a little more, nothing goes."""
+    most = most_messages(case.recipe.window)
+    if most is not None and context.decisions.view.spoken > most:
+        return False
+    least = case.whole.ledger.most
+    for budget in (least, int(least * 1.01)):
+        assert case.build(budget).payload == case.whole.payload
+    return True
+
+
+def most_messages(window: Window) -> int | None:
+    if isinstance(window, Layers):
+        return max(window.recent, window.immediate)
+    return getattr(window, "messages", None)
+
+
+def no_emptier_than_it_must_be(case: Case, context: cw.Context) -> bool:
+    """A window to the token drops nothing that fits; a stepped one leaves no more than its step."""
+    window = case.recipe.window
+    if not context.decisions.omitted:
+        return isinstance(window, KeepAll)
+    if isinstance(window, Stepped):
+        task = context.decisions.view.log.task if window.task else None
+        beside = 0 if task is None else int(context.decisions.view.cost(task)) + 1
+        newest = newest_within(case, window.messages, case.budget - beside)
+        assert context.ledger.history >= (1 - window.step) * newest - MERGED
+    elif isinstance(window, KeepRecent | Layers):
+        before, view = next_before(context), context.decisions.view
+        most = most_messages(window)
+        if before is not None and (most is None or before >= view.newest(most)):
+            assert not fits(case, before)
+    return True
+
+
+def newest_within(case: Case, messages: int | None, budget: int) -> int:
+    """What keeping the newest to the token sends."""
+    try:
+        return case.build(max(budget, 1), window=KeepRecent(messages)).ledger.history
+    except BudgetError:
+        return 0
+
+
+def next_before(context: cw.Context) -> int | None:
+    """Where the newest message or exchange begins that was left out before the cut."""
+    decisions, view = context.decisions, context.decisions.view
+    for index in range(decisions.cut - 1, -1, -1):
+        begins = view.is_countable(index) and view.log.exchanges.first(index) == index
+        if begins and not decisions.is_kept(index):
+            return index
+    return None
+
+
+def fits(case: Case, start: int) -> bool:
+    """Whether everything from an index on fits, with a note and room for a summary."""
+    policy = case.recipe.summary
+    try:
+        more = case.build(window=From(start), summary=None)
+    except BudgetError:
+        return False
+    if any(change.code == "loss.note" for change in more.changes):
+        return False
+    # A summary may take as much as it wants, up to a quarter of the room for messages.
+    return policy is None or more.ledger.budget - more.ledger.most >= policy.tokens
+
+
+def more_for_more(case: Case, context: cw.Context, budget: int) -> bool:
+    """A larger budget never keeps fewer messages; a stepped window stays within its step."""
+    larger = case.build(budget)
+    window = case.recipe.window
+    if isinstance(window, Stepped):
+        assert larger.ledger.history >= (1 - window.step) * context.ledger.history - MERGED
+    else:
+        assert len(kept(larger)) >= len(kept(context))
+    return context.decisions.omitted > 0 or isinstance(window, KeepAll)
+
+
+def said_once(case: Case, context: cw.Context) -> bool:
+    """Whatever is left out is in one summary or one note that says how many; or there was no room
+    for the note, and a change says so."""
+    decisions = context.decisions
+    untold = decisions.omitted - decisions.summarised
+    said = NOTE(str(context.payload))
+    lost = [change for change in context.changes if change.code == "loss.note"]
+    assert len(said) + len(lost) == (untold > 0)
+    assert not said or int(said[0]) == untold
+    summary = [one for one in context.conversation.messages if one.kind == "summary"]
+    assert len(summary) == (decisions.summarised > 0)
+    return decisions.omitted > 0
+
+
+def told_or_kept(case: Case, context: cw.Context) -> bool:
+    """No summary tells what is in the request, and no summariser is asked to."""
+    asked: list[str] = []
+
+    def summariser(request: cw.summaries.Request) -> str:
+        asked.append(request.text)
+        return "They talked."
+
+    for policy in (cw.SummaryPolicy(300), cw.SummaryPolicy(summariser=summariser)):
+        asked.clear()
+        try:
+            found = case.build(summary=policy)
+        except BudgetError:
+            return False
+        texts = [one.text for one in found.conversation.messages if one.kind == "summary"]
+        told = {int(number) - 1 for text in (*texts, *asked) for number in TOLD(text)}
+        assert not told & kept(found)
+        if found.decisions.summarised:
+            assert all(found.decisions[index].action == "summarised" for index in told)
+    return context.decisions.omitted > 0
+
+
+def caps_are_caps(case: Case, context: cw.Context) -> bool:
+    """No request holds more media than the recipe or the provider allows."""
+    cap = case.history.clearing.most_media
+    number = sum(map(media_in, context.conversation.messages))
+    assert cap is None or number <= cap
+    return True
+
+
+# --- as a conversation grows -----------------------------------------------------------------
+
+
+@examples(FAULT)
+@given(
+    histories(10),
+    st.builds(Stepped, steps, task=st.booleans()),
+    clearings,
+    summaries,
+    st.sampled_from(TARGETS),
+    st.sampled_from((300, 1_000, 3_000)),
+)
+def test_what_was_left_out_does_not_return(
+    messages: list[cw.Message],
+    window: Stepped,
+    clearing: cw.windows.Clearing,
+    summary: cw.SummaryPolicy | None,
+    target: tuple[str, str],
+    budget: int,
+) -> None:
+    """The exceptions are those of `test_the_stepped_cut_never_moves_back` in tests/windows."""
+    recipe = Recipe(window=window, clearing=clearing, summary=summary, budget=budget)
+    format, model = target
+    history = recipe.history(model=model, format=format)
+    before: cw.Context | None = None
+    cleared: list[int] = []
+    for message in messages:
+        history.append(message)
+        try:
+            context = recipe.build(history, model=model, format=format)
+        except BudgetError:
+            before = None
+            continue
+        view = context.decisions.view
+        now = [index for index in range(view.count) if view.is_cleared(index)]
+        if before is not None:
+            returned = kept(context) - kept(before) - set(range(len(before.decisions), view.count))
+            late = returned.intersection(view.log.exchanges.members(view.count - 1))
+            same = cleared == [index for index in now if index < len(before.decisions)]
+            if returned - {view.log.task} and same and not late:
+                case = Case(recipe, format, model, history, context, budget)
+                assert is_too_empty(case, before.decisions.cut, window)
+        before, cleared = context, now
+
+
+def is_too_empty(case: Case, cut: int, window: Stepped) -> bool:
+    """Whether a window that stayed where it was would leave more than a step unused."""
+    try:
+        stayed = case.build(window=From(cut))
+    except BudgetError:
+        return True
+    newest = newest_within(case, window.messages, case.budget)
+    return stayed.ledger.history <= (1 - window.step) * newest + MERGED
