@@ -14,10 +14,11 @@ ORDER = (
     ("text", "models"),
     ("messages", "documents", "tokens", "wire"),
     ("formats", "windows", "recall"),
-    ("sections", "streams", "summaries"),
+    ("providers", "sections", "streams", "summaries"),
     ("context",),
+    ("ask",),
     ("store", "display"),
-    ("importers", "providers", "systems"),
+    ("importers", "systems"),
     ("cli", "__init__"),
     ("__main__",),
 )

@@ -15,7 +15,7 @@ from contextwright.messages.conversation import Conversation, as_conversation, i
 from contextwright.messages.message import Message
 from contextwright.models import Model, as_model
 from contextwright.text.json import encode_json
-from contextwright.tokens.count import Count, count_pieces, count_text
+from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
 from contextwright.tokens.pieces import body_format, pieces
 from contextwright.wire.values import is_object
 
@@ -126,22 +126,24 @@ def count(
     *,
     model: str | Model,
     format: str | None = None,
+    calibration: Calibration | None = None,
 ) -> Count:
     """Count the tokens of a text, of messages, or of a payload, for a model.
 
     Messages, and files of formats that are not sent as they are, are counted as the request they
-    make. The format of a payload is found by its own keys unless one is named.
+    make. The format of a payload is found by its own keys unless one is named. `calibration` is
+    what a provider's own counts have shown (`Store.calibration`); exact counts need none.
     """
     facts = as_model(model)
     if isinstance(value, str):
-        return count_text(value, facts)
+        return count_text(value, facts, calibration=calibration)
     if format in STORED and not isinstance(value, Conversation | Message):
         value, format = parse(value, format), facts.format
     if isinstance(value, Conversation | Message) or is_messages(value):
         format = format or facts.format
         value = render(value, format, model=facts).payload  # pyright: ignore
     format = format or body_format(value, facts.format)
-    return count_pieces(pieces(value, format), facts, format=format)
+    return count_pieces(pieces(value, format), facts, format=format, calibration=calibration)
 
 
 def parse_reply(reply: Any, format: str | None = None) -> ModelReply:

@@ -2,15 +2,19 @@
 
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import HOSTS, Host, host_for
+from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.providers.offline import Echo, Script
-from contextwright.providers.provider import Provider, SyncProvider, connect, connect_sync
+from contextwright.providers.provider import Provider, connect, connect_sync
 from contextwright.providers.retries import Retries
+from contextwright.providers.sync import SyncProvider
 
 __all__ = [
     "AnyProvider",
     "Echo",
     "HOSTS",
     "Host",
+    "HttpClient",
+    "HttpResponse",
     "Provider",
     "Retries",
     "Script",

@@ -1,32 +1,34 @@
-"""A provider to send requests to: one HTTP client, asynchronous, with a synchronous face."""
+"""A provider to send requests to: payloads in, events out."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from contextwright.errors import MissingExtra, ProviderError, UsageError, in_one_line
-from contextwright.formats.replies.events import Event, ReplyError
+import msgspec
+
+from contextwright.errors import ProviderError
+from contextwright.formats.replies.events import ErrorEvent, Event, Finish, ReplyError
 from contextwright.formats.replies.failures import read_error
-from contextwright.formats.replies.reply import ModelReply, gather
 from contextwright.formats.replies.streams import read_stream_async
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import Host, body_for, headers_for, host_for, key_for, url_for
+from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClient, HttpResponse
 from contextwright.providers.offline import Echo
 from contextwright.providers.retries import Retries
+from contextwright.providers.sync import SyncProvider
 from contextwright.text.json import encode_json
 
 if TYPE_CHECKING:
     import ssl
 
-    import aiohttp
-
-__all__ = ["Provider", "SyncProvider", "connect", "connect_sync"]
+__all__ = ["Provider", "connect", "connect_sync"]
 
 MAX_ERROR_BYTES = 65_536
-CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+HIDDEN = "…".encode()
+"""Stands where a provider repeated the key."""
 
 
 class Provider(AnyProvider):
@@ -50,20 +52,18 @@ class Provider(AnyProvider):
         self.host = host
         self.format = host.format
         self.retries = retries or Retries()
-        self.timeouts = (connect_timeout, read_timeout)
-        self.ssl_context = ssl_context
+        self.client = HttpClient(
+            connect_timeout=connect_timeout, read_timeout=read_timeout, ssl_context=ssl_context
+        )
         self._key = key
         self._sleep = sleep
-        self._session: aiohttp.ClientSession | None = None
 
     def __repr__(self) -> str:
         return f"Provider({self.host.name!r}, {self.host.base_url!r})"
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self.client.close()
 
     async def stream(
         self, payload: Mapping[str, Any], *, model: str
@@ -77,124 +77,63 @@ class Provider(AnyProvider):
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
         body = encode_json(body_for(self.host, payload, model))
+        response = await self._open(body, model)
+        try:
+            async with aclosing(read_stream_async(response.chunks(), self.format)) as events:
+                async for event in events:
+                    yield self._without_key(event)
+        finally:
+            response.close()
+
+    async def _open(self, body: bytes, model: str) -> HttpResponse:
+        """Send a request until it is answered or refused for good."""
         tried = 0
         while True:
-            response = await self._post(body, model)
-            if not isinstance(response, ReplyError):
-                break
+            response = await self._try(body, model)
+            if isinstance(response, HttpResponse):
+                return response
             wait = self.retries.wait(response, tried)
             if wait is None:
                 raise self._refusal(response)
             tried += 1
             await self._sleep(wait)
-        try:
-            source = bytes_of(response.content)
-            async with aclosing(read_stream_async(source, self.format)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            response.close()
 
-    async def _post(self, body: bytes, model: str) -> aiohttp.ClientResponse | ReplyError:
+    async def _try(self, body: bytes, model: str) -> HttpResponse | ReplyError:
         """One try: the answer as it begins to arrive, or why there is none."""
-        client = require_aiohttp()
-        session = self._session
-        if session is None:
-            connect, read = self.timeouts
-            timeout = client.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
-            session = self._session = client.ClientSession(timeout=timeout, trust_env=True)
+        headers = headers_for(self.host, self._key)
         try:
-            response = await session.post(
-                url_for(self.host, model),
-                data=body,
-                headers=headers_for(self.host, self._key),
-                allow_redirects=False,
-                ssl=self.ssl_context or True,
-            )
-        except (client.ClientError, TimeoutError, OSError) as error:
-            return ReplyError("connection", in_one_line(error))
+            response = await self.client.open(url_for(self.host, model), headers, body)
+        except ProviderError as error:
+            return ReplyError("connection", str(error))
         if response.status == 200:
             return response
-        try:
-            text = await response.content.read(MAX_ERROR_BYTES)
-        except (client.ClientError, TimeoutError, OSError):
-            text = b""  # the status alone says enough
+        text = self._hidden(await response.read(MAX_ERROR_BYTES))
         response.close()
         return read_error(response.status, response.headers, text)
 
     def _refusal(self, error: ReplyError) -> ProviderError:
-        """The error to raise; a key that the provider repeats is taken out."""
-        message = f"{self.host.name}: {error.message}"
-        if self._key:
-            message = message.replace(self._key, "…")
+        """The error to raise."""
         hint = ""
         if error.kind == "authentication" and self.host.key_variable:
             hint = f"check {self.host.key_variable}"
         return ProviderError(
-            message,
+            f"{self.host.name}: {error.message}",
             kind=error.kind,
             status=error.status,
             retry_after=error.retry_after,
             hint=hint,
         )
 
+    def _without_key(self, event: Event) -> Event:
+        """An event; what the provider says of an error may repeat the key."""
+        if not isinstance(event, ErrorEvent | Finish):
+            return event
+        told = msgspec.json.encode(event)
+        hidden = self._hidden(told)
+        return event if hidden == told else msgspec.json.decode(hidden, type=type(event))
 
-class SyncProvider:
-    """The same without an event loop: `for event in provider.stream(payload, model=…)`."""
-
-    def __init__(self, provider: AnyProvider) -> None:
-        self.provider = provider
-        self.format = provider.format
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def __repr__(self) -> str:
-        return f"SyncProvider({self.provider!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
-        if self._loop is not None:
-            self._loop.run_until_complete(self.provider.close())
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.close()
-            self._loop = None
-
-    def send(self, payload: Mapping[str, Any], *, model: str) -> ModelReply:
-        """Send a request and wait for the whole answer.
-
-        Raises:
-            ProviderError: the provider refused it, or could not be reached.
-        """
-        return gather(self.stream(payload, model=model), self.format)
-
-    def stream(self, payload: Mapping[str, Any], *, model: str) -> Iterator[Event]:
-        """Send a request and give the events of the answer as they arrive.
-
-        Nothing is read ahead; closing the iterator ends the request at the provider.
-        """
-        loop = self._own_loop()
-        events = self.provider.stream(payload, model=model)
-        try:
-            while True:
-                try:
-                    yield loop.run_until_complete(anext(events))
-                except StopAsyncIteration:
-                    return
-        finally:
-            loop.run_until_complete(events.aclose())
-
-    def _own_loop(self) -> asyncio.AbstractEventLoop:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._loop = self._loop or asyncio.new_event_loop()
-            return self._loop
-        raise UsageError("an event loop is running here", hint="use connect() and async for")
+    def _hidden(self, text: bytes) -> bytes:
+        return text.replace(self._key.encode(), HIDDEN) if self._key else text
 
 
 def connect(
@@ -228,28 +167,3 @@ def connect_sync(
 ) -> SyncProvider:
     """The same for programs without an event loop."""
     return SyncProvider(connect(target, key, base_url=base_url, **options))
-
-
-async def bytes_of(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """The bytes of an answer as they arrive, all of them, also when the connection breaks.
-
-    aiohttp raises the break before it hands over the bytes that came first, and has no public
-    way to ask for them.
-    """
-    try:
-        async for piece in content.iter_any():
-            yield piece
-    except Exception:
-        rest = content._read_nowait(-1)  # pyright: ignore[reportPrivateUsage]
-        if rest:
-            yield rest
-        raise
-
-
-def require_aiohttp() -> Any:
-    """The HTTP client, loaded when first needed."""
-    try:
-        import aiohttp
-    except ImportError as error:
-        raise MissingExtra("asking a provider", "ask") from error
-    return aiohttp

@@ -7,8 +7,9 @@ Tasks that write at the same moment share a transaction, as threads do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Unpack
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError
+from contextwright.messages.make import Content
+from contextwright.messages.message import Message
+from contextwright.models import Model
 from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.recall.packing import RecallResult
 from contextwright.recall.vectors.choose import EmbedderChoice
@@ -39,6 +43,8 @@ from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
+    from contextwright.ask.events import Answer, AskEvent
+    from contextwright.ask.question import AskOptions
     from contextwright.context.context import Context
     from contextwright.context.options import BuildOptions
     from contextwright.context.recipe import Recipe
@@ -306,6 +312,41 @@ class AsyncChat:
     ) -> Context:
         """The best valid request within the budget, with its receipt."""
         return await self.store.run((await self._chat()).context, recipe, at=at, **options)
+
+    async def ask(
+        self,
+        content: Content | Message | None,
+        *,
+        model: str | Model,
+        **options: Unpack[AskOptions],
+    ) -> Answer:
+        """Ask a model until it answers; see `Chat.ask`."""
+        from contextwright.store.asking import last_of
+
+        return last_of(
+            [event async for event in self.ask_stream(content, model=model, **options)][-1]
+        )
+
+    async def ask_stream(
+        self,
+        content: Content | Message | None,
+        *,
+        model: str | Model,
+        **options: Unpack[AskOptions],
+    ) -> AsyncGenerator[AskEvent, None]:
+        """Ask, and give every event as it happens; the last is the `Answer`.
+
+        Closing the generator (`contextlib.aclosing`), or cancelling its task, stops the model;
+        what came is stored as interrupted.
+        """
+        from contextwright.store.asking import stream
+
+        state = (await self._chat()).state
+        async with aclosing(
+            stream(state, self.id, self.store.run, content, model, options)
+        ) as events:
+            async for event in events:
+                yield event
 
     async def search(self, query: str, limit: int = 20) -> Hits:
         """The messages that hold most of a query's words, best first, then newest."""

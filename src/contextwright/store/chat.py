@@ -10,7 +10,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import UsageError, shown
-from contextwright.messages.message import Visibility
+from contextwright.messages.make import Content
+from contextwright.messages.message import Message, Visibility
+from contextwright.models import Model
 from contextwright.recall.packing import RecallResult
 from contextwright.store.contexts.summaries import StoreSummarySource, SummaryProbe
 from contextwright.store.engines.base import Connection, Value, Work
@@ -32,6 +34,8 @@ from contextwright.summaries.policy import Summariser, SummaryPolicy
 from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
+    from contextwright.ask.events import Answer, AskEvent
+    from contextwright.ask.question import AskOptions
     from contextwright.context.context import Context
     from contextwright.context.options import BuildOptions
     from contextwright.context.recipe import Recipe
@@ -223,6 +227,59 @@ class Chat:
         if at is not None:
             require_number(at)
         return build(self.state, self.id, recipe, at=at, **timed(options))
+
+    # --- asking ------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        content: Content | Message | None,
+        *,
+        model: str | Model,
+        **options: Unpack[AskOptions],
+    ) -> Answer:
+        """Ask a model until it answers, and return the answer; every step is stored as a turn.
+
+        Functions among the tools are run, and the model is asked again with their results. With
+        None instead of a question, the conversation goes on as it stands.
+
+        Args:
+            content: text, parts, or a message of the user.
+            model: the model to ask; `echo` answers offline.
+            recipe: how requests are built.
+            provider: who is asked, if not the model's own provider with the environment's key.
+            tools: Python functions, and tools that you or the provider run.
+            key: names the question; asked again with the same key, it goes on where it stopped,
+                and nothing is stored or run twice.
+            author: who asks.
+            budget: tokens of each request.
+            memories: where sections recall from, if not from the store.
+            now: the time of the question.
+            max_steps: requests at most, 16 by default.
+            max_price: US dollars at most.
+            tool_timeout: seconds that a function may take, 60 by default.
+
+        Raises:
+            BudgetError: the question does not fit the budget.
+            ProviderError: the provider refused a request; the steps before it are stored.
+        """
+        from contextwright.store.asking import ask
+
+        return ask(self.state, self.id, content, model, options)
+
+    def ask_stream(
+        self,
+        content: Content | Message | None,
+        *,
+        model: str | Model,
+        **options: Unpack[AskOptions],
+    ) -> Iterator[AskEvent]:
+        """Ask as `ask` does, and give every event as it happens; the last is the `Answer`.
+
+        Closing the iterator stops the model; what came is stored as interrupted.
+        """
+        from contextwright.store.asking import ask_stream
+
+        return ask_stream(self.state, self.id, content, model, options)
 
     # --- episodes ----------------------------------------------------------------------------
 

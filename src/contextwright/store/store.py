@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 from msgspec.structs import replace
 
 from contextwright.messages.times import as_time
+from contextwright.models import Model, as_model
 from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.recall.packing import RecallResult
 from contextwright.recall.vectors.choose import EmbedderChoice, choose_embedder
@@ -30,6 +31,7 @@ from contextwright.store.rows import memories as notes
 from contextwright.store.rows.validation import memory_body, require_name, require_text
 from contextwright.store.state import State
 from contextwright.store.turns import add_work, add_work_or_error
+from contextwright.tokens.count import Calibration
 
 if TYPE_CHECKING:
     from contextwright.store.recall.options import RecallOptions
@@ -232,6 +234,14 @@ class Store:
             UsageError: the store has no embedder, so nothing tells which vectors are in use.
         """
         return self.state.index.drop_unused_vectors(self.tenant)
+
+    def calibration(self, model: str | Model, format: str | None = None) -> Calibration:
+        """Return what the answers of `ask` in this process have shown about our counts.
+
+        `count(…, calibration=…)` uses it where a count is not exact.
+        """
+        facts = as_model(model)
+        return self.state.builds.calibration(format or facts.format, facts)
 
     # --- turns -------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ __all__ = [
     "events_of",
     "finished_reply",
     "gather",
+    "gather_partial",
     "is_custom",
     "refusal_of",
 ]
@@ -136,6 +137,49 @@ def gather(events: Iterable[Event], format: str) -> ModelReply:
         changes=finish.changes,
     )
     return finished_reply(conversation, finish, error)
+
+
+def gather_partial(events: Iterable[Event], format: str) -> ModelReply:
+    """Put together what came of a reply that nobody read to its end; open parts end where they are.
+
+    A whole reply is the same as from `gather`.
+    """
+    seen: list[Event] = []
+    pieces: dict[int, list[Event]] = {}
+    model: str | None = None
+    for event in events:
+        seen.append(event)
+        if type(event) is PartEnd:
+            pieces.pop(event.index, None)
+        elif type(event) is ReplyStart:
+            model = event.model
+        elif isinstance(event, TextDelta | ThinkingDelta | CallStart | ArgumentsDelta):
+            pieces.setdefault(event.index, []).append(event)
+    if not any(type(event) is Finish for event in seen):
+        ended = {event.index for event in seen if type(event) is PartEnd}
+        seen.extend(
+            PartEnd(index, part_of(found, format, model))
+            for index, found in pieces.items()
+            if index not in ended
+        )
+    return gather(seen, format)
+
+
+def part_of(pieces: Sequence[Event], format: str, model: str | None) -> Part:
+    """The part that some pieces make up so far."""
+    first = pieces[0]
+    text = "".join(
+        piece.text
+        for piece in pieces
+        if isinstance(piece, TextDelta | ThinkingDelta | ArgumentsDelta)
+    )
+    if type(first) is ThinkingDelta:
+        return Thinking(text, origin=format, model=model)
+    if type(first) is CallStart:
+        if first.custom:
+            return ToolCall(first.name, {"input": text}, first.id, extra=first.extra)
+        return ToolCall.from_json(first.name, text, id=first.id, extra=first.extra)
+    return Text(text)
 
 
 def events_of(reply: ModelReply) -> Iterator[Event]:

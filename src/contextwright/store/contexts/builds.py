@@ -12,6 +12,7 @@ from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.models import Model
 from contextwright.store.contexts.loader import Needs
 from contextwright.store.rows.conversations import Head
+from contextwright.tokens.count import Calibration
 from contextwright.windows.log import Log
 
 __all__ = ["Builds", "Loaded"]
@@ -48,6 +49,7 @@ class Builds:
         self._included: dict[Key, list[str]] = {}
         """The episodes in the last context of a conversation: its next turn counts them."""
         self._meters: dict[tuple[str, str], TokenMeter] = {}
+        self._calibrations: dict[tuple[str, str], Calibration] = {}
 
     def meter(self, format: str, model: Model) -> TokenMeter:
         """Return the meter for a format and a model; it remembers every text it ever counted."""
@@ -55,6 +57,16 @@ class Builds:
         if meter is None or meter.model != model:
             meter = self._meters[format, model.id] = TokenMeter(format, model)
         return meter
+
+    def calibration(self, format: str, model: Model) -> Calibration:
+        """Return what the providers' own counts have shown about ours so far."""
+        return self._calibrations.get((format, model.id), Calibration())
+
+    def learn(self, format: str, model: Model, counted: int, actual: int) -> None:
+        """Compare our count of a request with the provider's."""
+        known = self.calibration(format, model)
+        estimated = round(counted * known.scale)
+        self._calibrations[format, model.id] = known.learn(estimated, actual)
 
     def take(self, key: Key) -> Loaded | None:
         """Return a conversation as the last build left it, once; None if it is not loaded."""

@@ -14,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
-from contextwright.store.records import ConversationInfo
+from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import conversations, index, summaries
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows import messages as reading
@@ -30,7 +30,17 @@ from contextwright.store.rows.validation import (
 from contextwright.text.json import encode_json
 from contextwright.windows.ruler import length_of
 
-__all__ = ["Writing", "add", "add_or_compare", "forget", "fork", "mark", "new_name", "rename"]
+__all__ = [
+    "Writing",
+    "add",
+    "add_or_compare",
+    "forget",
+    "fork",
+    "mark",
+    "new_name",
+    "rename",
+    "with_key",
+]
 
 Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[str], str | None]
 """The id of a conversation, messages, their JSON, and the key of their turn."""
@@ -90,6 +100,13 @@ def add(
     grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
     connection.run(grow, last + len(messages), ends[-1], number)
     return list(range(first, first + len(messages)))
+
+
+def with_key(connection: Connection, head: conversations.Head, key: str) -> list[StoredMessage]:
+    """The messages of the turn with this key, as they are marked now; none if there is no such."""
+    for first, count in connection.rows(NAMED, head.number, key):
+        return reading.between(connection, head, first, first + count - 1)
+    return []
 
 
 def marks_of(message: Message) -> tuple[str | None, int | None] | None:

@@ -1,0 +1,136 @@
+"""Tool calls run here: all at once, each within its time, and an error is a result too."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextvars import copy_context
+from typing import Any
+
+import msgspec
+
+from contextwright.ask.functions import FunctionTool
+from contextwright.errors import in_one_line, shown
+from contextwright.messages.make import as_result
+from contextwright.messages.parts import Media, Opaque, Text, ToolCall, ToolResult
+from contextwright.text.shorten import shortened
+
+__all__ = ["Running", "refused"]
+
+NOT_RUN = "not run: the answer broke off before the call was complete"
+STOPPED = "stopped before it was finished; it may have had effects"
+MAX_ERROR_CHARS = 4_000
+UNKNOWN = "interrupted; it is not known whether it ran"
+
+
+class Running:
+    """The calls of one reply while they run."""
+
+    def __init__(
+        self, calls: Sequence[ToolCall], functions: dict[str, FunctionTool], seconds: float | None
+    ) -> None:
+        self.calls = calls
+        self.tasks = [
+            asyncio.create_task(run_call(call, functions.get(call.name), seconds)) for call in calls
+        ]
+
+    async def finished(self) -> AsyncGenerator[tuple[int, ToolResult], None]:
+        """The results as they come, with the index of their call."""
+        waiting = set(self.tasks)
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for index in sorted(map(self.tasks.index, done)):
+                yield index, self.tasks[index].result()
+
+    def stop(self) -> None:
+        """Stop the calls that still run; a thread cannot be stopped, only left alone."""
+        for task in self.tasks:
+            task.cancel()
+
+    def results(self) -> list[ToolResult]:
+        """The results in the order of the calls; those that never came say so."""
+        return [
+            task.result() if task.done() and not task.cancelled() else refused(call, STOPPED)
+            for call, task in zip(self.calls, self.tasks, strict=True)
+        ]
+
+
+def refused(call: ToolCall, reason: str) -> ToolResult:
+    """The result of a call that has none."""
+    return ToolResult(call.id, reason, call.name, is_error=True)
+
+
+async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | None) -> ToolResult:
+    """Run one call; whatever goes wrong is its result."""
+    if known is None:
+        return refused(call, f"there is no tool {shown(call.name)}")
+    try:
+        arguments = known.read(call.arguments)
+    except msgspec.ValidationError as error:
+        return refused(call, f"the arguments do not fit: {error}")
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            value = await called(known, arguments)
+    except Exception as error:
+        late = limit.expired()
+        return refused(call, f"no result within {seconds:g} seconds" if late else told(error))
+    try:
+        return ToolResult(call.id, content_of(value), call.name)
+    except (TypeError, ValueError, RecursionError) as error:
+        return refused(call, f"the result is not JSON: {in_one_line(error)}")
+
+
+async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
+    """What a function returns: awaited here if it is asynchronous, else run in a thread."""
+    if inspect.iscoroutinefunction(known.function):
+        return await known.function(**arguments)
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = copy_context()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        value, failure = None, None
+        try:
+            value = context.run(known.function, **arguments)
+        except BaseException as error:  # also SystemExit: a tool must not end the program
+            ours = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            failure = error if ours else RuntimeError(type(error).__name__)
+        try:
+            loop.call_soon_threadsafe(settle, value, failure)
+        except RuntimeError:
+            pass  # nobody waits any more: the loop is closed
+
+    # A daemon, because a tool that hangs must not keep the program from ending.
+    threading.Thread(target=work, name=f"tool {known.tool.name}", daemon=True).start()
+    value = await future
+    return await value if inspect.isawaitable(value) else value
+
+
+def told(error: Exception) -> str:
+    """An exception as a model reads it."""
+    kind, text = type(error).__name__, str(error).strip()
+    return shortened(f"{kind}: {text}" if text else kind, MAX_ERROR_CHARS)
+
+
+def content_of(value: object) -> str | dict[str, Any] | tuple[Text | Media | Opaque, ...]:
+    """What a function returned as the content of a result."""
+    if value is None:
+        return ""
+    if isinstance(value, str | Text | Media | Opaque):
+        return as_result(value)
+    if isinstance(value, list | tuple) and value:
+        parts = [item for item in value if isinstance(item, Text | Media | Opaque)]  # pyright: ignore
+        if len(parts) == len(value):  # pyright: ignore[reportUnknownArgumentType]
+            return tuple(parts)
+    return as_result(msgspec.to_builtins(value, str_keys=True))

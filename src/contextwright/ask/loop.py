@@ -1,0 +1,348 @@
+"""A question on its way to its answer: build, send, store, run the tools, again.
+
+Whatever happens, the store holds turns that the next request can be built from: a message of the
+model is stored before its calls run, every call that ran or did not has a result, and an answer
+that broke off is marked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from contextwright.ask.calls import NOT_RUN, STOPPED, UNKNOWN, Running, refused
+from contextwright.ask.events import Answer, AskEvent, StepEnd, StepStart, Stop, ToolEnd
+from contextwright.ask.question import Question
+from contextwright.ask.record import StepRecord, most_expensive, record_of
+from contextwright.ask.transcript import Transcript
+from contextwright.context.context import Context
+from contextwright.context.recipe_data import RecipeData
+from contextwright.errors import BudgetError, Conflict, shown
+from contextwright.formats.replies.events import Event, FinishReason, ReplyError
+from contextwright.formats.replies.reply import CUT_OFF, ModelReply, gather_partial
+from contextwright.formats.tools import restore_calls
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import ToolCall, ToolResult
+from contextwright.providers.base import AnyProvider
+from contextwright.providers.provider import connect
+
+__all__ = ["ask_events"]
+
+Result = TypeVar("Result")
+BROKEN: frozenset[str] = frozenset(("error", "interrupted"))
+"""Ends of an answer that is asked for again with the same key."""
+
+
+async def ask_events(transcript: Transcript, question: Question) -> AsyncGenerator[AskEvent, None]:
+    """Ask a question and give the events until its answer, which is the last.
+
+    Closing the generator, or cancelling its task, stops the model and the tools; what came is
+    stored as interrupted.
+
+    Raises:
+        BudgetError: the question does not fit the budget.
+        ProviderError: the provider refused a request; the steps before it are stored.
+        Conflict: the key was used for another question.
+    """
+    given = question.provider
+    provider = given if isinstance(given, AnyProvider) else connect(given)
+    try:
+        asking = Asking(transcript, question, provider)
+        async with aclosing(asking.events()) as events:
+            async for event in events:
+                yield event
+    finally:
+        if provider is not given:
+            await provider.close()
+
+
+class Asking:
+    """The state of a question: what is stored of it so far."""
+
+    def __init__(self, transcript: Transcript, question: Question, provider: AnyProvider) -> None:
+        self.transcript, self.question, self.provider = transcript, question, provider
+        self.steps: list[StepRecord] = []
+        self.seqs: list[int] = []
+        self.message: Message | None = None
+        self.number = 0
+        """The last step that is stored."""
+        self.sent = 0
+        """Requests of this call; those of an earlier try have had their own limit."""
+
+    async def events(self) -> AsyncGenerator[AskEvent, None]:
+        """Ask until there is an answer, or a limit is reached."""
+        await self.add_question()
+        finish = await self.resume()
+        error: ReplyError | None = None
+        while finish is None:
+            if self.sent >= self.question.max_steps:
+                finish = "max_steps"
+                break
+            context = await self.build()
+            if self.is_too_expensive(context):
+                finish = "max_price"
+                break
+            step = Step(self, context)
+            async with aclosing(step.events()) as events:
+                async for event in events:
+                    yield event
+            finish = step.finish
+            error = step.reply.error if step.reply else None
+        yield self.answer(finish, error)
+
+    def answer(self, finish: FinishReason | Stop, error: ReplyError | None) -> Answer:
+        """How the question ended."""
+        return Answer(
+            key=self.question.key,
+            message=self.message,
+            finish=finish,
+            steps=tuple(self.steps),
+            seqs=tuple(self.seqs),
+            error=error,
+        )
+
+    # --- what is stored ----------------------------------------------------------------------
+
+    async def add_question(self) -> None:
+        """Store the question, unless an earlier try has done it."""
+        message, key = self.question.message, self.question.key
+        if message is None:
+            return
+        found = await self.transcript.find(key)
+        if not found:
+            self.seqs += await self.transcript.add([message], key)
+            return
+        stored = found[0][1]
+        same = msgspec.structs.replace(message, sent_at=stored.sent_at, meta=stored.meta)
+        if len(found) > 1 or shown_as(stored) != shown_as(same):
+            hint = "a key names one question; use a new one"
+            raise Conflict(f"the key {shown(key)} was used for another question", hint=hint)
+        self.seqs += [seq for seq, _ in found]
+
+    async def resume(self) -> FinishReason | None:
+        """Take up the steps of an earlier try; the end, if it had come to one.
+
+        An answer that broke off is hidden, because it is asked for again. A call without a result
+        is not run again, because nobody knows whether it ran.
+        """
+        while found := await self.transcript.find(self.step_key(self.number + 1)):
+            self.number += 1
+            self.seqs += [seq for seq, _ in found]
+            message = found[0][1]
+            record = record_of(message)
+            self.steps += [record] if record else []
+            finish: FinishReason = record.finish if record else "other"
+            if finish in BROKEN:
+                await self.transcript.hide([seq for seq, _ in found])
+                continue
+            self.message = message
+            ours = [] if finish in CUT_OFF else self.calls_here(message)
+            results = await self.transcript.find(self.results_key()) if ours else []
+            self.seqs += [seq for seq, _ in results]
+            if ours and not results:
+                await self.add_results(results_of([refused(call, UNKNOWN) for call in ours]))
+            end = self.end_of(message, finish)
+            if end is not None:
+                return end
+        return None
+
+    def end_of(self, message: Message, finish: FinishReason) -> FinishReason | None:
+        """Why a question ends with this message; None if the model is to be asked again."""
+        if finish == "pause":
+            return None
+        if finish in CUT_OFF or not message.calls:
+            return finish
+        return None if len(self.calls_here(message)) == len(message.calls) else "tool_calls"
+
+    def step_key(self, number: int) -> str:
+        return f"{self.question.key}/{number}"
+
+    def results_key(self) -> str:
+        return f"{self.step_key(self.number)}/results"
+
+    def calls_here(self, message: Message) -> list[ToolCall]:
+        """The calls of a message that are answered here: not those of tools the caller runs."""
+        elsewhere = self.question.toolbox.elsewhere
+        return [call for call in message.calls if call.name not in elsewhere]
+
+    async def add_step(self, record: StepRecord, messages: Sequence[Message]) -> tuple[int, ...]:
+        """Store what the model said."""
+        seqs = await kept(self.transcript.add(messages, self.step_key(record.step)))
+        self.number = record.step
+        self.steps.append(record)
+        self.message = messages[0]
+        self.seqs += seqs
+        return tuple(seqs)
+
+    async def add_results(self, message: Message) -> None:
+        """Store the results of the last step."""
+        self.seqs += await kept(self.transcript.add([message], self.results_key()))
+
+    # --- what is sent ------------------------------------------------------------------------
+
+    async def build(self) -> Context:
+        """The next request. What tools returned is cut where it does not fit; a question is not."""
+        recipe = self.question.recipe
+        try:
+            return await self.context(recipe)
+        except BudgetError:
+            if self.message is None or recipe.oversize == "cut":
+                raise
+            return await self.context(msgspec.structs.replace(recipe, oversize="cut"))
+
+    async def context(self, recipe: RecipeData) -> Context:
+        """The request by a recipe."""
+        question = self.question
+        return await self.transcript.context(
+            recipe,
+            model=question.model,
+            format=self.provider.format,
+            tools=question.toolbox.tools,
+            now=question.now,
+            budget=question.budget,
+            memories=question.memories,
+        )
+
+    def is_too_expensive(self, context: Context) -> bool:
+        """Whether the request could cost more than what is left."""
+        limit = self.question.max_price
+        if limit is None:
+            return False
+        spent = sum(step.price or 0.0 for step in self.steps)
+        most = most_expensive(context, self.question.recipe.answer)
+        return most is None or spent + most > limit
+
+
+class Step:
+    """One request, its answer, and the calls in it."""
+
+    def __init__(self, asking: Asking, context: Context) -> None:
+        self.asking, self.context = asking, context
+        self.number = asking.number + 1
+        self.finish: FinishReason | None = None
+        """Why the question ends here; None if the model is to be asked again."""
+        self.reply: ModelReply | None = None
+        self.seen: list[Event] = []
+        self.turn: tuple[StepRecord, list[Message]] | None = None
+        self.seqs: tuple[int, ...] = ()
+        self.open: list[ToolCall] = []
+        """Calls that are stored and have no result yet."""
+        self.running: Running | None = None
+        self.started = 0.0
+
+    async def events(self) -> AsyncGenerator[AskEvent, None]:
+        """Send the request, store the answer, run its calls."""
+        asking, model = self.asking, self.asking.question.model.id
+        yield StepStart(self.number, model, self.context.ledger.tokens)
+        asking.sent += 1
+        self.started = time.monotonic()
+        try:
+            stream = asking.provider.stream(self.context.payload, model=model)
+            async with aclosing(stream) as events:
+                async for event in events:
+                    self.seen.append(event)
+                    yield event
+            await self.store()
+            if self.turn is not None:
+                yield StepEnd(self.turn[0], self.seqs)
+            async for ended in self.run():
+                yield ended
+        finally:
+            # Also when someone stops us anywhere above: what is stored must stand for itself.
+            await self.store()
+            await self.store_results()
+
+    async def run(self) -> AsyncGenerator[ToolEnd, None]:
+        """Run the calls that are to be run here."""
+        if self.open:
+            question = self.asking.question
+            self.running = Running(self.open, question.toolbox.functions, question.tool_timeout)
+            async for index, result in self.running.finished():
+                yield ToolEnd(self.open[index], result)
+
+    async def store(self) -> None:
+        """Store what came of the answer, once; as interrupted if it did not come to its end."""
+        if self.reply is None:
+            self.reply = self.read_reply()
+            self.turn = self.turn_of(self.reply)
+        if self.turn is None or self.seqs:
+            return
+        record, messages = self.turn
+        self.seqs = await self.asking.add_step(record, messages)
+        if len(messages) == 1:
+            self.open = self.asking.calls_here(messages[0])
+        if record.usage.input and not record.estimated:
+            self.asking.transcript.learn(self.context, record.usage.input)
+        self.finish = self.asking.end_of(messages[0], record.finish)
+
+    def read_reply(self) -> ModelReply:
+        """What came of the answer, with its calls under the names of their tools."""
+        reply = gather_partial(self.seen, self.context.format)
+        names = {tool.name for tool in self.asking.question.toolbox.tools if isinstance(tool, Tool)}
+        self.finish = reply.finish
+        if all(call.name in names for call in reply.message.calls):
+            return reply
+        sent = self.context.render(self.context.format, model=self.context.model)
+        return restore_calls(reply, self.context.conversation, sent.tool_names)
+
+    def turn_of(self, reply: ModelReply) -> tuple[StepRecord, list[Message]] | None:
+        """The answer as it is stored; None if nothing came.
+
+        A call in an answer that broke off may be half a call: it is not run; its result says so.
+        """
+        if not reply.answer.parts and reply.finish in BROKEN:
+            return None
+        seconds = time.monotonic() - self.started
+        record = StepRecord.of(self.number, self.context, reply, seconds)
+        message = msgspec.structs.replace(record.beside(reply.message), sent_at=now_text())
+        if not message.calls or reply.finish not in CUT_OFF:
+            return record, [message]
+        return record, [message, results_of([refused(call, NOT_RUN) for call in message.calls])]
+
+    async def store_results(self) -> None:
+        """Store a result for each call; those that were stopped say so."""
+        calls, self.open = self.open, []
+        if not calls:
+            return
+        if self.running is None:
+            results = [refused(call, STOPPED) for call in calls]
+        else:
+            self.running.stop()
+            results = self.running.results()
+        await self.asking.add_results(results_of(results))
+
+
+async def kept(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of something that is done to its end, also when the one who waits is cancelled."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        task.exception()
+        raise cancelled
+    return task.result()
+
+
+def results_of(results: Sequence[ToolResult]) -> Message:
+    """Results as one message."""
+    return Message("tool", tuple(results), sent_at=now_text())
+
+
+def now_text() -> str:
+    """The time of a message."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def shown_as(message: Message) -> tuple[Any, ...]:
+    """What tells two questions apart."""
+    return message.parts, message.author, message.reply_to

@@ -1,0 +1,50 @@
+"""What a question needs of the conversation it is asked in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from contextwright.context.context import Context
+from contextwright.context.recipe_data import RecipeData
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque
+from contextwright.models import Model
+from contextwright.recall.memories import MemorySource
+
+__all__ = ["Transcript"]
+
+
+class Transcript(Protocol):
+    """A stored conversation: turns by key, and contexts to send."""
+
+    async def find(self, key: str) -> list[tuple[int, Message]]:
+        """The messages of the turn with this key and their numbers; none if there is no such."""
+        ...
+
+    async def add(self, messages: Sequence[Message], key: str) -> list[int]:
+        """Store a turn and return the numbers of its messages, once they are durable."""
+        ...
+
+    async def hide(self, seqs: Sequence[int]) -> None:
+        """Keep messages out of every context."""
+        ...
+
+    async def context(
+        self,
+        recipe: RecipeData,
+        *,
+        model: Model,
+        format: str,
+        tools: Sequence[Tool | Opaque],
+        now: datetime,
+        budget: int | None,
+        memories: MemorySource | None,
+    ) -> Context:
+        """Build the request for what is stored."""
+        ...
+
+    def learn(self, context: Context, tokens: int) -> None:
+        """Take note of what a provider counted for a request."""
+        ...

@@ -1,0 +1,138 @@
+"""One HTTP client: bytes in; status, headers and bytes out as they arrive, none of them read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from contextwright.errors import MissingExtra, ProviderError, in_one_line
+
+if TYPE_CHECKING:
+    import ssl
+
+    import aiohttp
+
+__all__ = ["HttpClient", "HttpResponse"]
+
+CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+
+
+class HttpResponse:
+    """An answer that has begun to arrive: its status, its headers, and its bytes one by one.
+
+    Whoever opens it closes it; closing it before its end cancels the request.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The bytes as they arrive, all of them, also when the connection breaks.
+
+        Nothing is read ahead of the caller beyond the buffer of the connection.
+
+        Raises:
+            ProviderError: the connection broke; the bytes that came before are handed over first.
+        """
+        client = require_aiohttp()
+        content = self._response.content
+        try:
+            async for piece in content.iter_any():
+                yield piece
+        except (client.ClientError, TimeoutError, OSError) as error:
+            # aiohttp raises before it hands over what came first, and has no public way to ask.
+            rest = content._read_nowait(-1)  # pyright: ignore[reportPrivateUsage]
+            if rest:
+                yield rest
+            raise broken(error) from None
+
+    async def read(self, limit: int) -> bytes:
+        """The first bytes of the body; fewer if the connection breaks."""
+        client = require_aiohttp()
+        try:
+            return await self._response.content.read(limit)
+        except (client.ClientError, TimeoutError, OSError):
+            return b""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._response.close()
+
+
+class HttpClient:
+    """Connections to any number of hosts; use it in one event loop, and `close` it.
+
+    Redirects are not followed, because they would take a key to another host. Proxies are those
+    of the environment. Without `decompress` the bytes are those of the wire, for passing them on.
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_timeout: float = CONNECT_SECONDS,
+        read_timeout: float = READ_SECONDS,
+        ssl_context: ssl.SSLContext | None = None,
+        decompress: bool = True,
+    ) -> None:
+        self.timeouts = (connect_timeout, read_timeout)
+        self.ssl_context = ssl_context
+        self.decompress = decompress
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        method: str = "POST",
+    ) -> HttpResponse:
+        """Send a request; return when the status and the headers have arrived.
+
+        Cancelling the call, or closing the response, ends the request at the host.
+
+        Raises:
+            ProviderError: the host cannot be reached, of the kind `connection`.
+        """
+        client = require_aiohttp()
+        session = self._session
+        if session is None:
+            connect, read = self.timeouts
+            timeout = client.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
+            session = self._session = client.ClientSession(
+                timeout=timeout, trust_env=True, auto_decompress=self.decompress
+            )
+        try:
+            response = await session.request(
+                method,
+                url,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                ssl=self.ssl_context or True,
+            )
+        except (client.ClientError, TimeoutError, OSError) as error:
+            raise broken(error) from None
+        return HttpResponse(response)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def broken(error: Exception) -> ProviderError:
+    """The error of a connection that could not be made, or broke."""
+    return ProviderError(in_one_line(error), kind="connection")
+
+
+def require_aiohttp() -> Any:
+    """The HTTP client, loaded when first needed."""
+    try:
+        import aiohttp
+    except ImportError as error:
+        raise MissingExtra("asking a provider", "ask") from error
+    return aiohttp

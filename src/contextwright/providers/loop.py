@@ -1,0 +1,69 @@
+"""Asynchronous work in a program without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from typing import Any, TypeVar, cast
+
+from contextwright.errors import UsageError
+
+__all__ = ["OwnLoop"]
+
+Item = TypeVar("Item")
+END = object()
+"""Stands for the end of a generator."""
+
+
+class OwnLoop:
+    """An event loop of one's own, which runs only while someone waits for it."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+
+    def iterate(self, items: AsyncGenerator[Item, None]) -> Iterator[Item]:
+        """The items of an asynchronous generator; nothing is read ahead.
+
+        Closing the iterator, or Ctrl-C, closes the generator.
+
+        Raises:
+            UsageError: an event loop is running in this thread.
+        """
+        try:
+            while True:
+                item = self.run(following(items))
+                if item is END:
+                    return
+                yield cast("Item", item)
+        finally:
+            self.run(closed(items))
+
+    def run(self, work: Coroutine[Any, Any, Item]) -> Item:
+        """Run a coroutine to its end; Ctrl-C cancels it, and is raised when it has ended.
+
+        Raises:
+            UsageError: an event loop is running in this thread.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._runner = self._runner or asyncio.Runner()
+            return self._runner.run(work)
+        work.close()
+        raise UsageError("an event loop is running here", hint="use the asynchronous calls")
+
+    def close(self) -> None:
+        """Close the loop."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+
+async def following(items: AsyncGenerator[Item, None]) -> Item | object:
+    """The next item; `END` after the last, because no coroutine may raise the end of another."""
+    return await anext(items, END)
+
+
+async def closed(items: AsyncGenerator[Any, None]) -> None:
+    """Close a generator."""
+    await items.aclose()
