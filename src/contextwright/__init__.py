@@ -1,7 +1,7 @@
 """contextwright decides what a language model sees.
 
-The names most programs need are here. The rest are in public modules: `contextwright.errors`,
-`.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`, `.systems`,
+The names most programs need are here. The rest are in public modules: `contextwright.ask`,
+`.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`, `.systems`,
 `.tokens`, `.windows`.
 Each name is loaded when it is first used, so that `import contextwright` costs next to nothing.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from contextwright.lazy import lazily
 
 if TYPE_CHECKING:
+    from contextwright import ask as ask
     from contextwright import errors as errors
     from contextwright import messages as messages
     from contextwright import providers as providers
@@ -107,6 +108,7 @@ else:
             "contextwright.windows.clearing": "Clearing",
         },
         modules=(
+            "ask",
             "errors",
             "messages",
             "providers",

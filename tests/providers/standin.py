@@ -1,5 +1,6 @@
 """A stand-in for the four providers: it answers over HTTP, and refuses what they would refuse."""
 
+import base64
 import json
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import contextwright as cw
+from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.replies.events import Event, ReplyError, TextDelta
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import ModelReply, events_of
@@ -22,11 +24,20 @@ ENDINGS = {
 }
 
 
+SIGNATURES = ("signature", "thoughtSignature", "encrypted_content")
+
+
 class BreakOff(NamedTuple):
     """Answer, and close the connection after so many pieces of text."""
 
     reply: ModelReply
     pieces: int
+
+
+class Dribble(NamedTuple):
+    """Answer in pieces of three bytes, cut anywhere."""
+
+    reply: ModelReply
 
 
 class Held(NamedTuple):
@@ -38,8 +49,22 @@ class Held(NamedTuple):
     """Set if the client goes away meanwhile."""
 
 
+class Request(NamedTuple):
+    """What a provider received, and passed as legal."""
+
+    body: dict[str, Any]
+    format: str
+    model: str
+    number: int
+    """How many requests came before it."""
+
+
 class StandIn(ThreadingHTTPServer):
-    """Plays `answers` in order; the last one again and again."""
+    """Plays `answers` in order; the last one again and again.
+
+    An answer may be a function of the `Request`. Signatures that the stand-in gave out are taken
+    back by the provider that gave them, and by no other.
+    """
 
     daemon_threads = True
     block_on_close = False
@@ -48,6 +73,19 @@ class StandIn(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = answers
         self.bodies: list[dict[str, Any]] = []
+        self.signed: dict[str, tuple[str, str]] = {}
+        """Each signature given out: by which API and which model."""
+        self.returned: set[str] = set()
+        """The signatures that came back."""
+        self.refused: list[str] = []
+        """Why requests were refused for what they say."""
+
+    def sign(self, format: str, model: str) -> str:
+        """A new signature of a model."""
+        name = f"{format} {len(self.signed)}"
+        signature = base64.b64encode(name.encode()).decode()
+        self.signed[signature] = (format, model)
+        return signature
 
     @property
     def address(self) -> str:
@@ -73,6 +111,8 @@ class Handler(BaseHTTPRequestHandler):
         number = len(self.server.bodies) - 1
         answer = self.server.answers[min(number, len(self.server.answers) - 1)]
         refused = self.refusal(body, format, model)
+        if callable(answer):
+            answer = refused or answer(Request(body, format, model, number))
         if refused is not None or isinstance(answer, ReplyError):
             self.refuse(refused or answer, format)
         else:
@@ -87,9 +127,22 @@ class Handler(BaseHTTPRequestHandler):
         if format == "anthropic" and not self.headers.get("anthropic-version"):
             return ReplyError("invalid", "anthropic-version: header is required", 400)
         problems = [p for p in cw.check(body, format, model=model) if p.level == "error"]
-        if problems:
-            return ReplyError("invalid", f"{problems[0].path}: {problems[0].message}", 400)
-        return None
+        wrong = [f"{problem.path}: {problem.message}" for problem in problems]
+        if not wrong:
+            wrong = list(self.foreign_signatures(body, format, model))
+        self.server.refused += wrong
+        return ReplyError("invalid", wrong[0], 400) if wrong else None
+
+    def foreign_signatures(self, body: Any, format: str, model: str) -> Iterator[str]:
+        """Signatures that this model did not give out: `check` cannot know them."""
+        for field, signature in signatures_in(body):
+            signer = self.server.signed.get(signature)
+            bound = format == "anthropic"  # the other two take those of their other models
+            if signer is None and signature == STAND_IN:
+                continue
+            if signer is None or signer[0] != format or (bound and signer[1] != model):
+                yield f"{field}: invalid signature"
+            self.server.returned.add(signature)
 
     def refuse(self, error: ReplyError, format: str) -> None:
         status, headers, body = write_error(error, format)
@@ -119,7 +172,10 @@ class Handler(BaseHTTPRequestHandler):
                 pieces += 1
             for frame in writer.write(event):
                 data = frame.encode()
-                self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                size = 3 if isinstance(answer, Dribble) else len(data)
+                for start in range(0, len(data), size):
+                    piece = data[start : start + size]
+                    self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
         self.wfile.write(b"0\r\n\r\n")
 
     def hold(self, answer: Held) -> None:
@@ -139,6 +195,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
+
+
+def signatures_in(value: Any) -> Iterator[tuple[str, str]]:
+    """The signatures of a request, wherever they stand."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in SIGNATURES and isinstance(item, str):
+                yield key, item
+            else:
+                yield from signatures_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from signatures_in(item)
 
 
 def one_by_one(events: Iterator[Event]) -> Iterator[Event]:

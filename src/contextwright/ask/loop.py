@@ -22,8 +22,7 @@ from contextwright.ask.question import Question
 from contextwright.ask.record import StepRecord, most_expensive, record_of
 from contextwright.ask.transcript import Transcript
 from contextwright.context.context import Context
-from contextwright.context.recipe_data import RecipeData
-from contextwright.errors import BudgetError, Conflict, shown
+from contextwright.errors import Conflict, shown
 from contextwright.formats.replies.events import Event, FinishReason, ReplyError
 from contextwright.formats.replies.reply import CUT_OFF, ModelReply, gather_partial
 from contextwright.formats.tools import restore_calls
@@ -188,17 +187,10 @@ class Asking:
 
     async def build(self) -> Context:
         """The next request. What tools returned is cut where it does not fit; a question is not."""
-        recipe = self.question.recipe
-        try:
-            return await self.context(recipe)
-        except BudgetError:
-            if self.message is None or recipe.oversize == "cut":
-                raise
-            return await self.context(msgspec.structs.replace(recipe, oversize="cut"))
-
-    async def context(self, recipe: RecipeData) -> Context:
-        """The request by a recipe."""
         question = self.question
+        recipe = question.recipe
+        if self.number:
+            recipe = msgspec.structs.replace(recipe, oversize="cut")
         return await self.transcript.context(
             recipe,
             model=question.model,

@@ -11,6 +11,7 @@ from contextwright.context.context import Context
 from contextwright.formats.replies.events import FinishReason, Usage
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.messages.message import Message
+from contextwright.messages.parts import Text, Thinking
 from contextwright.models import Prices
 from contextwright.tokens.count import count_text
 
@@ -50,7 +51,7 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The record of a finished request."""
         ledger = context.ledger
         usage = reply.usage or Usage(
-            input=ledger.tokens, output=count_text(reply.answer.text, context.model).tokens
+            input=ledger.tokens, output=count_text(written(reply.answer), context.model).tokens
         )
         return cls(
             step=step,
@@ -69,6 +70,12 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The message with this record."""
         told: dict[str, Any] = msgspec.to_builtins(self)
         return msgspec.structs.replace(message, meta={**message.meta, NAME: told})
+
+
+def written(message: Message) -> str:
+    """Everything that a model wrote, as one text to count."""
+    texts = [part.text for part in message.parts if isinstance(part, Text | Thinking)]
+    return "\n".join([*texts, *(f"{call.name}{call.json}" for call in message.calls)])
 
 
 def record_of(message: Message) -> StepRecord | None:
