@@ -1,8 +1,8 @@
 """contextwright decides what a language model sees.
 
 The names most programs need are here. The rest are in public modules: `contextwright.ask`,
-`.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`, `.systems`,
-`.tokens`, `.windows`.
+`.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`,
+`.systems`, `.tokens`, `.windows`.
 Each name is loaded when it is first used, so that `import contextwright` costs next to nothing.
 """
 

@@ -12,6 +12,7 @@ import pytest
 import contextwright as cw
 
 MODULES = (
+    "ask",
     "errors",
     "messages",
     "providers",
