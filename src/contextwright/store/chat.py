@@ -240,23 +240,8 @@ class Chat:
         """Ask a model until it answers, and return the answer; every step is stored as a turn.
 
         Functions among the tools are run, and the model is asked again with their results. With
-        None instead of a question, the conversation goes on as it stands.
-
-        Args:
-            content: text, parts, or a message of the user.
-            model: the model to ask; `echo` answers offline.
-            recipe: how requests are built.
-            provider: who is asked, if not the model's own provider with the environment's key.
-            tools: Python functions, and tools that you or the provider run.
-            key: names the question; asked again with the same key, it goes on where it stopped,
-                and nothing is stored or run twice.
-            author: who asks.
-            budget: tokens of each request.
-            memories: where sections recall from, if not from the store.
-            now: the time of the question.
-            max_steps: requests at most, 16 by default.
-            max_price: US dollars at most.
-            tool_timeout: seconds that a function may take, 60 by default.
+        None instead of a question, the conversation goes on as it stands. The options are those of
+        `contextwright.ask.AskOptions`; the model `echo` answers offline.
 
         Raises:
             BudgetError: the question does not fit the budget.
