@@ -17,7 +17,7 @@ FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 def test_every_example_is_run() -> None:
     """The first one is the README's, and runs with it; the outline is what the others share."""
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"first", "outline", *SYSTEMS}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"ask", "first", "outline", *SYSTEMS}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -31,3 +31,13 @@ def test_example(name: str) -> None:
     heads = [line for line in done.stdout.splitlines() if line.endswith(": legal")]
     assert sorted(head.split()[1] for head in heads) == sorted(FORMATS)
     compare(f"example-{name}", done.stdout.rstrip("\n"))
+
+
+def test_the_example_of_asking() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / "ask.py")],
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.stderr == ""
+    compare("example-ask", done.stdout.rstrip("\n"))

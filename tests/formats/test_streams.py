@@ -23,7 +23,13 @@ from contextwright.formats.replies.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.replies.reply import ModelReply, events_of, gather, is_custom
+from contextwright.formats.replies.reply import (
+    ModelReply,
+    events_of,
+    gather,
+    gather_partial,
+    is_custom,
+)
 from contextwright.formats.replies.streams import (
     read_stream,
     read_stream_async,
@@ -178,6 +184,28 @@ def test_a_break_leaves_what_came(format: str) -> None:
         before = "".join(p.text for p in whole.parts if isinstance(p, cw.Text))
         came = "".join(event.text for event in events if isinstance(event, TextDelta))
         assert before.startswith(came) or finish.reason not in ("error", "interrupted")
+
+    law()
+
+
+@per_format
+def test_a_stream_that_nobody_read_to_its_end_keeps_what_came(format: str) -> None:
+    """Stopped after any event: the pieces read so far, and nothing else."""
+
+    @given(REPLIES[format], st.integers(0, 60))
+    def law(body: JSON, number: int) -> None:
+        whole = list(read_stream([streamed(cw.parse_reply(body, format), format)], format))
+        assert gather_partial(whole, format) == gather(whole, format)
+        seen = whole[:number]
+        reply = gather_partial(seen, format)
+        if any(isinstance(event, Finish) for event in seen):
+            return
+        assert reply.finish == "interrupted"
+        came = sum(len(event.text) for event in seen if isinstance(event, TextDelta))
+        ended = {event.index: event.part for event in seen if isinstance(event, PartEnd)}
+        texts = [part.text for part in reply.answer.parts if isinstance(part, cw.Text)]
+        assert sum(map(len, texts)) == came
+        assert set(map(id, ended.values())) <= set(map(id, reply.answer.parts))
 
     law()
 

@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "show": Command("conversations.chats:show", "Show a conversation as people read it."),
     },
     "Conversations": {
+        "chat": Command("chat.command:chat", "Talk with a model; every turn is stored."),
         "add": Command("conversations.chats:add", "Store a message and print its number."),
         "list": Command(
             "conversations.chats:list_all", "List conversations, the last active first."

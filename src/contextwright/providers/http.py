@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from contextwright.errors import MissingExtra, ProviderError, in_one_line
 
@@ -62,7 +62,7 @@ class HttpResponse:
 
 
 class HttpClient:
-    """Connections to any number of hosts; use it in one event loop, and `close` it.
+    """Connections to any number of hosts; use it in `async with`, in one event loop.
 
     Redirects are not followed, because they would take a key to another host. Proxies are those
     of the environment. Without `decompress` the bytes are those of the wire, for passing them on.
@@ -122,6 +122,12 @@ class HttpClient:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
 
 def broken(error: Exception) -> ProviderError:

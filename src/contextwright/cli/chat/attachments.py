@@ -1,0 +1,69 @@
+"""Files in a message: pictures, sounds and documents as they are, anything else as text."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from mimetypes import guess_type
+
+from contextwright.errors import UsageError, shown
+from contextwright.messages.make import user
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Part, Text
+
+__all__ = ["message_of", "read_attachment"]
+
+NAMED = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
+"""A path in a text: `@photo.png`, `@"my notes.txt"`."""
+MAX_MEDIA_BYTES, MAX_TEXT_BYTES = 20_000_000, 1_000_000
+KINDS = ("image", "audio", "video")
+
+
+def message_of(text: str, files: Iterable[str] = ()) -> Message:
+    """A message of the user, with the files that it names and those given beside it.
+
+    A word such as `@home` that is not the path of a file stays a word.
+    """
+    named = [quoted or plain for quoted, plain in NAMED.findall(text)]
+    paths = [*files, *(path for path in named if os.path.isfile(os.path.expanduser(path)))]
+    parts: list[Part] = [read_attachment(path) for path in dict.fromkeys(paths)]
+    return user([*parts, *([Text(text)] if text.strip() else [])])
+
+
+def read_attachment(path: str) -> Part:
+    """A file as a part of a message.
+
+    Raises:
+        UsageError: it cannot be read, is too large, or is neither text nor media.
+    """
+    place = os.path.expanduser(path)
+    try:
+        with open(place, "rb") as file:
+            content = file.read(MAX_MEDIA_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{shown(path)}: {error.strerror}") from None
+    name = os.path.basename(place)
+    mime = guess_type(name)[0] or ""
+    kind = mime.partition("/")[0]
+    if len(content) > MAX_MEDIA_BYTES:
+        raise UsageError(f"{shown(path)} has more than {MAX_MEDIA_BYTES:,} bytes")
+    if kind in KINDS:
+        return Media.from_bytes(kind, content, mime, name=name)  # pyright: ignore
+    if mime == "application/pdf":
+        return Media.from_bytes("document", content, mime, name=name)
+    if len(content) > MAX_TEXT_BYTES:
+        raise UsageError(f"{shown(path)} has more than {MAX_TEXT_BYTES:,} bytes of text")
+    try:
+        words = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        hint = "pictures, sounds, videos, PDF and UTF-8 text can be sent"
+        raise UsageError(f"{shown(path)} is neither text nor media", hint=hint) from None
+    return Text(fenced(name, words))
+
+
+def fenced(name: str, text: str) -> str:
+    """A text between fences that it does not hold itself, under its name."""
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(ticks + 1, 3)
+    return f"{shown(name)}:\n{fence}\n{text.removesuffix(chr(10))}\n{fence}"

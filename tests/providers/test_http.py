@@ -1,0 +1,84 @@
+"""The bytes of an answer, passed on as they come."""
+
+import asyncio
+import json
+import threading
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from contextwright.errors import ProviderError
+from contextwright.formats.replies.reply import gather
+from contextwright.formats.replies.streams import read_stream
+from contextwright.providers import HttpClient
+from providers.standin import KEY, BreakOff, Held, said, serving
+
+BODY = json.dumps(
+    {"model": "gpt-5.6-sol", "messages": [{"role": "user", "content": "Hi"}]}
+).encode()
+HEADERS = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
+
+
+def fetch(address: str, body: bytes = BODY, headers: dict[str, str] = HEADERS) -> Any:
+    """Status, content type, pieces, and the error at their end."""
+
+    async def run() -> Any:
+        async with HttpClient() as client:
+            response = await client.open(f"{address}/v1/chat/completions", headers, body)
+            pieces: list[bytes] = []
+            error = None
+            try:
+                async for piece in response.chunks():
+                    pieces.append(piece)
+            except ProviderError as found:
+                error = found
+            response.close()
+            return response.status, response.headers.get("content-type"), pieces, error
+
+    return asyncio.run(run())
+
+
+def test_bytes_come_as_they_are() -> None:
+    with serving(said("One two three")) as server:
+        status, kind, pieces, error = fetch(server.address)
+    assert (status, kind, error) == (200, "text/event-stream", None)
+    reply = gather(read_stream(pieces, "openai-chat"), "openai-chat")
+    assert reply.message.text == "One two three "
+
+
+def test_a_refusal_is_an_answer_too() -> None:
+    with serving(said("never")) as server:
+        status, _, pieces, error = fetch(server.address, headers={"authorization": "Bearer x"})
+    assert (status, error) == (401, None)
+    assert json.loads(b"".join(pieces))["error"]["code"] == "invalid_api_key"
+
+
+def test_a_break_hands_over_what_came_first() -> None:
+    with serving(BreakOff(said("One two three"), 2)) as server:
+        _, _, pieces, error = fetch(server.address)
+    assert error is not None
+    assert error.kind == "connection"
+    assert b"two" in b"".join(pieces)
+
+
+def test_a_host_that_is_not_there() -> None:
+    with pytest.raises(ProviderError) as caught:
+        fetch("http://127.0.0.1:1")
+    assert caught.value.kind == "connection"
+
+
+def test_closing_reaches_the_host() -> None:
+    held = Held(said("One two"), threading.Event(), threading.Event())
+
+    async def run(address: str) -> bytes:
+        async with HttpClient() as client:
+            response = await client.open(f"{address}/v1/chat/completions", HEADERS, BODY)
+            async with aclosing(response.chunks()) as chunks:
+                first = await anext(chunks)
+            response.close()
+            return first
+
+    with serving(held) as server:
+        assert asyncio.run(run(server.address))
+        assert held.noticed.wait(20)
