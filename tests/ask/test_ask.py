@@ -326,8 +326,12 @@ def test_what_ran_before_a_crash_is_not_run_again(store: cw.Store) -> None:
 # --- once ---------------------------------------------------------------------------
 
 
-def test_the_same_key_asks_once(store: cw.Store) -> None:
-    chat = store.conversation("c")
+def test_the_same_key_asks_once(place: str) -> None:
+    with cw.Store(place, embedder=None) as store:
+        asked_once(store.conversation("c"))
+
+
+def asked_once(chat: cw.Chat) -> None:
     script = Script([cw.assistant("Fine.")])
     first = chat.ask("How are you?", model="gpt-5.6-sol", provider=script, key="k")
     again = chat.ask("How are you?", model="gpt-5.6-sol", provider=script, key="k")

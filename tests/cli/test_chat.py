@@ -13,7 +13,7 @@ import pytest
 
 import contextwright
 from commands import Run
-from contextwright.cli.chat.screen import finished_blocks
+from contextwright.cli.chat.screen import Blocks
 from providers.standin import KEY, Held, said, serving
 
 pexpect = pytest.importorskip("pexpect")
@@ -204,14 +204,18 @@ def test_ctrl_c_stops_an_answer_and_not_the_program(
 
 
 @pytest.mark.parametrize(
-    ("text", "done"),
+    ("text", "blocks"),
     [
-        ("one", 0),
-        ("one\n\ntwo", 5),
-        ("```\na\n\nb", 0),
-        ("x\n\n```\na\n\nb", 3),
-        ("```\na\n\nb\n```\n\nc", 14),
+        ("one", []),
+        ("one\n\ntwo", ["one\n\n"]),
+        ("\n\none\n", []),
+        ("```\na\n\nb", []),
+        ("x\n\n````\na\n```\n\nb", ["x\n\n"]),
+        ("```\na\n\nb\n```\n\nc", ["```\na\n\nb\n```\n\n"]),
     ],
 )
-def test_blocks_that_are_finished(text: str, done: int) -> None:
-    assert finished_blocks(text) == done
+def test_blocks_that_are_finished(text: str, blocks: list[str]) -> None:
+    whole, pieces = Blocks(), Blocks()
+    assert whole.add(text) == blocks
+    assert [block for letter in text for block in pieces.add(letter)] == blocks
+    assert pieces.tail == whole.tail

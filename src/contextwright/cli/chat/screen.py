@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Screen", "prompt_session"]
 
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 REFRESH_PER_SECOND = 12
 MAX_SHOWN_CHARS = 100
 
@@ -72,12 +72,15 @@ class Screen:
         from rich.live import Live
 
         self.console = console
-        self.tail = ""
+        self.blocks = Blocks()
+        self.status = ""
+        """Shown while there are no words."""
         self.live: Live = Live(
             console=console,
             refresh_per_second=REFRESH_PER_SECOND,
             vertical_overflow="visible",
             transient=True,
+            get_renderable=self.unfinished,
         )
 
     def __enter__(self) -> Screen:
@@ -91,38 +94,33 @@ class Screen:
     def show(self, event: AskEvent) -> None:
         """Show one event."""
         if isinstance(event, TextDelta):
-            self.write(event.text)
+            self.status = ""
+            for block in self.blocks.add(event.text):
+                self.print_markdown(block)
         elif isinstance(event, ThinkingDelta):
-            self.live.update(self.quiet("thinking …"))
+            self.status = "thinking …"
         elif isinstance(event, CallStart):
             self.finish_text()
-            self.live.update(self.quiet(f"calls {one_line(event.name, MAX_SHOWN_CHARS)} …"))
+            self.status = f"calls {one_line(event.name, MAX_SHOWN_CHARS)} …"
         elif isinstance(event, ToolEnd):
-            self.note(
-                f"{one_line(event.call.name)}: {one_line(event.result.text, MAX_SHOWN_CHARS)}"
-            )
+            result = one_line(event.result.text, MAX_SHOWN_CHARS)
+            self.note(f"{one_line(event.call.name)}: {result}")
         elif isinstance(event, StepStart):
-            self.live.update(self.quiet("…"))
+            self.status = "…"
         elif isinstance(event, Answer):
             self.finish_text()
             if event.error is not None:
                 self.note(f"broken off: {one_line(event.error.message, MAX_SHOWN_CHARS)}")
             self.note(receipt_line(event))
 
-    def write(self, text: str) -> None:
-        """Add a piece of the answer."""
-        self.tail += text
-        done = finished_blocks(self.tail)
-        if done:
-            block, self.tail = self.tail[:done], self.tail[done:]
-            self.live.update("")
-            self.print_markdown(block)
-        self.live.update(self.markdown(self.tail))
+    def unfinished(self) -> Any:
+        """What is drawn again and again: the last block, or what the model does instead."""
+        tail = self.blocks.tail
+        return self.markdown(tail) if tail.strip() else self.quiet(self.status)
 
     def finish_text(self) -> None:
         """Print what is left of the answer."""
-        text, self.tail = self.tail, ""
-        self.live.update("")
+        text, self.blocks, self.status = self.blocks.tail, Blocks(), ""
         if text.strip():
             self.print_markdown(text)
 
@@ -148,12 +146,37 @@ class Screen:
         return Text(safe(text, line=True), style="dim")
 
 
-def finished_blocks(text: str) -> int:
-    """How many characters of a Markdown text are blocks that nothing can change any more."""
-    end = text.rfind("\n\n")
-    while end > 0:
-        fences = FENCE.findall(text[:end])
-        if len(fences) % 2 == 0:
-            return end + 2
-        end = text.rfind("\n\n", 0, end)
-    return 0
+class Blocks:
+    """Markdown as it is written, cut where nothing that follows can change what came before.
+
+    Each line is looked at once, when it is complete.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        """The complete lines of the block that is being written."""
+        self.line = ""
+        self.fence = ""
+        """The fence that a block of code was opened with."""
+
+    @property
+    def tail(self) -> str:
+        """What is not finished yet."""
+        return "".join(self.lines) + self.line
+
+    def add(self, text: str) -> list[str]:
+        """Add a piece; return the blocks that it finishes."""
+        finished: list[str] = []
+        *complete, rest = (self.line + text).split("\n") if "\n" in text else [self.line + text]
+        for line in complete:
+            self.lines.append(f"{line}\n")
+            fence = FENCE.match(line)
+            if fence and not self.fence:
+                self.fence = fence[1]
+            elif fence and fence[1].startswith(self.fence):
+                self.fence = ""
+            elif not line.strip() and not self.fence:
+                finished.append("".join(self.lines))
+                self.lines = []
+        self.line = rest
+        return [block for block in finished if block.strip()]
