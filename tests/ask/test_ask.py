@@ -419,6 +419,16 @@ def test_a_question_that_does_not_fit_is_refused_and_spoils_nothing(store: cw.St
     assert chat.ask("And now?", model="echo", recipe=recipe).text == "And now?"
 
 
+def test_an_empty_answer_spoils_nothing(store: cw.Store) -> None:
+    chat = store.conversation("c")
+    silent = ModelReply((cw.Message("assistant"),), finish="stop")
+    script = Script([silent, cw.assistant("Yes.")], "anthropic")
+    options: dict[str, Any] = {"model": "claude-sonnet-5-5", "provider": script}
+    assert chat.ask("Hello?", **options).text == ""
+    assert chat.ask("Anyone?", **options).text == "Yes."
+    assert cw.check(script.requests[1], "anthropic", model="claude-sonnet-5-5") == []
+
+
 def test_a_result_that_does_not_fit_is_cut_in_the_request_alone(store: cw.Store) -> None:
     chat = store.conversation("c")
     script = Script([cw.assistant(cw.ToolCall("read", {}, "c1")), cw.assistant("Long.")])

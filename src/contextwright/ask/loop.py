@@ -160,9 +160,11 @@ class Asking:
         return None if len(self.calls_here(message)) == len(message.calls) else "tool_calls"
 
     def step_key(self, number: int) -> str:
+        """The key of what the model said in a step."""
         return f"{self.question.key}/{number}"
 
     def results_key(self) -> str:
+        """The key of the results of the last step."""
         return f"{self.step_key(self.number)}/results"
 
     def calls_here(self, message: Message) -> list[ToolCall]:
@@ -189,7 +191,7 @@ class Asking:
         """The next request. What tools returned is cut where it does not fit; a question is not."""
         question = self.question
         recipe = question.recipe
-        if self.number:
+        if question.message is None or (self.message and self.message.calls):
             recipe = msgspec.structs.replace(recipe, oversize="cut")
         return await self.transcript.context(
             recipe,
