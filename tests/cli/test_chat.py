@@ -154,6 +154,8 @@ def test_a_talk(place: Path, terminal: Callable[..., Terminal]) -> None:
     person.sees("recipe default")
     person.enter("/model claude-sonnet-5-5")
     person.sees("model claude-sonnet-5-5")
+    person.enter("/explain")
+    person.sees("claude-sonnet-5-5 · anthropic")  # that needs no key
     person.enter("Without a key")
     person.sees("set ANTHROPIC_API_KEY")
     person.enter("/model echo")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from mimetypes import guess_type
 
 from contextwright.errors import UsageError, shown
@@ -28,7 +29,8 @@ def message_of(text: str, files: Iterable[str] = ()) -> Message:
     named = [quoted or plain for quoted, plain in NAMED.findall(text)]
     paths = [*files, *(path for path in named if os.path.isfile(os.path.expanduser(path)))]
     parts: list[Part] = [read_attachment(path) for path in dict.fromkeys(paths)]
-    return user([*parts, *([Text(text)] if text.strip() else [])])
+    words = [Text(text)] if text.strip() else []
+    return user([*parts, *words], sent_at=datetime.now(UTC))
 
 
 def read_attachment(path: str) -> Part:

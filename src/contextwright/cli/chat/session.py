@@ -16,6 +16,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.errors import NotFound, UsageError
 from contextwright.messages.message import Message
 from contextwright.models import Model
+from contextwright.providers.hosts import host_for
 from contextwright.providers.provider import connect_sync
 from contextwright.providers.sync import SyncProvider
 from contextwright.store.chat import Chat
@@ -52,9 +53,16 @@ class Session:
     def provider(self) -> SyncProvider:
         """The provider of the model, opened when first needed."""
         if self._provider is None:
-            target = self.host or self.task.model.id
+            target = self.host or self.task.format or self.task.model.id
             self._provider = connect_sync(target, base_url=self.base_url)
         return self._provider
+
+    @property
+    def format(self) -> str:
+        """The format of requests, which needs no key to be known."""
+        if self.host is None:
+            return self.task.format or self.task.model.format
+        return host_for(self.host, self.base_url).format
 
     def ask(self, message: Message) -> Iterator[AskEvent]:
         """Ask a question; the events until its answer."""
@@ -75,7 +83,7 @@ class Session:
         if not self.is_begun:
             return self.task.recipe, {"tools": self.task.tools}
         recipe, arguments = stored_arguments(self.task, self.chat, at=at)
-        return recipe, {**arguments, "format": self.provider.format}
+        return recipe, {**arguments, "format": self.format}
 
     @property
     def is_begun(self) -> bool:
