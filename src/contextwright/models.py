@@ -14,6 +14,7 @@ import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -263,8 +264,17 @@ def unquoted(name: str) -> str:
     return unquote(name)
 
 
-@cache
+LOADING = Lock()
+"""Held while the table is read: msgspec crashes if two threads first convert to one type."""
+
+
 def _shipped() -> Models:
+    with LOADING:
+        return _load_shipped()
+
+
+@cache
+def _load_shipped() -> Models:
     text = pkgutil.get_data("contextwright", "data/models.toml") or b""
     return Models(*sections(msgspec.toml.decode(text), "models.toml"), source="models.toml")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, aclosing, contextmanager
 from pathlib import Path
@@ -372,6 +373,30 @@ def test_going_on_without_a_question(store: cw.Store) -> None:
     other = Script([cw.assistant("Sunny.")], "gemini")
     assert chat.ask(None, model="gemini-3.8-flash", provider=other, tools=TOOLS).text == "Sunny."
     assert len(chat) == 4
+
+
+def test_questions_at_once(store: cw.Store) -> None:
+    """Their turns interleave; every request is legal, and each gets its own answer."""
+    chat = store.conversation("c")
+    answers: dict[int, str] = {}
+    problems: list[cw.Problem] = []
+
+    def ask(number: int) -> None:
+        call = cw.ToolCall("weather", {"city": f"City{number}"}, "c1")
+        script = Script([cw.assistant(call), cw.assistant(f"Done {number}.")], "anthropic")
+        options: dict[str, Any] = {"provider": script, "tools": TOOLS}
+        answers[number] = chat.ask(f"Q{number}?", model="claude-sonnet-5-5", **options).text
+        for request in script.requests:
+            problems.extend(cw.check(request, "anthropic", model="claude-sonnet-5-5"))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: f"Done {number}." for number in range(6)}
+    assert problems == []
+    assert len(chat) == 24
 
 
 # --- limits ---------------------------------------------------------------------------

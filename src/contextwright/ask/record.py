@@ -72,6 +72,9 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(message, meta={**message.meta, NAME: told})
 
 
+msgspec.json.Decoder(StepRecord)  # prepared here: two threads must not do it at once
+
+
 def written(message: Message) -> str:
     """Everything that a model wrote, as one text to count."""
     texts = [part.text for part in message.parts if isinstance(part, Text | Thinking)]
