@@ -134,7 +134,7 @@ def read_compact_text(files: Files, name: str, *, named: bool = False) -> str | 
 
 
 def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
-    """Whether a file is JSON Lines: its first line stands for itself, and others follow."""
+    """Whether a file is JSON Lines: its first line is a whole value, and others follow."""
     with files.open(name) as stream:
         lines = iter(lambda: stream.readline(LINE_LIMIT + 1), b"")
         first = list(islice((line for line in lines if line.strip()), least))
@@ -177,7 +177,7 @@ def marked(
 
 
 def settings_of(conversation: Conversation) -> dict[str, Any]:
-    """What a conversation says beyond its messages, as plain JSON."""
+    """Return the settings and tools of a conversation as plain JSON."""
     held = {name: getattr(conversation, name) for name in KEPT}
     plain = msgspec.to_builtins({name: value for name, value in held.items() if value})
     return {name: value for name, value in plain.items() if value}

@@ -1,4 +1,4 @@
-"""What an importer gives: conversations, and a report of what is not as it came."""
+"""The result of an importer: conversations, and a report of what was changed or left out."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "vid
 
 
 class Report:
-    """What was changed and what was left out; complete once all messages have been taken."""
+    """Changes and omissions; complete once all messages have been taken."""
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.codes: Counter[str] = Counter()
-        """How many changes of each kind, also of those no longer listed."""
+        """The number of changes of each kind, those no longer listed included."""
         self.skipped: Counter[str] = Counter()
         """Why entries were left out, and how many for each reason."""
 
     def change(self, code: str, path: str, reason: str) -> None:
-        """Something is not as it came."""
+        """Report a difference from the source."""
         self.add(Change(code, path, reason))
 
     def add(self, change: Change) -> None:
@@ -112,11 +112,11 @@ class Imported(Struct, frozen=True, kw_only=True):
     title: str | None = None
     agent: str | None = None
     settings: dict[str, Any] = {}
-    """What a request said beyond its messages: tools, model, settings."""
+    """The request beyond its messages: tools, model, settings."""
     parent: str | None = None
     """The conversation this one branches off from, which has been given before."""
     at: int = 0
-    """How many messages of the parent come before the branch."""
+    """The number of the parent's messages before the branch."""
     lines: Sequence[int] = ()
     """The line it stands on in its file, or the line of each of its messages."""
 
@@ -201,7 +201,7 @@ class Fields:
         return cast("list[Any]", value)
 
     def rest(self, *read: str) -> dict[str, Any]:
-        """The fields nobody read that say something."""
+        """Return the fields that were not read and are not empty."""
         return {
             key: value
             for key, value in self.data.items()
@@ -241,10 +241,10 @@ def bare(name: str) -> str:
 def event(
     text: str, author: Author | None = None, *, at: str | None = None, meta: dict[str, Any]
 ) -> Message:
-    """Something that happened in a conversation: a join, a new topic, a changed title.
+    """Make a message of an event in a conversation: a join, a new topic, a changed title.
 
-    Anybody can choose such words, so that they are never system text. No request has them as a
-    message; the section `Events` quotes them.
+    Its text is never system text, because anyone can choose it. No request has it as a message; the
+    section `Events` quotes it.
     """
     return Message(
         "user",
@@ -272,7 +272,7 @@ def without_secrets(url: str) -> str:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a field of an address lets whoever has it in."""
+    """Whether a field of an address is a secret that grants access."""
     return bool(SECRET.search(name)) or value.startswith("xox")
 
 

@@ -1,8 +1,8 @@
 """ChatGPT account exports: `conversations.json`, each conversation a tree of messages.
 
-What was last on the screen is the branch that ends at `current_node`; the others, from edited
-questions and regenerated answers, are reported or become forks. A message to a `recipient` other
-than all is a call, and what the tool says next is its result.
+The branch that ends at `current_node` was last on the screen; the others, from edited questions and
+regenerated answers, are reported or become forks. A message to a `recipient` other than all is a
+call, and the tool's next message is its result.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Tree:
         self.nodes = {key: Fields(value, mapping.place(key)) for key, value in mapping.data.items()}
 
     def current(self, report: Report) -> str | None:
-        """The node last seen; where the export names none, the leaf that stands last."""
+        """Return the current node; if the export names none, the last leaf."""
         node = self.fields.maybe("current_node")
         if node in self.nodes or not self.nodes:
             return node
@@ -114,7 +114,7 @@ class Tree:
         return last
 
     def leaves(self) -> list[str]:
-        """The nodes nobody names as parent, in their order."""
+        """Return the nodes that are no node's parent, in order."""
         parents = {node.maybe("parent") for node in self.nodes.values()}
         return [key for key in self.nodes if key not in parents] or list(self.nodes)[-1:]
 
@@ -131,7 +131,7 @@ class Tree:
         return list(reversed(path))
 
     def unseen(self, placed: dict[str, tuple[str, int]]) -> int:
-        """How many messages stand on other branches."""
+        """Return the number of messages on other branches."""
         nodes = self.nodes.items()
         return sum(1 for key, node in nodes if key not in placed and node.data.get("message"))
 
@@ -148,7 +148,7 @@ class Branch:
         """The newest call of each tool, by the tool's first name."""
 
     def messages(self, path: list[str], placed: dict[str, tuple[str, int]]) -> tuple[Message, ...]:
-        """The messages; `placed` learns where each node stands."""
+        """Yield the messages; `placed` gets the position of each node."""
         messages: list[Message] = []
         for key in path:
             node = self.tree.nodes[key]
@@ -161,7 +161,7 @@ class Branch:
         return tuple(messages)
 
     def message(self, fields: Fields) -> Message | None:
-        """One message; None where it says nothing."""
+        """Return one message; None if it is empty."""
         author = fields.object("author")
         role = author.text("role")
         if role not in ("system", "user", "assistant", "tool"):
@@ -211,7 +211,7 @@ class Branch:
         return call
 
     def result(self, name: str, parts: list[Part], kind: str) -> ToolResult:
-        """What a tool said, as the answer to its newest call."""
+        """Return a tool's message as the result of its newest call."""
         pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
         only = pieces[0] if len(pieces) == 1 else None
         content = only.text if isinstance(only, Text) else pieces
@@ -220,7 +220,7 @@ class Branch:
 
 
 def answers_the_same(before: Message, message: Message) -> bool:
-    """Whether a tool goes on answering the same call."""
+    """Whether a tool's message answers the same call as the one before it."""
     if before.role != "tool" or message.role != "tool":
         return False
     return before.results[0].call_id == message.results[0].call_id is not None
@@ -258,7 +258,7 @@ def attached(fields: Fields) -> dict[str, Media]:
 
 
 def parts_of(content: Fields, kind: str, files: dict[str, Media]) -> Iterator[Part]:
-    """The parts of a message: its words, thoughts and media, then the files beside them."""
+    """Return the parts of a message: text, thinking and media, then attached files."""
     match kind:
         case "text" | "multimodal_text":
             yield from pieces(content, files)

@@ -1,7 +1,7 @@
 """Claude account exports: `conversations.json` with `chat_messages`.
 
-A reply holds its calls and their results in one message; here the results stand in messages of
-their own, as everywhere else.
+A reply of the export holds its calls and their results in one message; here results become messages
+of their own, as everywhere else.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def conversation(fields: Fields) -> Imported:
 
 
 def messages_of(fields: Fields, id: str, report: Report) -> list[Message]:
-    """The messages of an entry: one, or several where results stand between the words."""
+    """Return the messages of an entry: one, or several if results are between the texts."""
     sender = fields.text("sender")
     if sender not in SENDERS:
         raise ParseError(f"{shown(sender)} is not one of: human, assistant", path=fields.path)
@@ -109,7 +109,7 @@ def parts_of(fields: Fields, report: Report) -> Iterator[Part]:
 
 
 def part_of(block: Fields, calls: list[str], message: str, report: Report) -> Part | None:
-    """A part from a block; None where it says nothing. `calls` learns the ids of calls."""
+    """Return the part of a block; None if it is empty. `calls` gets the ids of calls."""
     match block.text("type"):
         case "text":
             text = block.maybe("text")
@@ -133,7 +133,7 @@ def part_of(block: Fields, calls: list[str], message: str, report: Report) -> Pa
 
 
 def result_content(block: Fields) -> str | dict[str, object] | tuple[Text | Media | Opaque, ...]:
-    """What a tool said; words alone are a string."""
+    """Return the content of a tool's result; plain text is a string."""
     content = block.data.get("content")
     if not isinstance(content, list):
         return as_result("" if content is None else content)

@@ -66,7 +66,7 @@ class Log:
         self.title: str | None = None
         self.about: dict[str, Any] = {}
         self.agents: dict[str, Retractions] = {}
-        """Who speaks: nobody's name for the session itself, then its subagents."""
+        """The agents: the session itself, without a name, then its subagents."""
         for number, fields in self.entries():
             self.learn(fields, number)
         if not self.agents:
@@ -81,7 +81,7 @@ class Log:
                 raise error.within(line=number, file=self.files.shown(self.name)) from None
 
     def learn(self, fields: Fields, number: int) -> None:
-        """What an entry says about the whole."""
+        """Note the facts of an entry about the whole session."""
         kind = str(fields.data.get("type"))
         if kind in TITLES:
             self.title = fields.data.get(TITLES[kind]) or self.title
@@ -97,7 +97,7 @@ class Log:
         }
 
     def imported(self, agent: str) -> Imported:
-        """What one agent and those it talks to said."""
+        """Return the conversation of one agent."""
         stem = self.name.rpartition("/")[2].removesuffix(".jsonl")
         id = as_id(self.session or stem, agent)
         report = Report()
@@ -151,7 +151,7 @@ class Log:
 
 
 class Held(Struct, frozen=True):
-    """A message that the next line may go on with, if it belongs to the same reply."""
+    """A message that the next line may continue, if it belongs to the same reply."""
 
     reply: str
     message: Message
@@ -162,7 +162,7 @@ class Held(Struct, frozen=True):
 
 
 def agent_of(fields: Fields) -> str:
-    """Who an entry belongs to: the session itself, or a subagent."""
+    """Return the owner of an entry: the session itself, or a subagent."""
     if fields.data.get("isSidechain") is not True:
         return ""
     agent = fields.data.get("agentId")
@@ -170,7 +170,7 @@ def agent_of(fields: Fields) -> str:
 
 
 def spoken(fields: Fields, id: str, report: Report) -> Held | None:
-    """What a person, a tool or the model said."""
+    """Return the message of a person, a tool or the model."""
     message = fields.object("message")
     role = message.text("role")
     if role not in SPOKEN:
@@ -198,7 +198,7 @@ def spoken(fields: Fields, id: str, report: Report) -> Held | None:
 
 
 def kind_of(flagged: set[str]) -> Any:
-    """What kind of message the flags of an entry make."""
+    """Return the kind of message that an entry's flags make."""
     if "isCompactSummary" in flagged:
         return "summary"
     return "note" if "isMeta" in flagged else "message"
@@ -217,7 +217,7 @@ def parts_of(message: Fields, model: str | None, report: Report) -> tuple[Part, 
 
 
 def boundary(fields: Fields, id: str) -> Message:
-    """Where the log was compacted: for people, not for the model."""
+    """Return the mark of a compaction: for people, not for the model."""
     return Message(
         "system",
         (Text(fields.maybe("content") or "Conversation compacted"),),

@@ -1,7 +1,7 @@
 """Codex session logs: `rollout-….jsonl`, whose lines wrap the items of OpenAI Responses.
 
-The items are what the model saw and said; the events beside them tell the same to a screen and
-are left out. Where the history was compacted, what replaced it becomes a summary.
+The items are what the model saw and answered. The events between them repeat it for a screen, and
+are left out. A compacted history becomes a summary.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def imported(files: Files, name: str) -> Imported:
-    """One session: what its first line says about it, then its messages."""
+    """Return one session: the facts of its first line, then its messages."""
     first = next((value for _, value in files.lines(name)), None)
     try:
         about = Fields(first)
@@ -149,7 +149,7 @@ class Session:
         return msgspec.structs.replace(message, sent_at=time, meta=meta)
 
     def summary(self, fields: Fields, number: int) -> Message:
-        """What stands for the history after it was compacted."""
+        """Return the summary that replaced a compacted history."""
         payload = fields.object("payload")
         words = payload.maybe("message") or "(encrypted)"
         rest: dict[str, Any] = payload.rest("message", "replacement_history")
@@ -165,7 +165,7 @@ class Session:
         )
 
     def settle(self) -> None:
-        """Raise what could not be read, report what was mended."""
+        """Raise what could not be read; report what was repaired."""
         for change in self.reader.finish():
             self.report.add(change)
         self.reader.changes.clear()

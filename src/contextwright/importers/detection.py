@@ -1,4 +1,4 @@
-"""What a file is, told by its content; where that is not certain, nobody guesses."""
+"""Detection of a file's source by its content; if it is not certain, there is no guess."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ OPENAI_ROLES = ("developer", "tool", "function")
 LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
 LOOKED_AT = 50
-"""How many messages are looked at for a sign of whose they are."""
+"""Maximum messages that are searched for a sign of their source."""
 
 
 def detect(files: Files) -> str:
-    """The name of the source that a path holds.
+    """Return the name of the source that a path holds.
 
     Raises:
-        ParseError: it cannot be told, or is not JSON at all.
+        ParseError: the source is not certain, or the file is not JSON.
     """
     name = told_by_names(files)
     if name is not None:
@@ -60,7 +60,7 @@ def detect_document(data: Any) -> str | None:
 
 
 def told_by_names(files: Files) -> str | None:
-    """What the names in a folder or zip tell; conversations have to be opened."""
+    """Detect the source by the names in a folder or zip; conversations have to be opened."""
     if isinstance(files, OneFile):
         return None
     names = [name.rpartition("/")[2] for name in files.names]
@@ -77,7 +77,7 @@ def told_by_names(files: Files) -> str | None:
 
 
 def told_by_lines(files: Files, file: str) -> str:
-    """What the first line tells."""
+    """Detect the source by the first line."""
     _, first = next(files.lines(file))
     if not is_object(first):
         raise unsure(files.shown(file), "its lines are no objects")
@@ -99,7 +99,7 @@ def told_by_lines(files: Files, file: str) -> str:
 
 
 def told_by_document(files: Files, file: str) -> str:
-    """What a document tells: by its first entries if it is a list, else by its fields."""
+    """Detect the source of a document: by its first entries if it is a list, else by its fields."""
     with files.open(file) as stream:
         document = Document(stream, mend=files.mend)
         if document.peek() == b"[":
@@ -145,7 +145,7 @@ def is_telegram(document: Document) -> bool:
 
 
 def told_by_entries(entries: list[Any]) -> str | None:
-    """What the entries of a list tell."""
+    """Detect the source by the entries of a list."""
     first = entries[0] if entries else None
     if not is_object(first):
         return None
@@ -163,7 +163,7 @@ def told_by_entries(entries: list[Any]) -> str | None:
 
 
 def told_by_fields(body: dict[str, Any]) -> str | None:
-    """What the fields of an object tell."""
+    """Detect the source by the fields of an object."""
     if "contextwright" in body:
         return "contextwright"
     if "mapping" in body:
@@ -183,7 +183,7 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
 
 
 def told_by_messages(messages: Iterable[Any], *, system: bool = False) -> str | None:
-    """Whose messages these are; words alone read the same for all, so that they may be anyone's."""
+    """Detect the source of messages; plain text is the same in all, and is not enough."""
     claude, openai, ours = system, False, False
     for message in list(messages)[:LOOKED_AT]:
         if not is_object(message) or not isinstance(message.get("role"), str):
@@ -203,7 +203,7 @@ def told_by_messages(messages: Iterable[Any], *, system: bool = False) -> str | 
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
-    """The objects of a list; none where it is no list."""
+    """Return the objects of a list; empty if it is not a list."""
     return [item for item in content if is_object(item)] if is_list(content) else []
 
 

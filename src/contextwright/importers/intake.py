@@ -1,8 +1,8 @@
-"""Conversations of a source into a store: all of a file in one transaction, or nothing.
+"""Conversations of a source into a store: a whole file in one transaction, or nothing.
 
-A conversation that is there already is compared message by message. What it has, stays; what is
-new at its end is added; if the two differ, nothing of the file is stored. So the same file again
-stores nothing, and a later export of the same account adds what was said since.
+A stored conversation is compared message by message. Equal messages stay, new ones at the end are
+added; if the two differ, nothing of the file is stored. So the same file again stores nothing, and
+a later export of the same account adds only what is new.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 class Outcome(Struct):
-    """What became of a source."""
+    """The result of an import."""
 
     format: str
     conversations: int = 0
@@ -44,11 +44,11 @@ class Outcome(Struct):
 
 
 class Intake(Struct, frozen=True, kw_only=True):
-    """How to take in a source."""
+    """How to import a source."""
 
     format: str
     id: str | None = None
-    """What its one conversation is to be called."""
+    """The id of its only conversation."""
     branches: bool = False
     replace: bool = False
     me: str | None = None

@@ -1,7 +1,7 @@
 """Port 42 sessions: a file, or the folder of all days.
 
-A session that found a better name leaves its first file behind. Files of one id are twins: the one
-with most messages counts, of equals the one updated last. What a file is called says nothing.
+A renamed session leaves its first file behind. Of the files with one id, the one with most messages
+counts, then the one updated last. File names mean nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Session(Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[int, float]:
-        """What decides between twins."""
+        """The rank among files of one session."""
         return self.messages, self.updated
 
 
@@ -65,7 +65,7 @@ def session_files(files: Files) -> list[str]:
 
 
 def fields_of(files: Files, name: str) -> Fields:
-    """A session file as it stands."""
+    """Return the fields of a session file."""
     data: Any = files.document(name)
     try:
         fields = Fields(data)
@@ -77,7 +77,7 @@ def fields_of(files: Files, name: str) -> Fields:
 
 
 def ranked(fields: Fields, name: str) -> Session:
-    """How much a file knows of its session, and how new that is."""
+    """Return the rank of a session file: how much it has, and how new it is."""
     times = (fields.data.get(key) for key in ("updated_at", "last_activity", "created_at"))
     moments = (read_time(time) for time in times if isinstance(time, str))
     newest = next((moment.timestamp() for moment in moments if moment), EARLIEST)

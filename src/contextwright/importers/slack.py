@@ -95,7 +95,7 @@ def root_of(files: Files) -> str:
 
 
 def channels(files: Files, root: str) -> Iterator[tuple[Fields, str]]:
-    """What is known of each channel, with the folder its days are in."""
+    """Return the channels, with the folder of each."""
     for name in LISTS:
         if f"{root}{name}" in files.names:
             with files.naming(f"{root}{name}"):
@@ -119,7 +119,7 @@ class People:
         self.options = options
         self.authors: dict[str, Author] = {}
         self.bots: dict[str, Author] = {}
-        """Bots by the id that their messages have, where a user stands for them."""
+        """Bots by the id in their messages, if a user entry exists for them."""
         with files.naming(name):
             for user in objects_of(files, name):
                 id, author = person(user)
@@ -131,7 +131,7 @@ class People:
             (self.guess,) = self.bots.values()
 
     def is_me(self, bot: str | None, author: Author | None) -> bool:
-        """Whether the assistant speaks: whoever was named, or else the only bot of the export."""
+        """Whether the assistant wrote it: the participant named, else the only bot."""
         known = self.bots.get(bot) if bot else None
         if self.guess is not None:
             return self.guess in (known, author)
@@ -140,7 +140,7 @@ class People:
         return self.options.is_me(bot, *names)
 
     def find(self, id: str | None) -> Author | None:
-        """Who an id is; one the export does not know is an id alone."""
+        """Return the author with an id; an unknown one has only the id."""
         return self.authors.get(id, Author(id)) if id else None
 
     def words(self, text: str) -> str:
@@ -198,7 +198,7 @@ class Channel:
         self.told: set[str] = set()
 
     def messages(self) -> Iterator[Message]:
-        """All messages in order; those of threads that stand apart are kept for later."""
+        """Yield all messages in order; those of separate threads are kept for later."""
         for day in self.days:
             with self.files.naming(day):
                 for fields in objects_of(self.files, day):
@@ -243,7 +243,7 @@ class Channel:
         )
 
     def role(self, fields: Fields, subtype: str, author: Author | None) -> Role:
-        """The assistant's, or a participant's; how bots were taken is said once."""
+        """Return the role of a message; how bots were assigned is reported once."""
         bot, people = fields.maybe("bot_id"), self.people
         mine = people.is_me(bot, author)
         if mine and people.guess is not None:
@@ -259,7 +259,7 @@ class Channel:
             self.report.change(code, path, reason)
 
     def author(self, fields: Fields) -> Author | None:
-        """Who spoke: a person, or a bot under whatever name it took."""
+        """Return the author: a person, or a bot with the name it used."""
         user = fields.maybe("user")
         if user:
             return self.people.find(user)
@@ -268,7 +268,7 @@ class Channel:
         return Author(bot, name) if bot or name else None
 
     def reply(self, fields: Fields, time: str) -> Reply | None:
-        """The head of the thread a message stands in."""
+        """Return the head of the thread that a message belongs to."""
         thread = fields.maybe("thread_ts")
         if thread is None or thread == time:
             return None
@@ -293,7 +293,7 @@ class Channel:
             yield media_named(name, file.maybe("mimetype"), url=address)
 
     def attached(self, attachment: Fields) -> str:
-        """The words of an attachment: bots often speak in nothing else."""
+        """Return the text of an attachment, because bots often write in attachments only."""
         said = [attachment.maybe(name) for name in ("pretext", "title", "text")]
         words = "\n".join(word for word in said if word) or attachment.maybe("fallback") or ""
         return self.people.words(words)

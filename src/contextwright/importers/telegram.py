@@ -36,7 +36,7 @@ READ = (
 )  # fmt: skip
 CHAT_LISTS = ("chats", "left_chats")
 ABSENT = "(File"
-"""How the place of a file begins that was not exported."""
+"""Prefix of the path of a file that was not exported."""
 MEDIA: dict[str, MediaKind] = {
     "sticker": "image",
     "animation": "video",
@@ -92,7 +92,7 @@ def listed(document: Document, files: Files, name: str, options: ReadOptions) ->
 
 
 class Chat:
-    """A chat whose messages come after what is said about it."""
+    """A chat whose messages come after its facts."""
 
     def __init__(self, document: Document, files: Files, name: str, options: ReadOptions) -> None:
         self.options = options
@@ -127,12 +127,12 @@ class Chat:
         )
 
     def finish(self) -> None:
-        """Pass over what nobody took: the document goes on behind it."""
+        """Skip messages that were not taken, because the document continues after them."""
         for _ in self.unread:
             pass
 
     def messages(self, chat: str, *, with_bot: bool) -> Iterator[Message]:
-        """The messages of a chat as they come; errors name the file, whoever is reading."""
+        """Yield the messages of a chat as they arrive; errors name the file."""
         with self.files.naming(self.name):
             for _ in self.document.entries():
                 self.document.peek()
@@ -150,7 +150,7 @@ class Chat:
 
 
 def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions) -> Message | None:
-    """One message; None where it says nothing."""
+    """Return one message; None if it is empty."""
     id = fields.spelled("id")
     service = fields.maybe("type") == "service"
     who = "actor" if service else "from"
@@ -176,7 +176,7 @@ def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions)
 
 
 def happening(fields: Fields) -> str:
-    """What happened, in words."""
+    """Describe an event."""
     said = [fields.maybe("actor"), (fields.maybe("action") or "service message").replace("_", " ")]
     said += [fields.maybe("title"), words_of(fields)]
     return " ".join(word for word in said if word)
@@ -203,7 +203,7 @@ def parts_of(fields: Fields) -> Iterator[Part]:
 
 
 def words_of(fields: Fields) -> str:
-    """The words of a message: a text, or a list of texts and marked-up pieces of text."""
+    """Return the text of a message: a string, or a list of strings and marked-up pieces."""
     text = fields.data.get("text")
     if text is None:
         text = fields.list("text_entities")
@@ -215,7 +215,7 @@ def words_of(fields: Fields) -> str:
 
 
 def piece_of(piece: object, path: str) -> str:
-    """A piece of text; a link that stands behind words keeps its address."""
+    """Return a piece of text; a link behind other words keeps its address."""
     if isinstance(piece, str):
         return piece
     fields = Fields(piece, path)
@@ -224,7 +224,7 @@ def piece_of(piece: object, path: str) -> str:
 
 
 def file_name(place: str) -> str | None:
-    """The name of an exported file; its folder says nothing, and is never opened."""
+    """Return the name of an exported file; it is never opened."""
     return None if place.startswith(ABSENT) else place.replace("\\", "/").rpartition("/")[2] or None
 
 

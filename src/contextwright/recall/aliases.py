@@ -1,4 +1,4 @@
-"""What people call each other: a name that a question has, and no speaker bears."""
+"""Names that people call each other: a name in a question that no speaker has."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from contextwright.recall.signals import Found
 __all__ = ["with_aliases"]
 
 FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
-"""When a name is what one of two people calls the other: how often it is said, how much of that by
-one of them, and in which share of all that this one says."""
+"""When a name is what one of two people calls the other: how often it is used, how much of that by
+one of them, and in which share of that person's messages."""
 
 
 def with_aliases(
     question: Question, found: Sequence[Found], outline: Outline
 ) -> tuple[Question, Sequence[Found]]:
-    """A question that names somebody as others call them, with who it is.
+    """Return a question with the person it names as others call them.
 
-    Where two people talk, a name that one of them says again and again, and the other hardly ever,
-    is the other's. Whoever is asked about does not say it: so it is no word to look for.
+    If two people talk, a name that one of them uses often, and the other hardly ever, is the
+    other's. It is not searched for, because that person does not use it.
     """
     people = outline.people()
     if len(people) != 2 or not question.names:

@@ -21,7 +21,7 @@ LEAST = 0.15
 """The share of a question's words below which a memory has them by chance."""
 MOST = 10
 FEW = 20
-"""Of fewer memories than these, how many have a word tells little about it."""
+"""Below this number of memories, how many of them have a word says little about it."""
 
 
 def items_of(memories: Sequence[Memory], question: Question) -> list[RecallHit]:

@@ -14,7 +14,7 @@ LONGEST = 60_000
 
 
 def heading_of(sent_at: str | None, chat: str) -> str:
-    """The day of a message, as its sender saw it, and where it was said."""
+    """Return the day of a message, in its sender's time zone, and its conversation."""
     moment = read_time(sent_at) if sent_at else None
     day = moment.date().isoformat() if moment else "undated"
     return f"{day}, {one_line(chat)}:" if chat else f"{day}:"
@@ -28,7 +28,7 @@ def line_of(number: int | None, speaker: str, text: str) -> str:
 
 
 def below_headings(entries: Iterable[tuple[str, str]]) -> str:
-    """Lines, each below its heading; a heading stands once above those that follow each other."""
+    """Return lines below their headings; consecutive lines share one."""
     lines: list[str] = []
     before = ""
     for heading, line in entries:

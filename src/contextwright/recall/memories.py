@@ -1,7 +1,7 @@
-"""What is known beyond the conversation: records about people, facts, events and past words.
+"""Memories: records about people, facts, events and past messages.
 
-A memory reaches a model only through a section. Where memories live is somebody else's business:
-a section asks a `MemorySource`, which is one method. `MemoryList` is one that holds plain records.
+A memory reaches a model only through a section. A section asks a `MemorySource`, which is one
+method, wherever memories are stored. `MemoryList` holds plain records.
 """
 
 from __future__ import annotations
@@ -30,40 +30,40 @@ __all__ = [
 ]
 
 MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
-"""A note on somebody, a summary of them, a labelled fact, an event, words once said."""
+"""A note about a person, a profile, a labelled fact, an event, a past passage."""
 
 
 class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One record: what is known, about whom, who said so and when."""
+    """One record: what is known, about whom, from whom and since when."""
 
     kind: MemoryKind
     text: str
     about: str | None = None
-    """The id of the person it is about. A name is no id: anybody can take one."""
+    """The id of the person it is about. A name is not an id, because anyone can take it."""
     key: str = ""
-    """What a fact is a fact of (`Location`), or the topic of an event."""
+    """The label of a fact (`Location`), or the topic of an event."""
     author: str | None = None
     at: str | None = None
-    """When it was noted, in the spelling it came in."""
+    """The time it was noted, as it was written."""
     scope: str = ""
-    """The chat it belongs to and is told in; empty: told everywhere."""
+    """The chat it belongs to; empty for all chats."""
     weight: float = 1.0
-    """How sure or how important it is, from 0 to 1."""
+    """Certainty or importance, from 0 to 1."""
     score: float | None = None
-    """How well it fits what was asked for, from 0 to 1; only of what was searched for."""
+    """How well it fits the query, from 0 to 1; only for search results."""
     meta: dict[str, Any] = {}
     """Yours: never sent to a model."""
 
 
 class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What else counts, beside the question; by default, nothing does."""
+    """What counts besides the question; by default, nothing."""
 
     recency: float = 0.0
-    """How much newer is better: the power to which what the half-life leaves is raised."""
+    """Weight of recency: the exponent of the decay by half-life."""
     half_life: float = 7.0
     """Days after which a message counts half as recent."""
     senders: float = 0.0
-    """How much those count for more who speak often: the power of 1 to 2, by their share."""
+    """Weight of frequent speakers: the exponent of 1 to 2, by their share."""
 
     def __post_init__(self) -> None:
         numbers = (self.recency, self.half_life, self.senders)
@@ -74,7 +74,7 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
 
 class MemoryQuery(Struct, frozen=True, kw_only=True):
-    """What a section would like to know."""
+    """The query of a section."""
 
     kind: MemoryKind
     about: str | None = None
@@ -85,29 +85,29 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
     """Maximum number of memories."""
     now: datetime | None = None
     asker: str | None = None
-    """The id of who asks: an event with participants is told to those alone."""
+    """The id of the person who asks; an event with participants is shown to them only."""
     min_weight: float = 0.0
     """Minimum weight, from 0 to 1."""
     prefer: str = ""
     """Of more than are wanted, rather those that fit these words."""
     tokens: int | None = None
-    """At most so many tokens of passages, where somebody counts them."""
+    """Maximum tokens of passages, if the source counts them."""
     ranking: Ranking = Ranking()
     """What else counts for passages."""
 
 
 class MemorySource(Protocol):
-    """Where memories come from."""
+    """A source of memories."""
 
     def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
-        """The memories that fit, at most so many."""
+        """Return the memories that fit a query, at most its limit."""
         ...
 
 
 class MemoryList:
-    """Memories held as plain records, searched by the words they share with a question.
+    """Memories as plain records, searched by the words they share with a question.
 
-    With a `scope`, only the memories of that chat are seen, and those told everywhere.
+    With a `scope`, only the memories of that chat, and those of all chats, are found.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class MemoryList:
         self.memories = tuple(memories)
         self.scope = scope
         self.half_life = half_life
-        """After so many days a passage counts half as recent."""
+        """Days after which a passage counts half as recent."""
 
     def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
         """The memories of that kind: the best for a query, or the newest."""
@@ -167,8 +167,8 @@ class MemoryList:
 def current_facts(facts: Iterable[Memory]) -> list[Memory]:
     """Keep the newest fact of each subject and label, and of equal ones the surest.
 
-    A fact without a label says something of its own. Of facts without a time, the later in order
-    is the newer. The others are history: they stay where they are stored, with their dates.
+    A fact without a label stays. Of facts without a time, the later one is newer. Older facts
+    remain in the store, with their dates.
     """
     newest: dict[tuple[str | None, str], tuple[tuple[datetime | None, int], Memory]] = {}
     for place, fact in enumerate(facts):
@@ -202,9 +202,9 @@ def surest(fact: Memory, other: Memory | None) -> Memory:
 
 
 def had_part(memory: Memory, asker: str | None) -> bool:
-    """Whether an event may be told to somebody: those who had part in it are named by their ids.
+    """Whether an event may be shown to a person: one of its participants, by id.
 
-    One that names nobody is told to everybody in its chat.
+    An event without participants is shown to everyone in its chat.
     """
     participants: object = memory.meta.get("participants", ())
     if not isinstance(participants, list | tuple):
@@ -213,11 +213,11 @@ def had_part(memory: Memory, asker: str | None) -> bool:
 
 
 def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
-    """How well each event fits a question: its words, its tags, its weight, as 6 to 3 to 1.
+    """Return how well each event fits a question: words, tags and weight count 6 to 3 to 1.
 
-    Its words are the share of the question's that it holds, where those that fewer events have
-    count for more; its tags, the share of the fewer of the two that both have. An event that has
-    no word of the question does not fit, however much it weighs.
+    Words are the share of the question's words that the event has, where rare ones count more; tags
+    are the overlap, relative to the smaller set. An event without a word of the question does not
+    fit, whatever its weight.
     """
     held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
     counts = Counter(term for terms in held for term in terms)
@@ -241,7 +241,7 @@ def tags_of(event: Memory) -> list[str]:
 
 
 def chosen(memories: list[Memory], words: str, most: int) -> list[Memory]:
-    """So many memories in their order: those that share words with a question, then the newest."""
+    """Return at most `most` memories: those that share words with a question, then the newest."""
     if len(memories) <= most:
         return memories
     asked = keywords(words)

@@ -1,7 +1,6 @@
-"""What recall knows of every message beside its words: who spoke, when, how much, in which sitting.
+"""Outlines: what recall knows of every message besides its words, as a few lists of numbers.
 
-A conversation of a hundred thousand messages is a few lists of numbers: they are kept beside the
-index, and in memory once they were read.
+Speaker, time, length and session of each message are kept next to the index, and cached in memory.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from contextwright.messages.times import read_time
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
 SITTING = 3_600
-"""A silence of so many seconds ends a sitting: what is said then is about something else."""
+"""Seconds of silence that end a session, because the next message is about something else."""
 
 LONGEST_SITTING = 200
-"""Messages of a sitting; a talk without times or without end is cut into pieces."""
+"""Maximum messages of a session; a conversation without times is cut into pieces."""
 
 AROUND = 5
 """Messages before and behind one that are its surroundings."""
 
 SAID, ASKS, USER = 1, 2, 4
-"""Words of people or of the model; they end with a question mark; they are a user's."""
+"""Flags: text of a person or the model; ends with a question mark; a user's."""
 
 QUESTION_MARKS = ("?", "？", "؟", ";")
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
-"""What has a year everywhere; in some zones there are hours before and behind."""
+"""Times that have a year in every zone."""
 
 End: TypeAlias = tuple[int | None, int]
-"""Where messages end and others go on: the last time that is known, and the sitting."""
+"""The state at the end of some messages: the last known time, and the session."""
 
 
 class Lines(Struct, array_like=True):
@@ -49,7 +48,7 @@ class Lines(Struct, array_like=True):
     sizes: list[int]
     """Characters of the text on one line: blanks in a row are one."""
     speakers: list[str]
-    """Who spoke, as people call them; empty: nobody has a name."""
+    """The name of the speaker; empty if there is none."""
     ids: list[str]
     """The ids of the speakers; empty: unknown."""
     flags: list[int]
@@ -66,7 +65,7 @@ class Lines(Struct, array_like=True):
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """What the outline says about one message."""
+    """The outline of one message."""
 
     time: int | None
     size: int
@@ -74,13 +73,13 @@ class Entry(Struct, frozen=True, gc=False):
     id: str
     flags: int
     sitting: int
-    """The number of the first message of its sitting."""
+    """The number of the first message of its session."""
     ahead: int
-    """How many of those right behind it are in the same sitting."""
+    """How many of the messages right after it are in the same session."""
 
     @property
     def is_said(self) -> bool:
-        """Whether it is part of the talk."""
+        """Whether it is part of the conversation."""
         return bool(self.flags & SAID)
 
 
@@ -90,11 +89,11 @@ class Page(Struct):
     first: int
     """The number of its first message."""
     before: End
-    """Where the page before it ends."""
+    """The end of the page before it."""
     lines: Lines
     sittings: list[int]
     people: Counter[tuple[str, str]]
-    """How often everybody spoke, by name and id."""
+    """The number of messages of each speaker, by name and id."""
     latest: int | None
     """The last time that is known; where hardly any is, looking for it would take long."""
 
@@ -110,7 +109,7 @@ class Page(Struct):
         return self.first + len(self.sittings) - 1
 
     def end(self, number: int) -> End:
-        """Where a message ends, and the next goes on."""
+        """The number of the last message."""
         place, times = number - self.first, self.lines.times
         if place < 0:
             return self.before
@@ -134,7 +133,7 @@ class Page(Struct):
         self.sittings += sittings  # the last: what has a sitting is whole
 
     def people_until(self, number: int) -> Counter[tuple[str, str]]:
-        """How often everybody spoke up to a message."""
+        """Return the number of messages of each speaker up to a message."""
         count = number - self.first + 1
         if count * 2 < len(self.sittings):
             return spoken(self.lines, 0, count)
@@ -146,25 +145,25 @@ class Outline:
 
     def __init__(self, pages: Iterable[tuple[int, int, Page]]) -> None:
         self.pages: Sequence[tuple[int, int, Page]] = tuple(pages)
-        """First and last number that count, and the page they stand in; the newest first."""
+        """The first and last number that count, with the page they are in; newest first."""
         self._people: Counter[tuple[str, str]] = Counter()
         for first, last, page in self.pages:
             if first <= last:
                 self._people += page.people_until(last)
 
     def people(self) -> Counter[tuple[str, str]]:
-        """How often everybody spoke, by name and id."""
+        """The number of messages of each speaker, by name and id."""
         return self._people
 
     def newest_time(self) -> int | None:
-        """When the newest message that has a time was said."""
+        """Return the time of the newest message that has one."""
         for first, last, page in self.pages:
             if first <= last:
                 return page.end(last)[0]
         return None
 
     def entry(self, number: int) -> Entry | None:
-        """What is known of a message; None of one that is not there."""
+        """Return the entry of a message; None if there is no such message."""
         for first, last, page in self.pages:
             if first <= number <= last:
                 place, lines = number - page.first, page.lines
@@ -181,7 +180,7 @@ class Outline:
         return None
 
     def _ahead(self, number: int, sitting: int, last: int, page: Page) -> int:
-        """How many right behind a message are in its sitting, on the next page too."""
+        """Return how many messages right after one are in its session, on the next page too."""
         stop = min(number + AROUND, last)
         if stop == number + AROUND and page.sittings[stop - page.first] == sitting:
             return AROUND
@@ -191,7 +190,7 @@ class Outline:
         return ahead
 
     def sitting(self, number: int) -> int | None:
-        """The sitting of a message; None of one that is not there."""
+        """Return the session of a message; None if there is no such message."""
         for first, last, page in self.pages:
             if first <= number <= last:
                 return page.sittings[number - page.first]
@@ -205,7 +204,7 @@ class Outline:
         return 0
 
     def speaker(self, number: int) -> str | None:
-        """Who said a message; None of one that is not there."""
+        """Return the speaker of a message; None if there is no such message."""
         for first, last, page in self.pages:
             if first <= number <= last:
                 return page.lines.speakers[number - page.first]
@@ -213,7 +212,7 @@ class Outline:
 
 
 def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tuple[str, str]]:
-    """How often everybody spoke in some of the lines."""
+    """Return the number of messages of each speaker in some of the lines."""
     columns = zip(
         lines.speakers[first:last], lines.ids[first:last], lines.flags[first:last], strict=True
     )
@@ -244,7 +243,7 @@ def seconds_of(sent_at: str | None) -> int | None:
 
 
 def is_said(message: Message) -> bool:
-    """Whether a message is part of the talk: what was told to the model is not."""
+    """Whether a message is part of the conversation; instructions to the model are not."""
     spoken = message.role in ("user", "assistant") and message.kind == "message"
     return spoken and bool(message.text.strip())
 
@@ -252,7 +251,7 @@ def is_said(message: Message) -> bool:
 def sittings_of(
     times: Iterable[int | None], number: int, before: int | None, sitting: int
 ) -> list[int]:
-    """The sitting of each message from a number on, after one with a time in a sitting."""
+    """Return the session of each message from a number on, after one with a time in a session."""
     found: list[int] = []
     for time in times:
         is_late = time is not None and before is not None and abs(time - before) > SITTING

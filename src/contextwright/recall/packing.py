@@ -1,4 +1,4 @@
-"""The best of what was found, within so many tokens, in the order in which it was said."""
+"""Packing: the best hits that fit a token budget, in the order of the conversation."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ CHEAPEST = 20
 ALIKE = 0.85
 """The share of common words from which on two messages say the same."""
 TELLING = 3
-"""Messages that say the same share one of their so many longest words."""
+"""Messages with the same text share one of this many longest words."""
 ESTIMATE, FRAME = 4, 4
-"""Characters of a token, as many count, and tokens for what stands between entries."""
+"""Characters per token, and tokens between entries, for an estimate."""
 LONGEST_TOKEN = 8
 """Characters of a token, in the mean of a message: hardly any has more, in any vocabulary."""
 MISSES = 16
-"""After so many in a row that did not fit, hardly anything does, and what is left is worth less."""
+"""After this many in a row that did not fit, the rest is not tried."""
 
 Order: TypeAlias = tuple[bool, str, int]
-"""Where something stands among what is recalled."""
+"""The place of a hit among those recalled."""
 
 NAMES = {
     "beside": "words beside",
@@ -59,7 +59,7 @@ NAMES = {
     "short": "length",
     "sender": "speaks often",
 }
-"""What parts of a score are called in words, where it is not their name."""
+"""Names of a score's parts for people, if they differ."""
 
 
 class RecallHit(Struct, frozen=True):
@@ -73,19 +73,19 @@ class RecallHit(Struct, frozen=True):
     score: float
     """The probability that the question needs it, from 0 to 1."""
     parts: tuple[Part, ...]
-    """What each reason adds to the log-odds of the score; the base is so for every message."""
+    """The addition of each reason to the log-odds of the score; the base is the same for all."""
     tokens: int
     memory: Memory | None = None
 
     @property
     def speaker(self) -> str:
-        """Who said it."""
+        """The speaker."""
         author = self.message.author
         return author.label if author else self.message.role
 
     @property
     def heading(self) -> str:
-        """Where it was said, and on which day."""
+        """The conversation and day."""
         if self.memory is not None:
             return "known:"
         return heading_of(self.message.sent_at, self.conversation)
@@ -101,7 +101,7 @@ class RecallHit(Struct, frozen=True):
 
     @property
     def said(self) -> str:
-        """What it says, and who does: the same short words of somebody else tell something else."""
+        """The text with its speaker, because another's same short text is something else."""
         return self.line if self.memory else f"{self.speaker}: {self.message.text}"
 
     @property
@@ -112,7 +112,7 @@ class RecallHit(Struct, frozen=True):
 
     @property
     def reasons(self) -> list[tuple[str, float]]:
-        """What each reason adds to the log-odds, in words, the weightiest first."""
+        """The additions of each reason to the log-odds, for people, the largest first."""
         reasons: dict[str, float] = {}
         for part in self.parts:
             name = NAMES.get(part.name, part.name)
@@ -121,18 +121,18 @@ class RecallHit(Struct, frozen=True):
 
 
 class Price(Struct, frozen=True):
-    """What messages cost."""
+    """Prices of messages."""
 
     of: Callable[[RecallHit, Sequence[str]], int]
     """The tokens of one, with the headings that come along with it."""
     least: Callable[[int], float] = lambda size: 0.0
-    """The tokens of so many characters, hardly ever less."""
+    """Tokens of a number of characters, hardly ever too few."""
     whole: Callable[[str], int] | None = None
     """The tokens of all lines together, where that may be more than of each of them."""
 
 
 class RecallResult(Struct, frozen=True):
-    """What was recalled, in the order in which it was said."""
+    """The recalled messages, in the order of the conversation."""
 
     query: str
     items: tuple[RecallHit, ...]
@@ -150,7 +150,7 @@ class RecallResult(Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """What all of it costs."""
+        """The tokens of all lines."""
         return sum(item.tokens for item in self.items)
 
     @property
@@ -160,45 +160,45 @@ class RecallResult(Struct, frozen=True):
 
 
 class Packing:
-    """Messages are offered, the best first; what fits and says something new stays.
+    """Takes messages, best first; those that fit and are new stay.
 
     Args:
         budget: tokens of all lines.
-        price: what messages cost.
+        price: prices of messages.
         limit: maximum number of messages.
     """
 
     def __init__(self, budget: int, price: Price, limit: int | None = None) -> None:
         self.left, self.price, self.limit = budget, price, limit
         self.items: list[RecallHit] = []
-        """What stays, in the order in which it was said."""
+        """The hits that stay, in the order of the conversation."""
         self._orders: list[Order] = []
         self._headings: list[str] = []
-        """Where each of them stands, and its heading."""
+        """The place and heading of each."""
         self._misses = 0
         self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more fits, as far as one can tell."""
+        """Whether nothing more is likely to fit."""
         if self.left <= 0 or self._misses >= MISSES:
             return True
         return self.limit is not None and len(self.items) >= self.limit
 
     def has_room(self, size: int) -> bool:
-        """Whether a message of so many characters may fit; if not, it need not be read."""
+        """Whether a message of that many characters may fit; if not, it need not be read."""
         return self.price.least(min(size, LONGEST)) <= self.left
 
     def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
-        """Take a message if there is room for it and nobody has said so already."""
+        """Take a message if it fits and its text is new."""
         item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0)
         place = self.add(item)
         if place is not None:  # only of what stays is anybody told why
             self.items[place] = replace(self.items[place], parts=ranked.parts)
 
     def add(self, item: RecallHit) -> int | None:
-        """Take something if there is room and nobody has said so already; gives its place."""
+        """Take a hit if it fits and its text is new; return its index."""
         said = item.said
         if said in self._offered:  # word by word: it stays already, or it did not fit
             return None
@@ -227,7 +227,7 @@ class Packing:
         return [heading, after] if after and after == before else [heading]
 
     def _is_told(self, said: str) -> bool:
-        """Whether one that stays says the same; if not, others are compared with this one."""
+        """Whether a hit that stays has the same text; if not, remember this one for comparison."""
         terms = terms_of(said) or {said}  # signs alone are told once, too
         longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
         for term in longest:
@@ -239,7 +239,7 @@ class Packing:
         return False
 
     def recall(self, query: str, budget: int, has_meaning: bool) -> RecallResult:
-        """What stays, in the order in which it was said."""
+        """The hits that stay, in the order of the conversation."""
         recall = RecallResult(query, tuple(self.items), budget, has_meaning)
         # How far an estimate may be off depends on the whole text: rarely, one too many was taken.
         whole = self.price.whole
@@ -257,17 +257,17 @@ def say_the_same(terms: set[str], others: set[str]) -> bool:
 
 
 def worth(ranked: Ranked) -> float:
-    """What a message is worth for its price."""
+    """Return the score of a message for its price."""
     return ranked.odds - PRICE * log(max(ranked.entry.size / ESTIMATE + FRAME, CHEAPEST))
 
 
 def order_of(item: RecallHit) -> Order:
-    """What is known, then conversations one after the other, each in its order."""
+    """Return the order: memories first, then conversation by conversation."""
     return item.memory is None, item.conversation, item.seq
 
 
 def line_price(count: Callable[[str], int]) -> Price:
-    """What a message costs as a line below its headings, by who counts exactly or at most so."""
+    """Return the price of a message as a line below its headings, exact or an upper bound."""
 
     def price(item: RecallHit, headings: Sequence[str]) -> int:
         return count("\n".join([*headings, item.line, ""]))
@@ -277,7 +277,7 @@ def line_price(count: Callable[[str], int]) -> Price:
 
 
 def usual_price(count: Callable[[str], int]) -> Price:
-    """What a line costs whichever model reads it: by count, and never less than by estimate."""
+    """Return the price of a line for any model: its count, and never less than the estimate."""
 
     def price(item: RecallHit, headings: Sequence[str]) -> int:
         text = "\n".join([*headings, item.line])

@@ -1,4 +1,4 @@
-"""What a question asks for: its words, whose words it wants, and of which time."""
+"""Questions: the words, speakers and times that they ask for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 2_000
 
 WORD = re.compile(r"\w+")
 UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Scripts in which a name is not apart from the words beside it."""
+"""Scripts without spaces between a name and the next word."""
 
 # How people speak of themselves.
 MYSELF_WORDS = "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш"
@@ -37,23 +37,23 @@ class Question(Struct, frozen=True):
 
     text: str
     terms: tuple[str, ...]
-    """What is looked for in the index."""
+    """The terms to search for."""
     common: tuple[str, ...]
-    """Words that hold it together: they tell little, and more than nothing."""
+    """Common words; they have little weight."""
     names: frozenset[str]
     """Terms that are written as names."""
     meaning: str
     """Its words without the names of those who speak: every message has a speaker, few are named,
     and a name would draw those that are."""
     speakers: frozenset[str]
-    """Who of those who speak is named in it."""
+    """Speakers that it names."""
     is_own: bool
     """Whether it speaks of the person who asks."""
     periods: tuple[Period, ...]
 
 
 def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = None) -> Question:
-    """What a question asks for, among people of these names."""
+    """Read a question among people of these names."""
     text = text[:LONGEST]
     words = WORD.findall(text)
     known = {plain(word) for word in words}
@@ -80,9 +80,9 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
 
 
 def is_named(name: str, words: list[str], known: set[str]) -> bool:
-    """Whether a question names somebody, by a word of the name.
+    """Whether a question names a person, by a word of the name.
 
-    A name that is a common word too, such as Will, has to be written as a name.
+    A name that is a common word too, such as Will, has to be capitalised.
     """
     for word in WORD.findall(name):
         simple = plain(word)

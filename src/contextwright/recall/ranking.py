@@ -39,7 +39,7 @@ USUAL, FEWEST = 600, 30
 
 
 class Weights(Struct, frozen=True):
-    """What each signal counts, and the log-odds of a message for which nothing speaks."""
+    """The weight of each signal, and the log-odds of a message without any."""
 
     signals: Signals
     bias: float
@@ -67,7 +67,7 @@ PLAIN = Ranking()
 
 
 class Part(Struct, frozen=True):
-    """What one reason adds to the log-odds of a message."""
+    """The addition of one reason to the log-odds of a message."""
 
     name: str
     adds: float
@@ -83,7 +83,7 @@ class Ranked(Struct, frozen=True, gc=False):
     signals: Signals
     weights: Signals
     others: tuple[Part, ...]
-    """What is so for every message, and what counts beside the question."""
+    """The base for every message, and what counts besides the question."""
 
     @property
     def score(self) -> float:
@@ -92,7 +92,7 @@ class Ranked(Struct, frozen=True, gc=False):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What each reason adds to the log-odds; few are ever asked for theirs."""
+        """The additions of each reason to the log-odds, computed on demand."""
         base, *others = self.others
         return (base, *parts_of(self.signals, self.weights), *others)
 
@@ -109,13 +109,13 @@ def rank(
     ranking: Ranking = PLAIN,
     allows: Allows = is_said,
 ) -> list[Ranked]:
-    """About so many messages that may be needed, the most likely first.
+    """Return the messages that are most likely needed, best first.
 
     Args:
-        meanings: the cosines of the nearest messages, the best first; None: words alone.
-        most: how many of each side are looked at closely.
-        total: how many messages there are in all.
-        allows: which messages are wanted; others tell of their neighbours.
+        meanings: the cosines of the nearest messages, best first; None uses words only.
+        most: how many messages by words and by meaning are ranked.
+        total: the number of all messages.
+        allows: which messages are wanted; others only count as neighbours.
     """
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
@@ -138,7 +138,7 @@ def rank(
 def counting(
     ranking: Ranking, outline: Outline, now: datetime | None
 ) -> Callable[[Entry], Iterator[Part]]:
-    """What counts for a message beside the question, as far as a ranking asks for it."""
+    """Return what counts for a message besides the question, as the ranking asks."""
     people = outline.people()
     loudest = max(people.values(), default=1)
     asked = outline.newest_time() if now is None else with_zone(now).timestamp()
@@ -155,16 +155,16 @@ def counting(
 
 
 def bias_of(weights: Weights, total: int) -> float:
-    """What is so for every message: of few, each is likelier to be the one that is needed."""
+    """Return the base for every message: of few, each is more likely needed."""
     return weights.bias + log(USUAL / min(max(total, FEWEST), USUAL))
 
 
 def parts_of(signals: Signals, weights: Signals) -> list[Part]:
-    """What each signal adds, without those that add nothing."""
+    """Return the additions of the signals, without zeros."""
     adds = zip(Signals._fields, map(mul, signals, weights), strict=True)
     return [Part(name, more) for name, more in adds if more]
 
 
 def probability(odds: float) -> float:
-    """What log-odds are as a probability."""
+    """Return log-odds as a probability."""
     return 1 / (1 + exp(-max(min(odds, 50.0), -50.0)))

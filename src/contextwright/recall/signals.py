@@ -1,7 +1,7 @@
-"""What speaks for a message and against it, seen from a question.
+"""Signals for and against a message, given a question.
 
-A message is judged by what it says and by where it stands: its own words, those beside it and in
-its sitting, how near its meaning is, who says it, when, and how long it is.
+A message is judged by its own words, those of its neighbours and session, its meaning, its speaker,
+its time and its length.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ __all__ = ["OWN", "Allows", "Found", "Signals", "in_turn", "is_said", "signals_o
 LONG = 240
 """Characters from which on a message holds words by chance."""
 CHANCE = 0.3
-"""How much less words of a long message count."""
+"""Discount of words in long messages."""
 SHORT, MIDDLE, LONGER = log(80), log(120), log(400)
-"""Characters up to which a message says little, that many have, and from which on it is long."""
+"""Characters below which a message is short, of a typical one, and above which it is long."""
 NEAR = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
-"""Where neighbours are, and what a word of theirs counts, where one's own counts 0.53."""
+"""Offsets of neighbours, and the weight of their words, where the message's own have 0.53."""
 OWN = 0.53
 FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
 SUMS = tuple(accumulate(FURTHER))
-"""What a message around one counts, by its distance, and all up to there."""
+"""Weights of surrounding messages by distance, and their sum."""
 DAY, FADING = 86_400, 7.0
-"""Seconds, and days after a time that was asked for until what is said counts half for it."""
+"""Seconds per day, and days after a named time until a message counts half."""
 NEIGHBOURS, PER_SEED = 140, 0.7
-"""Next ones of those that are found which are looked at too, of the best first: at least so many,
-and so many for each that there is room for."""
+"""Messages after each found one that are ranked too, best first: a minimum, and a number for each
+that fits the budget."""
 REACH = 20
-"""Messages beside one that is found which are looked at, if nothing nearer fills the budget."""
+"""Neighbours of found messages that are ranked if nothing nearer fills the budget."""
 SURE = 0.5
-"""How sure it must be that a time is meant: "recently" is no time at which things are found."""
+"""Minimum certainty of a period; "recently" is not enough."""
 
 
 class Found(Struct, frozen=True):
-    """A term of a question, how much it tells, and the messages that have it."""
+    """A term of a question, its weight, and the messages that have it."""
 
     term: str
     weight: float
@@ -53,7 +53,7 @@ class Found(Struct, frozen=True):
 
 
 class Signals(NamedTuple):
-    """What speaks for a message and against it."""
+    """The signals for and against a message."""
 
     words: float = 0.0
     """The share of the question's words it has, where rare ones count for more."""
@@ -62,19 +62,19 @@ class Signals(NamedTuple):
     around: float = 0.0
     """The mean share of those around it."""
     sitting: float = 0.0
-    """The best share of its sitting."""
+    """The best word overlap of any message in the same session."""
     meaning: float = 0.0
     """How near its meaning is: the cosine, less what all messages have in common."""
     meaning_beside: float = 0.0
     """The same, with its neighbours."""
     meaning_sitting: float = 0.0
-    """The nearest meaning of its sitting."""
+    """The nearest meaning in its session."""
     speaker: float = 0.0
-    """Whether somebody says it whom the question names."""
+    """Whether the question names its speaker."""
     own: float = 0.0
-    """Whether a user says it, and the question speaks of the person who asks."""
+    """Whether a user wrote it, and the question is about the person who asks."""
     date: float = 0.0
-    """Whether it was said at the time, or soon after, that the question speaks of."""
+    """Whether it was sent at the time that the question names, or soon after."""
     asks: float = 0.0
     """Whether it is itself a question."""
     size: float = 0.0
@@ -88,7 +88,7 @@ Allows: TypeAlias = Callable[[int, Entry], bool]
 
 
 def is_said(number: int, entry: Entry) -> bool:
-    """Whether a message is part of the talk."""
+    """Whether a message is part of the conversation."""
     return entry.is_said
 
 
@@ -137,7 +137,7 @@ def signals_of(
 
 @lru_cache(4_096)
 def length_signals(size: int) -> tuple[float, float, float]:
-    """What the length of a message says: in itself, above what is long, below what is short."""
+    """Return the signals of a message's length: itself, above long, below short."""
     length = log(max(size, 1))
     return length - MIDDLE, max(length - LONGER, 0.0), min(length - SHORT, 0.0)
 
@@ -145,9 +145,9 @@ def length_signals(size: int) -> tuple[float, float, float]:
 def first_of(
     numbers: Iterable[int], most: int, entry_of: Callable[[int], Entry | None], allows: Allows
 ) -> list[int]:
-    """The first messages, and as many that are wanted.
+    """Return the first messages, and as many that are wanted.
 
-    Whatever else has the words of a question, such as results of tools, takes no place from those.
+    Other messages with the words of a question, such as tool results, do not take their places.
     """
     first: list[int] = []
     wanted = 0
@@ -185,7 +185,7 @@ def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
 
 
 class Words:
-    """Which messages have which words of a question, as one bit for each word."""
+    """The messages that have words of a question, as one bit for each word."""
 
     def __init__(self, found: Sequence[Found], outline: Outline) -> None:
         self.outline = outline
@@ -227,7 +227,7 @@ class Words:
         )
 
     def _discount(self, number: int) -> float:
-        """What words of a message count: a long one has many by chance."""
+        """Return the weight of words in a message, because a long one has many by chance."""
         size = self.outline.size(number)
         return 1.0 if size <= LONG else 1 / (1 + CHANCE * log(size / LONG))
 
@@ -249,7 +249,7 @@ class Words:
         return total
 
     def around(self, number: int, entry: Entry) -> float:
-        """The mean share of the messages around one in its sitting, the further, the less."""
+        """Return the mean overlap of the messages around one in its session, less with distance."""
         first, last = max(number - AROUND, entry.sitting), number + entry.ahead
         share, total = self.share, 0.0
         for other in filter(self.masks.__contains__, range(first, last + 1)):
@@ -260,7 +260,7 @@ class Words:
 def best_of_sittings(
     said: Mapping[int, Entry], share_of: Callable[[int], float]
 ) -> dict[int, float]:
-    """The best share of each sitting, from those of its messages."""
+    """Return the best word overlap of each session."""
     best: dict[int, float] = {}
     for number, entry in said.items():
         share = share_of(number)
@@ -270,7 +270,7 @@ def best_of_sittings(
 
 
 def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> float:
-    """How near the meaning of a message is together with its neighbours'."""
+    """Return how near the meaning of a message and its neighbours is."""
     total, whole = meanings.get(number, 0.0), 1.0
     for distance in (1, 2):
         weight = 1 - distance / 3
@@ -300,7 +300,7 @@ class Times:
         ]
 
     def fit(self, time: int) -> float:
-        """1 in a period, less and less behind it: people tell of a day when it is over."""
+        """Return 1 in a period, and less after it, as people report on a day when it is over."""
         best = 0.0
         for start, end, certainty in self._spans:
             if time >= start:
@@ -313,5 +313,5 @@ class Times:
 
 
 def faded(days: float) -> float:
-    """What is left of 1 after so many days."""
+    """Return what is left of 1 after a number of days."""
     return 0.5 ** (days / FADING)

@@ -1,4 +1,4 @@
-"""What a section is, and what it may look at."""
+"""`Section`, and the input that a section gets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextwright.text.graphemes import cut
 __all__ = ["SectionInput", "Section", "Share", "Volatility"]
 
 Volatility: TypeAlias = Literal["static", "rare", "turn"]
-"""How often the words change: never, now and then, with every turn."""
+"""How often the text changes: never, rarely, every turn."""
 
 
 Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1)] | None
@@ -23,13 +23,13 @@ Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1
 
 
 class SectionInput(Struct, frozen=True):
-    """What a section may look at, all of it handed in: it knows no clock and no store."""
+    """The input of a section. Sections read no clock and no store."""
 
     now: datetime | None = None
     question: Message | None = None
     """The newest message of a user."""
     messages: Sequence[Message] = ()
-    """The history as it stands, the question among it, before a window decides."""
+    """The history with the question, before a window decides."""
     memories: MemorySource | None = None
 
 
@@ -44,15 +44,15 @@ class Section:
     """
 
     heading: str = ""
-    """The line above its words, as it stands there; empty: none."""
+    """The heading above its text; empty for none."""
     volatility: Volatility = "turn"
     priority: int = 50
-    """Below 100, it may be left out when there is no room, or when it fails: the lowest first."""
+    """Below 100, it may be left out if it does not fit or fails; the lowest goes first."""
     budget: Share = None
     """Its share of the tokens: what it does not use flows on, what is longer is cut."""
 
     def write(self, moment: SectionInput) -> str | None:
-        """What it says now; None: nothing, not even a heading."""
+        """Return its text; None for nothing, not even a heading."""
         raise NotImplementedError
 
     def absence(self, moment: SectionInput) -> str:
@@ -64,11 +64,11 @@ class Section:
         return self.heading
 
     def reach(self) -> int:
-        """How many of the newest messages it looks at: whoever reads a history reads so many."""
+        """The number of newest messages that it reads."""
         return 0
 
     def shorten(self, text: str, longest: int) -> str:
-        """What it says in so many characters: whole entries, as long as more than one is left."""
+        """Shorten its text to `longest` characters, by whole entries while several are left."""
         return first_entries(text, longest)
 
 

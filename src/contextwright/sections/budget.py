@@ -1,4 +1,4 @@
-"""What the sections of a recipe say, each within its share of the budget."""
+"""The texts of a recipe's sections, each within its share of the budget."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from contextwright.text.quoting import one_line
 __all__ = ["REQUIRED", "SectionText", "FittedSection", "costs", "write", "fit"]
 
 Price: TypeAlias = Callable[[str], int]
-"""What a text costs."""
+"""The price of a text."""
 Shorten: TypeAlias = Callable[[str, int], str]
-"""What a section says in fewer characters."""
+"""Shortens the text of a section."""
 Placement: TypeAlias = Literal["volatility", "system"]
 
 REQUIRED = 100
@@ -26,7 +26,7 @@ STEADINESS: dict[Volatility, int] = {"static": 0, "rare": 1, "turn": 2}
 
 
 class SectionText(Struct, frozen=True):
-    """What a section has to say, whatever room there is."""
+    """The full text of a section."""
 
     name: str
     heading: str
@@ -46,22 +46,22 @@ class SectionText(Struct, frozen=True):
 
 
 class FittedSection(Struct, frozen=True):
-    """What a section says in one request."""
+    """The text of a section in one request."""
 
     name: str
     text: str
     priority: int
     static: bool
     beside: bool
-    """It stands beside the newest question, not in the system text."""
+    """Whether it goes next to the newest question, not into the system prompt."""
 
 
 def write(
     sections: Iterable[Section | str], moment: SectionInput
 ) -> tuple[list[SectionText], list[Change]]:
-    """What each section has to say, in the recipe's order, and which of them failed.
+    """Write all sections, in the recipe's order; return their texts and the failures.
 
-    One without words keeps its share. One that fails has none, unless it is required.
+    An empty section keeps its share. A failed one has none, unless it is required.
     """
     said: list[SectionText] = []
     changes: list[Change] = []
@@ -86,7 +86,7 @@ def write(
 
 
 def text_of(written: object) -> str:
-    """What a section wrote; nothing for None.
+    """Return the text that a section wrote; empty for None.
 
     Raises:
         UsageError: it is neither text nor None.
@@ -137,7 +137,7 @@ def fit(
 
 
 def steadiness(section: SectionText) -> int:
-    """What changes least comes first."""
+    """Order sections by how rarely they change."""
     return STEADINESS[section.volatility]
 
 
@@ -147,7 +147,7 @@ def tokens_of(share: int | float, budget: int) -> int:
 
 
 def fitted(section: SectionText, room: int, price: Price) -> str:
-    """A section's text without as much of its words as there is no room for; nothing if none is."""
+    """Return a section's text cut to its room; None if nothing fits."""
     words, text = section.words, section.text
     tokens = price(text)
     while tokens > room:
@@ -160,7 +160,7 @@ def fitted(section: SectionText, room: int, price: Price) -> str:
 
 
 def costs(sections: Iterable[FittedSection], room: int, price: Price) -> dict[str, int]:
-    """What each section costs by itself, all of them no more than there is."""
+    """Return the price of each section alone, in total at most what there is."""
     found: dict[str, int] = {}
     for section in sections:
         found[section.name] = min(price(section.text), room)

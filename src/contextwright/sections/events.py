@@ -1,4 +1,4 @@
-"""What happened in a conversation besides its messages: joins, topics, titles."""
+"""Events of a conversation besides its messages: joins, topics, titles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextwright.text.quoting import quoted
 __all__ = ["Events"]
 
 FURTHER = 10
-"""How many messages are looked at for each event that is wanted."""
+"""Number of messages read for each event that is wanted."""
 
 
 class Events(
@@ -41,7 +41,7 @@ class Events(
         return "no event is among the newest messages"
 
     def reach(self) -> int:
-        """Messages stand between events."""
+        """More messages than events are read, because they are mixed."""
         return FURTHER * self.most
 
     def shorten(self, text: str, longest: int) -> str:

@@ -1,4 +1,4 @@
-"""What is known beyond the conversation, as far as it helps with the newest question."""
+"""Memories and past messages that help with the newest question."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ NAMED, UNNAMED = "# Memories about {name} (ID: {id})", "# Memories"
 LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
 RECENT = 30
-"""Words of so many of the newest messages are taken to be in the history, and not recalled."""
+"""Number of newest messages that are expected in the history, and not recalled."""
 OLDER = 4
-"""How many facts are looked at for each that is wanted, because older ones are left out."""
+"""Number of facts read for each that is wanted, because older ones are left out."""
 NO_MEMORIES = "no memories were given: pass memories=…, or build from a store"
 ALIKE = 0.85
 """The share of common words from which on two passages say the same."""
@@ -38,7 +38,7 @@ ALIKE = 0.85
 class Memories(
     Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What was noted about the person who asks."""
+    """Notes about the person who asks."""
 
     most: int = 15
     volatility: Volatility = "turn"
@@ -50,7 +50,7 @@ class Memories(
         require_counts(most=self.most)
 
     def write(self, moment: SectionInput) -> str | None:
-        """A line for each memory, none said twice."""
+        """Write a line for each memory, none twice."""
         found = about_user(moment, "memory", self.most)
         kept = different(found)
         return "\n".join(f"- {quoted(one.text, LONGEST_MEMORY)}" for one in kept) or None
@@ -136,7 +136,7 @@ class PastExcerpts(
     longest: int = 200
     """Characters of one passage."""
     ranking: Ranking = Ranking()
-    """What counts beside the question."""
+    """What counts besides the question."""
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = None
@@ -178,15 +178,15 @@ class PastMessages(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """Past words that the newest question needs, whole and in the order in which they were said."""
+    """Past messages that the newest question needs, whole and in order."""
 
     tokens: int = 1_000
-    """At most so many, by a count that holds for most models."""
+    """Maximum tokens, by a count that fits most models."""
     most: int = 100
     least: float = 0.01
     """Only what is at least so likely to be needed."""
     ranking: Ranking = Ranking()
-    """What counts beside the question."""
+    """What counts besides the question."""
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = None
@@ -197,7 +197,7 @@ class PastMessages(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """A line for each, with its number and its speaker, below the day it was said on."""
+        """Write a line for each message, with its number and speaker, below its day."""
         asked = asked_for(moment, "passage", self.most, tokens=self.tokens, ranking=self.ranking)
         found = [passage for passage in asked if (passage.score or 0) >= self.least]
         kept = sorted(different(not_recent(found, moment.messages)), key=place_of)
@@ -219,11 +219,11 @@ class PastMessages(
 class Episodes(
     Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Events that fit the newest question, told to who had part in them."""
+    """Events that fit the newest question, shown to their participants only."""
 
     most: int = 3
     least: float = 0.6
-    """Only events that weigh at least so much."""
+    """Minimum weight of an event, from 0 to 1."""
     volatility: Volatility = "turn"
     priority: int = 25
     budget: Share = None
@@ -266,7 +266,7 @@ def require_share(least: float) -> None:
 
 
 def about_user(moment: SectionInput, kind: MemoryKind, most: int) -> list[Memory]:
-    """Memories about the author of the question; without one, those that are about nobody."""
+    """Return memories about the author of the question; without one, those about nobody."""
     asker = asker_of(moment)
     if moment.memories is None:
         return []
@@ -285,7 +285,7 @@ def asked_for(
     tokens: int | None = None,
     ranking: Ranking | None = None,
 ) -> list[Memory]:
-    """Memories that fit the words of the question."""
+    """Return memories that fit the words of the question."""
     query = moment.question.text if moment.question else ""
     if moment.memories is None or not query.strip():
         return []
@@ -329,13 +329,13 @@ def asker_of(moment: SectionInput) -> str | None:
 
 
 def place_of(passage: Memory) -> tuple[str, int]:
-    """Where a passage stands among others: by its number, and those without one as they came."""
+    """Return the order of a passage: by its number, those without one as they came."""
     number = passage.meta.get("seq")
     return (passage.scope, number) if isinstance(number, int) else ("", 0)
 
 
 def origin_of(passage: Memory) -> tuple[int | None, str]:
-    """The number of a passage and who said it."""
+    """Return the number of a passage and its speaker."""
     number = passage.meta.get("seq")
     return (number if isinstance(number, int) else None), passage.author or "unknown"
 
@@ -344,7 +344,7 @@ def origin_of(passage: Memory) -> tuple[int | None, str]:
 
 
 def attributed(memory: Memory, longest: int) -> str:
-    """What was said on one line: the day, the speaker, the words; the words alone if nobody's."""
+    """Return a passage on one line: day, speaker, text; only the text if the speaker is unknown."""
     if not memory.author:
         return quoted(memory.text, longest)
     time = read_time(memory.at) if memory.at else None
@@ -375,7 +375,7 @@ def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[
 
 
 def different(passages: Iterable[Memory]) -> list[Memory]:
-    """Passages without those that say what a better one has said already."""
+    """Return passages without those whose text a better one has."""
     kept: list[tuple[Memory, set[str]]] = []
     for passage in passages:
         words = set(passage.text.casefold().split())

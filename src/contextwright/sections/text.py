@@ -1,4 +1,4 @@
-"""Words of the developer's own: plain, as a persona, or from a file."""
+"""Text of the developer: plain, as a persona, or from a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_FILE = 256 * 1024
 class Text(
     Section, Struct, frozen=True, tag="text", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Words of the developer's own, as they are."""
+    """Text of the developer, as it is."""
 
     text: str
     volatility: Volatility = "static"
@@ -44,7 +44,7 @@ class Instructions(Text, frozen=True, tag="instructions"):
 
 
 class Persona(Text, frozen=True, tag="persona"):
-    """Who the model is to be."""
+    """The persona of the model."""
 
     text: str = ""
     heading: str = "# Persona"
@@ -53,10 +53,10 @@ class Persona(Text, frozen=True, tag="persona"):
 class File(
     Section, Struct, frozen=True, tag="file", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The words of a file, read whenever a context is built.
+    """The text of a file, read whenever a context is built.
 
-    The path leads down from `root` and never out of it, not over a link either. A recipe in a
-    file has its own folder as the root.
+    The path leads down from `root` and never out of it, not through a link either. A recipe file
+    has its own folder as the root.
     """
 
     path: str
@@ -78,7 +78,7 @@ class File(
             )
 
     def write(self, moment: SectionInput) -> str | None:
-        """What the file says; nothing where it is blank."""
+        """Return the text of the file; None if it is blank."""
         root = Path(self.root or ".").resolve()
         try:
             file = (root / self.path).resolve(strict=True)

@@ -1,7 +1,7 @@
 """gryag's system context block: the newest messages as lines of a fence, the last to be answered.
 
-Where it stands, the history itself is not sent: the recipe keeps the question alone, with the
-media of the message it answers (`reply_media`).
+It replaces the history: the recipe keeps only the question, with the media of the message that it
+answers (`reply_media`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Transcript(
 
 
 def place_of(messages: Sequence[Message], question: Message) -> int:
-    """Where the question stands; behind the last message if it is not among them."""
+    """Return the index of the question; after the last message if it is not among them."""
     for place in range(len(messages) - 1, -1, -1):
         if messages[place] is question:
             return place
@@ -156,12 +156,12 @@ def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:
 
 
 def address(media: Media) -> tuple[str | None, str | None]:
-    """What makes two pieces of media the same one."""
+    """Return the identity of a piece of media."""
     return media.mime, media.data or media.url or media.file_id
 
 
 def marks(message: Message) -> list[str]:
-    """What media a message has: `[Image]`, `[Image x2]`, in a fixed order."""
+    """Return marks for the media of a message: `[Image]`, `[Image x2]`, in a fixed order."""
     counted = Counter(mark_of(part) for part in message.parts if isinstance(part, Media))
     return [
         f"[{mark}]" if counted[mark] == 1 else f"[{mark} x{counted[mark]}]"

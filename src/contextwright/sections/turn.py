@@ -1,4 +1,4 @@
-"""What changes with every turn: the clock, who asks, what they answer."""
+"""Sections that change every turn: the time, the current user, the reply."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CurrentTime(
 class CurrentUser(
     Section, Struct, frozen=True, tag="current-user", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Who asks."""
+    """The author of the newest question."""
 
     volatility: Volatility = "turn"
     priority: int = 50
@@ -81,7 +81,7 @@ class CurrentUser(
 class ReplyTo(
     Section, Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What the newest question answers."""
+    """The message that the newest question answers."""
 
     volatility: Volatility = "turn"
     priority: int = 40

@@ -61,7 +61,7 @@ Item = TypeVar("Item")
 Opening: TypeAlias = Callable[[], Awaitable[Store]]
 
 THREADS = 32
-"""At most so many calls are under way at once; writers among them share a sync."""
+"""Maximum number of calls at once; the writers among them share a sync."""
 
 
 def page_of(items: Iterator[Item]) -> list[Item]:
@@ -277,12 +277,12 @@ class AsyncChat:
         agent: str | None | UnsetType = UNSET,
         settings: dict[str, Any] | UnsetType = UNSET,
     ) -> None:
-        """Set what is said about the conversation; what is left out stays."""
+        """Set the title, agent or settings of the conversation; fields left out stay."""
         chat = await self._chat()
         await self.store.run(chat.update, title=title, agent=agent, settings=settings)
 
     async def fork(self, new_id: str, at: int | None = None) -> AsyncChat:
-        """A new conversation that goes on after one of the messages; nothing is copied."""
+        """Create a conversation that continues after one of the messages; nothing is copied."""
         await self.store.run((await self._chat()).fork, new_id, at)
         return self.store.conversation(new_id)
 
@@ -296,11 +296,11 @@ class AsyncChat:
         return await self.store.run((await self._chat()).tail, count)
 
     async def length(self) -> int:
-        """How many messages there are, hidden and deleted ones included."""
+        """Return the number of messages, hidden and deleted ones included."""
         return await self.store.run((await self._chat()).length)
 
     async def details(self) -> ConversationInfo:
-        """What is known about the conversation besides its messages."""
+        """Return the title, settings and origin of the conversation."""
         return await self.store.run((await self._chat()).details)
 
     async def context(
@@ -394,7 +394,7 @@ class AsyncChat:
         return await self.store.run((await self._chat()).summaries)
 
     async def undo_summary(self, recipe: Recipe) -> Summary | None:
-        """Remove the newest summary that this recipe tells; the one before it stands again."""
+        """Remove and return the newest summary of this recipe; the one before it is used again."""
         return await self.store.run((await self._chat()).undo_summary, recipe)
 
     async def _chat(self) -> Chat:

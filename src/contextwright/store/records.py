@@ -1,4 +1,4 @@
-"""What a store hands out, and what it takes: frozen values."""
+"""Frozen values that a store takes and returns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StoredMessage(Struct, frozen=True, omit_defaults=True):
     message: Message
     """As it was added, but for what was hidden, deleted or pinned since."""
     damage: str = ""
-    """What is wrong with it, if the stored message cannot be read: `message` is a stand-in."""
+    """The problem, if the stored message cannot be read and `message` is a placeholder."""
     stored_at: str | None = None
     """When it was stored, in ISO 8601; None for messages of imports and of earlier versions."""
 
@@ -47,11 +47,11 @@ class Turn(Struct, frozen=True):
 
 
 class ConversationInfo(Struct, frozen=True):
-    """What is known about a conversation besides its messages."""
+    """The title, settings and origin of a conversation."""
 
     id: str
     length: int
-    """How many messages it has, those before a fork included."""
+    """The number of messages, those before a fork included."""
     title: str | None = None
     agent: str | None = None
     settings: dict[str, Any] = {}
@@ -60,16 +60,16 @@ class ConversationInfo(Struct, frozen=True):
     fork_at: int | None = None
     """The last message it shares with the parent."""
     created: str = ""
-    """When, in ISO 8601; for people only, nothing is ordered by it."""
+    """Time in ISO 8601, for people only; nothing is ordered by it."""
 
 
 class Cure(Struct, frozen=True):
-    """A statement that puts right what can be told from the rest, once for each row of values."""
+    """A statement that rebuilds data from the rest, run once for each row of values."""
 
     sql: str
     rows: tuple[tuple[str | int | None, ...], ...]
     effect: str
-    """What it does, in words."""
+    """What it does, for people."""
 
 
 class Finding(Struct, frozen=True):
@@ -104,16 +104,16 @@ class StoredMemory(Struct, frozen=True):
     id: str
     memory: Memory
     accesses: int = 0
-    """How many contexts told it that a turn followed."""
+    """The number of contexts that included it and were followed by a stored turn."""
     accessed: str | None = None
-    """When the last of them was, in ISO 8601."""
+    """Time of the last of them, in ISO 8601."""
 
 
 class StoredSummary(Struct, frozen=True):
     """A summary as a store keeps it."""
 
     name: str
-    """How it was made: by what, and with how many tokens."""
+    """How it was made: by which model, and with how many tokens."""
     made: str
-    """When, in ISO 8601."""
+    """Time in ISO 8601."""
     summary: Summary

@@ -20,4 +20,4 @@ class State(Struct, frozen=True):
     index: Index
     builds: Builds
     background: Background
-    """Writes summaries that nobody waits for."""
+    """Writes summaries in the background."""

@@ -70,7 +70,7 @@ class Store:
         chosen = choose_embedder(embedder)
         engine = open_engine(place, sync)
         self.state = State(engine, tenant, Index(engine, chosen), Builds(), Background())
-        """What the store shares with its chats; not for callers."""
+        """State shared with its chats; not for callers."""
 
     def for_tenant(self, tenant: str) -> Store:
         """Return the same store for another tenant; closing one closes both."""

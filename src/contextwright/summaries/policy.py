@@ -59,7 +59,7 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def method(self) -> str:
-        """What makes the summary, in a word."""
+        """The method in one word."""
         return self.model or (DIGEST if self.is_digest else "a program")
 
     @property
@@ -69,7 +69,7 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def name(self) -> str:
-        """What a stored summary depends on besides the messages."""
+        """Identifies stored summaries: everything they depend on besides the messages."""
         return f"{self.method} {self.tokens}"
 
     @property

@@ -1,7 +1,7 @@
-"""A summary: what earlier messages say, in few words, and the message that carries it.
+"""Summaries of earlier messages, and the message that carries one.
 
-A summary is a message of kind `summary`. It covers all messages up to one of them, stands where
-they were left out, and is quoted line by line, so that nobody is taken to have said it.
+A summary is a message of kind `summary`. It covers all messages up to one of them, takes their
+place, and is quoted line by line, so that it cannot pass for anyone's message.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LONGEST_LINE = 2_000
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):
-    """All messages up to one of them in few words: a text, or lines picked from them."""
+    """A summary of all messages up to one of them: a text, or excerpts."""
 
     last: int
     """The number of the last message it covers; the first is 1."""
     count: int
-    """How many messages it covers; hidden and system messages do not count."""
+    """The number of messages covered; hidden and system messages do not count."""
     method: str
     text: str = ""
     lines: tuple[Line, ...] = ()
@@ -42,7 +42,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 
     @property
     def head(self) -> str:
-        """The line that says what this is."""
+        """The line that introduces it."""
         of = f"messages 1–{self.last}" if self.last > 1 else "message 1"
         if self.method == DIGEST:
             return f"[Digest of {of}: excerpts picked by a program, the rest is left out]"
@@ -96,13 +96,13 @@ class SummaryResult(Struct, frozen=True):
 
 
 class SummarySource(Protocol):
-    """Where summaries come from."""
+    """A source of summaries."""
 
     def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """The summary of all messages up to `last`, or the longest there is of fewer.
+        """Return the summary of all messages up to `last`, or the longest one of fewer.
 
-        `kept` are the numbers of messages before it that the request holds: no words of a model
-        may cover them.
+        `kept` are the numbers of earlier messages in the request; a summary written by a model must
+        not cover them.
         """
         ...
 

@@ -1,10 +1,10 @@
-"""Which span of time a question speaks of: "last summer", "7 May 2023", "два тижні тому".
+"""Periods that a question names: "last summer", "7 May 2023", "два тижні тому".
 
-What a word could mean beside a time ("may I", "march on", "room 2023") is no time unless its
-neighbours make it one. Only what is past is looked for: no message was sent tomorrow. Weeks begin
+A word with another meaning ("may I", "march on", "room 2023") counts as a time only if its
+neighbours make it one. Only past periods count, because no message was sent tomorrow. Weeks begin
 on Monday, seasons are those of the north, and "two weeks ago" is the whole week before the last.
 
-A period is in the zone of `now`, as the person who asks sees the calendar; without one, in UTC.
+A period is in the time zone of `now`; without one, in UTC.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contextwright.recall.dates.words import JOINTS
 __all__ = ["Period", "days_from", "overlaps", "periods"]
 
 MOST = 16
-"""Of a question that names more periods, the first so many count."""
+"""Maximum number of periods in a question; the first ones count."""
 ANY_YEAR = 4
 """Stands for every year; it has a 29 February."""
 YEAR_LENGTH = 365.25
@@ -40,20 +40,20 @@ class Period(Struct, frozen=True):
     start: datetime | None
     """Its first moment; None: since ever."""
     end: datetime | None
-    """The first moment after it; None: it goes on."""
+    """The first moment after it; None if it has no end."""
     certainty: float
-    """How sure it is that this is meant, from 0 to 1."""
+    """The probability that this period is meant, from 0 to 1."""
     said: str
     """The words that say so."""
     yearly: bool = False
-    """These days of every year: none is named, and there is no `now` to tell."""
+    """These days of every year, because no year is named and there is no `now`."""
 
 
 def overlaps(period: Period, sent_at: str | datetime | None) -> bool:
-    """Whether something was said in a period; what has no readable time was not.
+    """Whether a time is in a period; a time that cannot be read is not.
 
-    A time without a zone counts as UTC, as everywhere. For a yearly period, month and day count
-    as the sender wrote them.
+    A time without a zone counts as UTC. For a yearly period, month and day count as the sender
+    wrote them.
     """
     moment = read_time(sent_at) if isinstance(sent_at, str) else sent_at
     if moment is None:
@@ -68,10 +68,10 @@ def overlaps(period: Period, sent_at: str | datetime | None) -> bool:
 
 
 def days_from(period: Period, sent_at: str | datetime | None) -> float | None:
-    """How many days after a period something was said, less than 0: before it, 0: in it.
+    """Return how many days after a period a time is: negative before it, 0 within it.
 
-    People tell of a day when it is over, so what comes soon after is near. None without a readable
-    time.
+    People report on a day when it is over, so messages soon after it count as near. None if the
+    time cannot be read.
     """
     moment = read_time(sent_at) if isinstance(sent_at, str) else sent_at
     if moment is None:
@@ -91,10 +91,10 @@ def days_from(period: Period, sent_at: str | datetime | None) -> float | None:
 
 
 def periods(question: str, now: datetime | None) -> tuple[Period, ...]:
-    """The periods a question speaks of, in its order; none where it speaks of no time.
+    """Return the periods that a question names, in its order.
 
-    Without `now`, "yesterday" and all that is told from the present says nothing, and "in May" is
-    that month of every year.
+    Without `now`, "yesterday" and other relative times are not read, and "in May" is that month of
+    every year.
     """
     today = now and datetime(now.year, now.month, now.day)
     sentence = read(question, today)
@@ -128,7 +128,7 @@ def edge_of(sentence: Sentence, said: Said) -> str:
 
 
 def bounded(span: Period, edge: str) -> Period:
-    """A period, or all that is before or after it where a word says so."""
+    """Return a period, or everything before or after it if a word says so."""
     match edge:
         case "since":
             return replace(span, end=None)
@@ -143,7 +143,7 @@ def bounded(span: Period, edge: str) -> Period:
 
 
 def period(sentence: Sentence, span: Span, place: tuple[int, int], zone: tzinfo) -> Period:
-    """A span in the zone of whoever asks, with the words that say it."""
+    """Return a span in the asker's time zone, with the words that name it."""
     first = opening(sentence, place[0])
     first -= sentence.kind(first - 1) in (*EDGES, "between", "from")
     start, end = span.start.replace(tzinfo=zone), span.end.replace(tzinfo=zone)
@@ -151,7 +151,7 @@ def period(sentence: Sentence, span: Span, place: tuple[int, int], zone: tzinfo)
 
 
 def opening(sentence: Sentence, place: int) -> int:
-    """Where a date begins with the small words that lead to it, a few at most."""
+    """Return where a date begins, with the small words that lead to it."""
     first = place
     while place - first < 3 and sentence.kind(first - 1) in LEADING:
         first -= 1
@@ -183,7 +183,7 @@ def between(sentence: Sentence, first: Said, last: Said) -> Span | None:
 
 
 def span_of(sentence: Sentence, said: Said) -> Span | None:
-    """When that is: in its year, in the latest one, or in every year."""
+    """Return the span of a date: in its year, in the latest one, or in every year."""
     if said.span:
         return said.span
     if said.year is not None:

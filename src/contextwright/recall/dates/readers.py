@@ -1,4 +1,4 @@
-"""What single dates in a question say, each by itself: `dates.py` sees them together."""
+"""Readers of single dates in a question; `periods.py` combines them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LATELY = 30
 HOURS = ((5, 12), (12, 18), (17, 24), (20, 30))
 """From when to when morning, afternoon, evening and night last."""
 FEW = ((1, 3), (2, 6))
-"""How many a couple and a few may be."""
+"""The ranges of "a couple" and "a few"."""
 COMPANY = ("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last")
 """Behind these a doubtful word is a time."""
 VERB = 2
-"""How doubtful a word is that is a verb as well, and not only a name."""
+"""Certainty of a name of a month that is a verb as well."""
 NUMERIC = ("day", "count", "year")
 
 
 class Sentence:
-    """The words of a question, the day it is asked, and what was found in it so far."""
+    """The words of a question, the day it is asked, and the dates found so far."""
 
     def __init__(self, question: str, today: datetime | None) -> None:
         self.text = folded(question)
@@ -41,7 +41,7 @@ class Sentence:
         return self.words[place].kind if 0 <= place < len(self.words) else ""
 
     def quote(self, first: int, after: int) -> str:
-        """The words from one place to another, as they were said."""
+        """Return the words from one index to another, as they were written."""
         end = self.starts[after - 1] + len(self.words[after - 1].text)
         return " ".join(self.text[self.starts[first] : end].split())
 
@@ -57,7 +57,7 @@ class Sentence:
         return self.kind(place) != "other word" or not self.words[place].text.isalpha()
 
     def counted(self, unit: int, most: int, least: int, certainty: float = SAID) -> Said | None:
-        """From so many days, weeks, months or years back to so many; nothing without a today."""
+        """Return the span between two numbers of units ago; None without a today."""
         if self.today is None:
             return None
         start, end = (unit_start(unit, self.today, back) for back in (most, least - 1))
@@ -131,7 +131,7 @@ def named(sentence: Sentence, first: int, after: int) -> Said | None:
 
 
 def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
-    """Whether a word like "may" is a month where it stands: its year, its day or a word says so."""
+    """Whether a word like "may" is a month here: a year, a day or a word next to it says so."""
     words = sentence.words[first:after]
     kinds, verb = [word.kind for word in words], words[title].doubtful == VERB
     if kinds[0] in ("year", "years", "this", "last"):  # "in 2022, may I"
@@ -263,4 +263,4 @@ READERS: dict[str, Callable[[Sentence, int, int], Said | None]] = {
     reader.__name__: reader
     for reader in (figures, named, ago, past, calendar, part, weekday, year, monthday, lately)
 }
-"""Who reads which rule of `timewords.RULES`; what they refuse is read as something shorter."""
+"""The reader of each rule in `words.RULES`; if it refuses, a shorter rule is tried."""

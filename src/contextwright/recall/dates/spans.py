@@ -15,7 +15,7 @@ DAY = timedelta(days=1)
 
 
 class Span(Struct, frozen=True):
-    """From when to when, on the calendar of whoever asks."""
+    """Spans of time on the asker's calendar."""
 
     start: datetime
     end: datetime
@@ -28,7 +28,7 @@ class Said(Struct, frozen=True, kw_only=True):
 
     first: int = 0
     after: int = 0
-    """Where its words begin, and where the next one stands."""
+    """Where its words begin, and where the next word begins."""
     year: int | None = None
     month: int = 1
     months: int = 1
@@ -38,7 +38,7 @@ class Said(Struct, frozen=True, kw_only=True):
     """It has ended: "last May", asked in May, is a year ago."""
     certainty: float = SAID
     other: Said | None = None
-    """What else it may be: 5/7/2023 is two days."""
+    """Its other reading: 5/7/2023 is two days."""
 
     @property
     def known(self) -> bool:
@@ -46,7 +46,7 @@ class Said(Struct, frozen=True, kw_only=True):
         return self.year is not None or self.span is not None
 
     def in_year(self, year: int) -> Span | None:
-        """When that is in a year; None for days which that year has not."""
+        """Return the span in a year; None for days that the year does not have."""
         try:
             if self.days is not None:
                 first, last = (datetime(year, self.month, day) for day in self.days)
@@ -57,7 +57,7 @@ class Said(Struct, frozen=True, kw_only=True):
             return None
 
     def latest(self, today: datetime) -> Span | None:
-        """The latest that has begun, or has ended where that is said."""
+        """Return the latest span that has begun, or that has ended if `over`."""
         for year in range(today.year, today.year - 9, -1):  # a 29 February may be 8 years ago
             span = self.in_year(year)
             if span and (span.end if self.over else span.start) <= today:
@@ -72,7 +72,7 @@ def month_start(year: int, month: int) -> datetime:
 
 
 def unit_start(unit: int, today: datetime, back: int) -> datetime:
-    """The first moment of the day, week, month or year so many before the present one."""
+    """Return the first moment of the day, week, month or year `back` units before today's."""
     starts: tuple[Callable[[], datetime], ...] = (
         lambda: today - back * DAY,
         lambda: today - (today.weekday() + 7 * back) * DAY,

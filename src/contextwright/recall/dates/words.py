@@ -19,7 +19,7 @@ from msgspec import Struct
 __all__ = ["JOINTS", "Word", "folded", "next_date", "row_of", "words_of"]
 
 JOINTS = ("to", "upto", "until", "and", "-")
-"""What stands between the two ends of a range."""
+"""Words between the two ends of a range."""
 RULES = (
     ("figures", "year -|/|. day -|/|. day"),
     ("figures", "day -|/|. day -|/|. year|day"),
@@ -48,14 +48,14 @@ RULES = (
     ("lately", "the other unit"),
     ("lately", "lately"),
 )
-"""Who reads them, and the kinds in their order; at each place the first that fits is taken."""
+"""The readers, and their kinds in order; at each place the first that fits is taken."""
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 """Four digits beyond these are a number of something."""
 MARKS = ",./–—~-"
 HAN = "\u3005-\u3007\u3400-\u9fff"
 UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
-"""Characters that join, break or turn the text and are no part of it."""
+"""Characters that join, break or turn text and are not part of it."""
 
 
 class Word(NamedTuple):
@@ -135,7 +135,7 @@ def words_of(text: str) -> tuple[list[Word], list[int]]:
 
 
 def figure(piece: str) -> Word:
-    """A number by what it can be, a mark as itself, or a word that says nothing of time."""
+    """Classify a number by its size, a mark as itself, and any other word."""
     if piece in MARKS:
         return Word(piece, piece if piece in ",./-" else "-")
     if not piece.isdecimal() or len(piece) > 4:
@@ -154,7 +154,7 @@ def row_of(words: list[Word]) -> str:
 
 
 def next_date(row: str, place: int) -> tuple[str, int, int] | None:
-    """What may be a date, from a place on: who reads it, where it begins and where it ends."""
+    """Return the next possible date: its reader, where it begins and where it ends."""
     found = lexicon().rules.search(row, place)
     if found is None or found.lastgroup is None:
         return None

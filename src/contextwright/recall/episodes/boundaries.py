@@ -1,7 +1,7 @@
-"""Where one stretch of a talk ends and the next begins: by silence, by subject, by size.
+"""Boundaries of episodes: by silence, by topic, by size.
 
-What is decided stays decided: whether a stretch ends before a message is a function of the messages
-since its beginning and of the few behind that message, whatever comes later.
+A decision is final: whether an episode ends before a message depends on the messages since its
+beginning and on the few after that message, whatever comes later.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Embed: TypeAlias = Callable[[str], Sequence[float]]
 """A text to a vector."""
 
 GAPS = ((3_600.0, 1.0), (900.0, 0.7), (120.0, 0.4))
-"""How much a silence of so many seconds says."""
+"""Weight of a silence of that many seconds."""
 WEIGHTS = (0.4, 0.35, 0.25)
-"""What subject, silence and a turn in words count."""
+"""Weights of topic, silence and a phrase that changes the topic."""
 TOGETHER = (1.0, 1.0, 1.2, 1.2 * 1.1)
 """Signs of two or three kinds at one place say more than their sum."""
 
 BLOCK = 4
-"""So many messages before a place are compared with so many behind it."""
+"""Numbers of messages before and after a place that are compared."""
 ALIKE = 0.2
 """The cosine, by words, from which on both sides are of one subject: people repeat few words."""
 CHANGED = 0.5
@@ -56,16 +56,16 @@ LONGEST = 2_000
 """Characters of a message that are looked at."""
 LOOK_BACK = 20
 BEFORE, BEHIND = 3, 3
-"""A silence is measured from so many messages that have times, and borne out by so many."""
+"""Numbers of messages with times that a silence is measured from and confirmed by."""
 
 
 class EpisodeRules(Struct, frozen=True, kw_only=True):
-    """When a stretch of talk ends."""
+    """When an episode ends."""
 
     score: float = 0.6
     """Signs that add up to this end it, if it is long enough."""
     silence: float = 1_800.0
-    """So many seconds without a word end it, however long it is."""
+    """Seconds of silence that end it, however short it is."""
     max_messages: int = 200
     """Maximum number of messages in an episode."""
     min_messages: int = 5
@@ -79,12 +79,12 @@ class EpisodeRules(Struct, frozen=True, kw_only=True):
 
 
 class Signals(Struct, frozen=True):
-    """What speaks for an end at one place, each from 0 to 1."""
+    """Signals for an end at one place, each from 0 to 1."""
 
     topic: float = 0.0
-    """How much the subject changes; below one half it counts as none."""
+    """How much the topic changes; below 0.5 it counts as no change."""
     gap: float = 0.0
-    """How long nobody spoke."""
+    """The length of the silence."""
     marker: float = 0.0
     """Whether somebody announces another subject."""
 
@@ -101,9 +101,9 @@ class Stretch(Struct, frozen=True):
 
     messages: tuple[Numbered, ...]
     closed: bool
-    """Nothing that is said later belongs to it."""
+    """No later message belongs to it."""
     seconds: float
-    """How long it took."""
+    """Its duration."""
 
     @property
     def last(self) -> int:
@@ -125,7 +125,7 @@ class Spoken:
 
     @cached_property
     def terms(self) -> set[str]:
-        """What it is compared by."""
+        """The terms it is compared by."""
         return terms_of(self.text)
 
 
@@ -147,10 +147,12 @@ def divide(
     now: datetime | None = None,
     embed: Embed | None = None,
 ) -> Iterator[Stretch]:
-    """The stretches of a talk in order, each as soon as it is decided; the last may be open.
+    """Yield the stretches of a conversation in order, each once it is decided; the last may be
+    open.
 
-    What is no talk, or hidden, is passed over. With `now`, a silence up to now ends the last one.
-    Without times, only words and size end anything. `embed` compares subjects by vectors.
+    Hidden messages, and those that are not conversation, are skipped. With `now`, a silence up to
+    now ends the last stretch. Without times, only text and size end anything. `embed` compares
+    topics by vectors.
     """
     divider = Divider(boundaries or EpisodeRules(), embed)
     for number, message in messages:
@@ -173,9 +175,9 @@ class Divider:
     def __init__(self, boundaries: EpisodeRules, embed: Embed | None) -> None:
         self.boundaries, self.embed = boundaries, embed
         self.shortest = min(boundaries.silence, GAPS[-1][0])
-        """A silence that is shorter says nothing."""
+        """A shorter silence counts as none."""
         self.now: datetime | None = None
-        """What is still to be said comes later than this; None: nobody knows when."""
+        """Later messages come after this time; None if it is unknown."""
         self.talk: list[Spoken] = []
         self.place = 1
         """Whether it ends before this one is decided next."""
@@ -188,7 +190,7 @@ class Divider:
         yield from self.settle()
 
     def end(self, now: datetime | None) -> Iterator[Stretch]:
-        """What is left."""
+        """Yield the rest."""
         if now is not None:
             self.now = with_zone(now)
         yield from self.settle()
@@ -197,7 +199,7 @@ class Divider:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will be said that belongs here."""
+        """Whether no later message can belong here."""
         return self.now is not None and self.silence_until(self.now) >= self.boundaries.silence
 
     def settle(self) -> Iterator[Stretch]:
@@ -215,7 +217,7 @@ class Divider:
                 self.place += 1
 
     def ends(self) -> bool | None:
-        """Whether the stretch ends at the place; None: more has to be said first."""
+        """Whether the stretch ends at the place; None if that depends on later messages."""
         boundaries, place = self.boundaries, self.place
         if place >= boundaries.max_messages:
             return True
@@ -236,7 +238,7 @@ class Divider:
         return Signals(self.topic(after), gap, marker).score >= boundaries.score
 
     def after(self) -> Sequence[Spoken] | None:
-        """What is said behind the place, up to the next long silence; None: more will be said."""
+        """Return the messages after the place, up to a long silence; None if more may come."""
         long = self.boundaries.silence
         for stop in range(self.place + 1, self.place + BLOCK):
             if stop == len(self.talk):
@@ -249,7 +251,7 @@ class Divider:
         return self.talk[self.place : self.place + BLOCK]
 
     def topic(self, after: Sequence[Spoken]) -> float:
-        """How much the subject changes at the place; 0 where too little is said to tell."""
+        """Return how much the topic changes at the place; 0 if there is too little text."""
         before = self.talk[max(self.place - BLOCK, 0) : self.place]
         if self.embed is not None:
             alike = cosine(self.embed(joined(before)), self.embed(joined(after)))
@@ -262,7 +264,7 @@ class Divider:
         return change if change >= CHANGED else 0.0
 
     def likeness(self, before: Sequence[Spoken], after: Sequence[Spoken]) -> float:
-        """How alike two blocks are by words, rare ones counting for more."""
+        """Return how similar two blocks are by their words; rare ones count more."""
         ours, theirs = terms_in(before), terms_in(after)
         if min(len(ours), len(theirs)) < FEWEST_TERMS:
             return 1.0
@@ -275,10 +277,10 @@ class Divider:
         return cosine(first, second) / ALIKE
 
     def silence(self, place: int, shortest: float) -> float | None:
-        """Seconds without a word before a message; 0 where that cannot be told.
+        """Return the seconds of silence before a message; 0 if they are unknown.
 
-        Measured from the nearest before it. What is not shorter than `shortest` has to be borne out
-        by those that follow; None: they have to be said first.
+        Measured from the nearest message before it. A silence of `shortest` or more has to be
+        confirmed by the messages that follow; None if they have not arrived.
         """
         time = self.talk[place].time
         if time is None:
@@ -287,9 +289,9 @@ class Divider:
         return wait if wait < shortest else self.borne_out(wait, time, place)
 
     def borne_out(self, wait: float, time: datetime, place: int) -> float | None:
-        """A wait for a message; 0 if its clock is wrong, None if that is not known yet.
+        """Return the wait for a message; 0 if its clock is wrong, None if that is not known yet.
 
-        It is if most of the next ones are nearer to what was said before it than to it.
+        The clock is wrong if most of the next messages are nearer to those before it than to it.
         """
         behind = self.talk[place + 1 : place + 1 + BEHIND]
         times = [one.time for one in behind if one.time]
@@ -301,10 +303,10 @@ class Divider:
         return wait if 2 * nearer <= len(times) else 0.0
 
     def silence_until(self, now: datetime) -> float:
-        """Seconds since the last word; 0 where that cannot be told.
+        """Return the seconds since the last message; 0 if they are unknown.
 
-        Measured from what is nearest to now, before or behind it: clocks that are a little fast
-        tell of a talk that goes on.
+        Measured from the message nearest to now, before or after it, because a clock may be a
+        little fast.
         """
         return max(min(self.waits(now, len(self.talk)), key=abs, default=0.0), 0.0)
 
@@ -321,7 +323,7 @@ class Divider:
 
 
 def joined(block: Sequence[Spoken]) -> str:
-    """What was said in several messages."""
+    """Return the text of several messages."""
     return "\n".join(spoken.text for spoken in block)
 
 
@@ -331,7 +333,7 @@ def terms_in(block: Sequence[Spoken]) -> Counter[str]:
 
 
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:
-    """How much two vectors point the same way; 1 where one of them points nowhere."""
+    """Return the cosine of two vectors; 1 if one of them is zero."""
     lengths = sqrt(sum(x * x for x in first)) * sqrt(sum(x * x for x in second))
     if not lengths or not isfinite(lengths):
         return 1.0

@@ -1,7 +1,7 @@
-"""Episodes: stretches of a talk that are worth remembering as one event.
+"""Episodes: stretches of a conversation that are remembered as one event.
 
-Made without a model: what they tell are words that were said, picked by a program, and they say
-so. Whoever has a model lets it find better words.
+They are made without a model: their text is excerpts picked by a program, and is marked so. An
+`EpisodeWriter` may write a better text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
 Valence: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
 DIGEST = "Excerpts: "
-"""How a summary begins that nobody wrote."""
+"""Heading of a summary that was picked by a program."""
 LONGEST_SUMMARY = 450
 LONGEST_TOPIC = 80
 LONGEST_NAME = 40
@@ -53,14 +53,14 @@ class Episode(Struct, frozen=True, kw_only=True):
     participants: tuple[str, ...] = ()
     """The ids of those who spoke; who has none is not here."""
     names: tuple[str, ...] = ()
-    """What those are called who spoke."""
+    """Names of the speakers."""
     began: str | None = None
     ended: str | None = None
     tags: tuple[str, ...] = ()
     valence: Valence | None = None
-    """How it felt, if somebody said so: no program can tell from words alone."""
+    """The mood, if the writer gave one, because a program cannot tell it from words."""
     digest: bool = True
-    """The summary was picked from what was said; False: somebody put it into words."""
+    """Whether the summary is excerpts; False if a writer wrote it."""
     topic: str = ""
     summary: str = ""
     importance: float = 0.0
@@ -84,7 +84,7 @@ class Episode(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, memory: Memory) -> Episode | None:
-        """The episode that a record tells of; None for events that were noted by hand."""
+        """Return the episode of a record; None for events added by hand."""
         told = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
         try:
             return msgspec.convert({**memory.meta, **told}, cls)
@@ -102,11 +102,10 @@ def find_episodes(
     now: datetime | None = None,
     embed: Embed | None = None,
 ) -> tuple[Episode, ...]:
-    """The episodes of a talk that are over, in order.
+    """Return the finished episodes of a conversation, in order.
 
-    More messages add episodes and change none. What is said between two long silences in fewer
-    messages than an episode needs is part of none: it would join things that have nothing to do
-    with each other.
+    More messages add episodes and change none. Messages between two long silences that are too few
+    for an episode belong to none, because joining them would mix topics.
     """
     boundaries = boundaries or EpisodeRules()
     stretches = divide(messages, boundaries, now=now, embed=embed)
@@ -118,7 +117,7 @@ def find_episodes(
 
 
 def episode_of(stretch: Stretch) -> Episode:
-    """A stretch of talk as an event, in words that were said."""
+    """Return a stretch of a conversation as an episode, in excerpts."""
     numbers = tuple(number for number, _ in stretch.messages)
     messages = [message for _, message in stretch.messages]
     people = people_of(messages)
@@ -140,14 +139,14 @@ def episode_of(stretch: Stretch) -> Episode:
 
 
 def importance_of(messages: int, people: int, minutes: float) -> float:
-    """How much an event weighs, from 0 to 1: how much was said, by how many, for how long."""
+    """Return the weight of an episode, from 0 to 1: by its messages, people and duration."""
     measured = ((COUNTS, messages), (PEOPLE, people), (MINUTES, minutes))
     parts = [next((part for least, part in table if size >= least), 0) for table, size in measured]
     return min(round(sum(parts), 2), 1.0)
 
 
 def people_of(messages: Iterable[Message]) -> list[Author]:
-    """Who spoke, each once; a model without a name is nobody, a person without one somebody."""
+    """Return the speakers, each once; a model without a name is left out."""
     people: dict[str, Author] = {}
     for message in messages:
         author = message.author
@@ -169,7 +168,7 @@ NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
 
 
 def summary_of(messages: Sequence[Numbered]) -> str:
-    """The most telling sentences, each with who said it; no text can pass for another speaker's."""
+    """Return the most telling sentences, each with its speaker; no text can pass for another's."""
     lines = [
         Line(number, speaker_of(message), message.text[:LONGEST_TEXT].translate(QUOTES))
         for number, message in messages
@@ -181,7 +180,7 @@ def summary_of(messages: Sequence[Numbered]) -> str:
 
 
 def speaker_of(message: Message) -> str:
-    """Who said it."""
+    """Return the speaker of a message."""
     return name_of(message.author) if message.author else message.role
 
 
@@ -217,7 +216,7 @@ def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str,
 
 
 def spelled(text: str) -> set[str]:
-    """The words of a text as they stand there; pairs of characters where there are no blanks."""
+    """Return the words of a text; pairs of characters in scripts without spaces."""
     words = set(WORD.findall(text))
     for run in RUN.findall(text):
         words.update(run[place : place + 2] for place in range(len(run) - 1))
@@ -235,6 +234,6 @@ def is_telling(word: str) -> bool:
 
 
 def weight(number: int, messages: int, term: str) -> float:
-    """How well a term stands for so many messages: best if most of them have it, but not all."""
+    """Return how well a term describes messages: best if most of them have it, but not all."""
     number = min(number, messages)
     return number * log(2 * messages / number) * min(len(term), LONG_ENOUGH)

@@ -30,7 +30,7 @@ TURNS = frozenset(
     """.split(";")
 )
 OPENERS = frozenset("oh so and well but ok okay hey ах ой ну а але так і й о".split())
-"""What may stand before a turn without changing it: `Oh, by the way`."""
+"""Words that may come before a phrase without changing it: `Oh, by the way`."""
 MOST_WORDS = max(len(phrase) for phrase in TURNS) + 1
 
 FILLER = frozenset(

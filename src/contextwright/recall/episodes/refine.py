@@ -34,7 +34,7 @@ class EpisodeDetails(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 EpisodeWriter: TypeAlias = Callable[
     [Episode, Sequence[Message]], EpisodeDetails | Mapping[str, Any]
 ]
-"""What asks a model: gets an episode with its messages, gives better words."""
+"""Asks a model: takes an episode with its messages, returns better text."""
 
 
 def refine(
@@ -49,7 +49,7 @@ def refine(
 
 
 def unrefined(episode: Episode, error: Exception) -> Change:
-    """What is said of an episode for which there are no better words."""
+    """Return the change for an episode without better text."""
     first = str(error).strip().partition("\n")[0]
     reason = f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
     place = f"messages {episode.first} to {episode.last}"

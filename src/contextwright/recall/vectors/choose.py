@@ -19,7 +19,7 @@ EXTRA = ("numpy", "tokenizers", "safetensors", "wordllama")
 
 
 def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
-    """Return the chosen embedder; None if there are to be no vectors. Loads nothing.
+    """Return the chosen embedder; None for no vectors. Loads nothing.
 
     Raises:
         MissingExtra: it is not installed.

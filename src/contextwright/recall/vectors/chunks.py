@@ -1,4 +1,4 @@
-"""Long texts in pieces, each with a vector of its own: the mean of a whole page says nothing."""
+"""Long texts in pieces, each with its own vector, because the mean of a whole page says nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 16
 
 WORD = re.compile(r"\w")
 ENDS = ("\n\n", "\n", ". ", "? ", "! ", "。", "？", "！", "… ", "; ", ", ", " ")
-"""Where a piece had better end, the best first."""
+"""Preferred ends of a piece, best first."""
 
 
 def chunks_of(text: str) -> list[str]:

@@ -1,8 +1,7 @@
-"""Texts to vectors: what an embedder is, and how its answers are held to it.
+"""Embedders: functions from texts to vectors, and the checks on their answers.
 
-An `Embedder` is any function from texts to vectors, with a name. The name stands for the vectors: a
-store keeps them under it, so whoever changes the model changes the name. What the function
-answers is checked, and brought to length 1, before anybody sees it.
+An `Embedder` is any function from texts to vectors, with a name. A store keeps vectors under that
+name, so another model needs another name. Answers are checked and normalised to length 1.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ LONGEST_NAME = 256
 
 
 class Embedder:
-    """A function from texts to vectors, under the name that its vectors are kept by.
+    """A function from texts to vectors, with the name that its vectors are stored under.
 
     Args:
-        name: what identifies the vectors, such as `wordllama-256`; another model, another name.
-        function: is called with a list of texts, and gives as many vectors, all of one length.
-        batch: at most so many texts in one call of it.
+        name: identifies the vectors, such as `wordllama-256`; another model needs another name.
+        function: takes a list of texts, returns as many vectors, all of one dimension.
+        batch: maximum number of texts in one call.
     """
 
     def __init__(self, name: str, function: Embedding, *, batch: int = 64) -> None:
@@ -55,11 +54,11 @@ class Embedder:
         self._width: int | None = None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts, each of length 1 (a text that says nothing may have length 0).
+        """Return the vectors of texts, each of length 1 (0 if a text has no meaning).
 
         Raises:
             EmbedderError: the function failed.
-            UsageError: it answered something else than a vector for each text.
+            UsageError: it did not return one vector for each text.
         """
         numpy = load_numpy()
         rows = [

@@ -33,13 +33,13 @@ Scores: TypeAlias = tuple[Numbers, Vectors]
 Kind = TypeVar("Kind", bound=numpy.generic)
 
 NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
-"""How a page keeps numbers and vectors: half of the digits are enough for a cosine."""
+"""The stored type of numbers and vectors: half precision is enough for a cosine."""
 
 FEW = 20
 """Vectors that the middle of others is drawn towards nothing by."""
 
 DIGITS = 6
-"""What differs behind these is the same: sums of floats depend on who adds them up."""
+"""Differences beyond these digits are ignored, because sums of floats depend on their order."""
 
 
 def packed(seqs: Sequence[int], vectors: Vectors) -> bytes:
@@ -48,7 +48,7 @@ def packed(seqs: Sequence[int], vectors: Vectors) -> bytes:
 
 
 def unpacked(body: memoryview, width: int) -> tuple[Numbers, Vectors]:
-    """What `packed` made of vectors with so many numbers each."""
+    """Unpack vectors of that dimension."""
     count = len(body) // (NUMBER.itemsize + width * HALF.itemsize)
     seqs = numpy.frombuffer(body, NUMBER, count)
     vectors = numpy.frombuffer(body, HALF, offset=count * NUMBER.itemsize).reshape(count, width)
@@ -56,16 +56,16 @@ def unpacked(body: memoryview, width: int) -> tuple[Numbers, Vectors]:
 
 
 class Matrix:
-    """The vectors of a conversation's own messages, in their order; it only grows.
+    """The vectors of a conversation's own messages, in order; it only grows.
 
-    Whoever reads it while it grows sees it as it was before.
+    A reader sees it as it was before it grew.
     """
 
     def __init__(self, width: int, room: int = 0) -> None:
         self.last = 0
         """The message up to which all vectors are here."""
         self.lock = Lock()
-        """Whoever appends holds it."""
+        """Held while rows are appended."""
         self._seqs: Numbers = numpy.empty(room, numpy.int32)
         self._rows: Vectors = numpy.empty((room, width), numpy.float32)
         self._filled = (self._seqs[:0], self._rows[:0])
@@ -102,7 +102,7 @@ class Matrix:
         return scored(seqs[start:stop], rows[start:stop], query, lengths[start:stop])
 
     def _lengths_from(self, query: Query, rows: Vectors) -> Vectors:
-        """How far the rows are from the middle that a question is seen from."""
+        """Return the distances of rows from the mean."""
         known = self._lengths
         if known and len(known[1]) == len(rows) and numpy.array_equal(known[0], query.middle):
             return known[1]
@@ -112,11 +112,10 @@ class Matrix:
 
 
 class Query:
-    """A question's vector, seen from the middle of those it is compared with.
+    """The vector of a question, relative to the mean of those it is compared with.
 
-    Messages of one conversation have much in common: its subject, its tone. What they have in
-    common tells nothing about which of them is meant, so it is taken out of all of them, and of the
-    question.
+    Messages of one conversation have topic and tone in common, which does not help to choose among
+    them. So the mean is subtracted from all of them and from the question.
     """
 
     def __init__(self, vector: Vectors, sum: Vectors | None = None, count: int = 0) -> None:
@@ -129,7 +128,7 @@ class Query:
         self.offset = float(away @ middle) / length
 
     def lengths(self, rows: Vectors) -> Vectors:
-        """How far each row of length 1 is from the middle."""
+        """Return the distance of each row of length 1 from the mean."""
         squares = 1 - 2 * (rows @ self.middle) + float(self.middle @ self.middle)
         return numpy.sqrt(numpy.maximum(squares, 1e-6)).astype(numpy.float32)
 

@@ -1,6 +1,6 @@
-"""Embedders of providers: a client of theirs that you made, and the name of a model.
+"""Embedders of providers: a client that you made, and the name of a model.
 
-Their packages are not imported here; whoever has a client has them.
+Their packages are not imported here.
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -
 
 
 def named(model: str, dimensions: int | None) -> str:
-    """What the vectors are kept by."""
+    """Return the name that the vectors are stored under."""
     return model if dimensions is None else f"{model}-{dimensions}"

@@ -1,8 +1,8 @@
-"""A whole store into another: every tenant, conversation by conversation, each whole or not at all.
+"""Copy a whole store into another: every tenant, each conversation whole or not at all.
 
-Rows go over as they are, so that messages stay the same byte for byte. What is there already is
-compared and not written again: an interrupted copy goes on where it was, and a later one brings
-what is new. Memories go over too; the index of words and vectors is made anew by the first search.
+Rows are copied unchanged, so messages stay the same byte for byte. Rows that the target already has
+are compared and not written again: an interrupted copy continues where it stopped, and a later one
+adds what is new. Memories are copied too; the first search rebuilds the index of words and vectors.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ INTO = "INSERT INTO {table} ({columns}) VALUES ({places})"
 
 
 class Copied(Struct):
-    """What a copy did."""
+    """The result of a copy."""
 
     conversations: int = 0
     messages: int = 0
@@ -55,7 +55,7 @@ class Copied(Struct):
     """Messages that were there already."""
     memories: int = 0
     damaged: list[str] = []
-    """Messages of the source that cannot be read; the target has stand-ins for them."""
+    """Messages of the source that cannot be read; the target has placeholders for them."""
     digest: str = ""
     """Of all that the source holds; that of the target was the same."""
 
@@ -63,12 +63,12 @@ class Copied(Struct):
 def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Copied:
     """Copy everything, and compare both sides at the end.
 
-    The target may be empty, or hold the beginning of what comes. Messages and memories have to
-    agree; titles, settings, marks and episodes become those of the source. Its other conversations
-    are left alone.
+    The target may be empty, or hold the beginning of the source. Messages and memories must agree;
+    titles, settings, marks and episodes become those of the source. Other conversations of the
+    target are left alone.
 
     Raises:
-        Conflict: a conversation or a memory of the target is another; nothing was written.
+        Conflict: a conversation or a memory of the target differs; nothing was written.
         StoreError: the two differ at the end.
     """
     entries = source.read(entries_of)
@@ -161,7 +161,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
 
 
 def locked(connection: Connection, entry: Entry) -> Entry | None:
-    """A conversation of the target, which nobody else changes until the end."""
+    """Lock a conversation of the target until the transaction ends."""
     known = entry_of(connection, entry.tenant, entry.id)
     if known is None:
         return None
@@ -243,7 +243,7 @@ def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry
 
 
 def damaged_in(target: Engine, entry: Entry) -> list[str]:
-    """Name the messages of a copied conversation that are stand-ins for damaged ones."""
+    """Name the messages of a copied conversation that are placeholders for damaged ones."""
     there = target.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
     if there is None:
         return []
@@ -256,7 +256,7 @@ def damaged_in(target: Engine, entry: Entry) -> list[str]:
 
 
 def conflict(entry: Entry, reason: str) -> Conflict:
-    """The error about a target that cannot be gone on with."""
+    """Return the error for a target that differs from the source."""
     hint = "copy into another store, or forget it there; nothing was written"
     return Conflict(f"{named(entry)} of the target {reason}", hint=hint)
 

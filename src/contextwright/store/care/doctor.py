@@ -1,4 +1,4 @@
-"""Is a store in order, and what can be put right: `examine` looks, `mend` writes."""
+"""Check a store for damage and repair it: `examine` reads, `mend` writes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Report", "examine", "mend"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 ROUNDS = 3
-"""How often a conversation is looked at while it is repaired: one repair may call for another."""
+"""Maximum passes over a conversation, because one repair may make another necessary."""
 
 COUNT = "SELECT count(*) FROM conversations"
 NUMBERS = "SELECT number FROM conversations WHERE number > ? ORDER BY number LIMIT 500"
 
 
 class Report(Struct):
-    """What was looked at, and what was found."""
+    """The result of an examination."""
 
     facts: Facts
     findings: list[Finding]
@@ -65,9 +65,9 @@ def examine_each(engine: Engine, report: Report, progress: Progress | None) -> N
 
 
 def mend(engine: Engine, report: Report) -> list[Finding]:
-    """Put right what can be told from the rest, and give what was found and mended.
+    """Repair what can be rebuilt from the remaining data; return the findings and the repairs.
 
-    Every conversation is looked at again in the transaction that mends it.
+    Each conversation is examined again in the transaction that repairs it.
     """
     ill = {finding.conversation for finding in report.findings if finding.cure is not None}
     mended: list[Finding] = []
@@ -77,7 +77,7 @@ def mend(engine: Engine, report: Report) -> list[Finding]:
 
 
 def cured(connection: Connection, number: int) -> list[Finding]:
-    """What could be put right in one conversation, and was."""
+    """Repair one conversation; return what was repaired."""
     connection.rows(f"SELECT last FROM heads WHERE conversation = ?{connection.for_update}", number)
     mended: list[Finding] = []
     for _ in range(ROUNDS):
@@ -93,7 +93,7 @@ def cured(connection: Connection, number: int) -> list[Finding]:
 
 
 def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
-    """What is wrong with one conversation, and how many messages were read."""
+    """Examine one conversation; return the findings and the number of messages read."""
     patient = patient_of(connection, number)
     if patient is None:
         return [], 0

@@ -1,4 +1,4 @@
-"""Conversations as rows, for whoever takes them whole: read in pages, known by their digests."""
+"""Conversations as rows, to copy or compare whole: read in pages, identified by digests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, 
 
 
 class Entry(Struct, frozen=True):
-    """A conversation as its rows in `conversations` and `heads` tell."""
+    """A conversation as the tables `conversations` and `heads` have it."""
 
     number: int
     tenant: str
@@ -68,7 +68,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def own(self) -> int:
-        """How many messages are its own."""
+        """The number of its own messages."""
         return self.last - self.before
 
 
@@ -96,7 +96,7 @@ def pages(
 
 
 def with_stand_in(row: Row) -> Row:
-    """Return the row of a message, with a stand-in for a body that is damaged."""
+    """Return the row of a message, with a placeholder for a damaged body."""
     seq, joins, kind, body, length, digest = row
     if is_damaged(body, digest):
         body = stand_in_body(body)

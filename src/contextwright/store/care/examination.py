@@ -1,7 +1,7 @@
-"""One conversation, looked at row by row: numbers, turns, joins, marks, open calls, vectors.
+"""Examination of one conversation row by row: numbers, turns, joins, marks, open calls, vectors.
 
-Everything is seen in one transaction. What can be told from the rest comes with a cure; messages
-and turns are never among that: a message that is lost is reported and stays lost.
+Everything is read in one transaction. A finding that can be rebuilt from the remaining data has a
+repair. Messages and turns have none: a lost message is reported and stays lost.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part 
 
 
 class Patient(Struct, frozen=True):
-    """A conversation as its own row and its head tell."""
+    """A conversation as its own row and its head have it."""
 
     number: int
     tenant: str
@@ -112,7 +112,7 @@ class Examination:
         self._is_readable = True
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong, in the order of what depends on what."""
+        """Return all findings, those that others depend on first."""
         yield from self._name()
         yield from self._numbers()
         yield from self._joins()
@@ -128,7 +128,7 @@ class Examination:
 
     @cached_property
     def numbers(self) -> tuple[int, int | None, int | None]:
-        """How many messages of its own there are, the first and the last number."""
+        """Return how many messages of its own it has, with the first and the last number."""
         sql = "SELECT count(*), min(seq), max(seq) FROM messages WHERE conversation = ?"
         ((count, first, last),) = self.connection.rows(sql, self.patient.number)
         return count, first, last
@@ -212,7 +212,7 @@ class Examination:
             yield self.found("marks", f"{len(astray):,} marks are of no message", cure)
 
     def _summaries(self) -> Iterator[Finding]:
-        """Summaries of messages that are there, for who could tell what others say."""
+        """Find summaries that cover hidden messages, because they would reveal them."""
         number = self.patient.number
         sql = "SELECT name, last FROM summaries WHERE conversation = ? AND (last < 1 OR last > ?)"
         rows = tuple((number, *row) for row in self.connection.rows(sql, number, self.end))
@@ -228,7 +228,7 @@ class Examination:
         return {seq for (seq,) in self.connection.rows(sql, self.patient.number)}
 
     def _bodies(self) -> Iterator[Finding]:
-        """Every message is read, and held against what was noted beside it."""
+        """Read every message, and compare it with the columns beside it."""
         number, after = self.patient.number, self.patient.before
         unmarked: list[tuple[str | int | None, ...]] = []
         while page := self.connection.rows(OWN, number, after):

@@ -9,7 +9,7 @@ from contextwright.store.records import Finding
 __all__ = ["Facts", "health_of"]
 
 Facts = dict[str, str]
-"""What is worth knowing about a database, in the order in which it is told."""
+"""Facts about a database, in the order in which they are printed."""
 
 SOUND_SQLITE = (3, 51, 3)
 """The first release that loses no page when two processes write and checkpoint at once."""
@@ -23,7 +23,7 @@ WHERE n.nspname = 'contextwright' AND NOT (i.indisvalid AND i.indisready)"""
 
 
 def health_of(engine: Engine) -> tuple[Facts, list[Finding]]:
-    """What a database says about itself."""
+    """Return what a database reports about itself."""
     look = sqlite_health if engine.kind == "sqlite" else postgres_health
     try:
         return engine.read(look)

@@ -22,10 +22,9 @@ SET_HEAD = "UPDATE heads SET length = ? WHERE conversation = ?"
 
 
 def length_findings(examined: Examination) -> Iterator[Finding]:
-    """Lengths that are not those of the messages: stepped windows would cut elsewhere.
+    """Find lengths that differ from the messages', because stepped windows would cut elsewhere.
 
-    Behind a message that is missing, and at one that is damaged, the length that is there is taken
-    as it is.
+    After a missing message, and at a damaged one, the stored length is taken as correct.
     """
     connection, patient = examined.connection, examined.patient
     number, seq = patient.number, patient.before

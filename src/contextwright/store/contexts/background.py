@@ -1,4 +1,4 @@
-"""Work that nobody waits for: one piece after another, in a thread of the store."""
+"""Work in the background: one piece after another, in a thread of the store."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Background:
         self._is_closed = False
 
     def start(self, key: Hashable, work: Callable[[], str]) -> None:
-        """Have work done that says why it failed, and nothing else.
+        """Start work that returns the reason it failed, or an empty string.
 
-        Work whose like is under way is not started.
+        Does nothing while work with the same key is running.
         """
         with self._lock:
             if key not in self._under_way and not self._is_closed:
@@ -50,9 +50,9 @@ class Background:
             thread.shutdown()
 
     def _done(self, key: Hashable, work: Callable[[], str]) -> str:
-        """Do it; what a store says is a failure like any other.
+        """Do the work; an error of the store is a failure like any other.
 
-        However it ends, it is under way no more, and the next may try.
+        However it ends, the key is free again, so that the next build may try.
         """
         failure = "it was broken off"
         try:

@@ -34,9 +34,9 @@ __all__ = ["build"]
 replace = msgspec.structs.replace
 
 SPARE = 2
-"""How many times the length of a full request is loaded: what is short of that is loaded twice."""
+"""Multiple of a full request's length that is loaded; a shorter log would be loaded twice."""
 LONGEST = 8
-"""A log that has grown to so many times what is needed is loaded again."""
+"""A log that has grown to this multiple of what is needed is loaded again."""
 
 
 def build(
@@ -82,7 +82,7 @@ def build(
 
 
 def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:
-    """What a build will look at first."""
+    """Return what a build needs at first."""
     window = recipe.window
     tokens = recipe.tokens(model, budget)
     length = EVERYTHING if window.is_unlimited else tokens * BYTES_PER_TOKEN * SPARE
@@ -162,5 +162,5 @@ def damage_in(log: Log, cut: int) -> Iterator[Change]:
 
 
 def with_losses(context: Context, losses: Sequence[Change]) -> Context:
-    """A context that also says what the store could not give."""
+    """Return a context whose changes include what the store could not provide."""
     return replace(context, changes=(*context.changes, *losses)) if losses else context

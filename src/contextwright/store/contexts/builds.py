@@ -1,4 +1,4 @@
-"""What contexts leave behind for the next turn of their conversation, in memory."""
+"""State that builds keep in memory for the next turn of their conversation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Loaded(Struct, frozen=True):
     head: Head
     needs: Needs
     marked: int
-    """How often messages of it had been hidden or pinned."""
+    """How many times its messages had been hidden or pinned."""
 
     @property
     def log(self) -> Log:
@@ -73,7 +73,7 @@ class Builds:
         return self._loaded.pop(key, None)
 
     def keep(self, key: Key, loaded: Loaded) -> None:
-        """Keep a conversation for its next build; those of others long ago make room."""
+        """Keep a conversation for its next build; the least recently used ones are dropped."""
         self._loaded[key] = loaded
         while len(self._loaded) > MAX_LOADED:
             self._loaded.pop(next(iter(self._loaded)), None)

@@ -49,7 +49,7 @@ Row: TypeAlias = tuple[int | None, int, Message]
 
 
 class Needs(Struct, frozen=True):
-    """How much of a conversation to load; what is needed only ever grows."""
+    """How much of a conversation to load. Needs only grow."""
 
     length: int
     """Of the end, on the ruler."""
@@ -72,7 +72,7 @@ class Needs(Struct, frozen=True):
 
 
 def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
-    """A conversation of so many messages, with the end and all that no window may drop loaded."""
+    """Load a conversation of `count` messages: its end, and all that no window may drop."""
     rows = Rows(connection, head, count)
     start = rows.read_end(needs)
     log = Log()
@@ -136,7 +136,7 @@ class Rows:
             self._rows[seq] = joins, length, message
 
     def length(self, seq: int) -> int:
-        """Where a message ends on the ruler."""
+        """The end of a message on the ruler."""
         if seq in self._rows:
             return self._rows[seq][1]
         found = reading.rows_between(self._connection, self._head, LENGTH, seq, seq)

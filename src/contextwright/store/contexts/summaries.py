@@ -27,20 +27,20 @@ from contextwright.summaries.writer import NOBODY, write_summary
 __all__ = ["StoreSummarySource", "SummaryProbe"]
 
 TRIES = 3
-"""So often a summary is made anew because messages were hidden meanwhile."""
+"""Maximum tries, because messages may be hidden while a summary is made."""
 HIDDEN = "messages were hidden while it was made"
 COVERS_KEPT = "the stored summary covers messages that are in the request"
 
 
 class Known(Struct, frozen=True):
-    """What is there of summaries, and the state of the conversation they belong to."""
+    """The stored summaries, and the state of their conversation."""
 
     head: conversations.Head
     marked: int
-    """How often messages of it had been hidden or pinned."""
+    """How many times its messages had been hidden or pinned."""
     newest: Summary | None
     settled: Summary | None
-    """The newest that a digest can go on from."""
+    """The newest one that a digest can continue from."""
     covers_kept: bool = False
     """Whether one that reaches further was passed over: its text covers messages that are kept."""
 
@@ -59,10 +59,10 @@ class SummaryProbe:
 
 
 class StoreSummarySource:
-    """The summaries of one chat, made one way, and kept.
+    """The stored summaries of one chat and policy.
 
-    Whoever writes them is asked by `ask`, when the cut is final: until then a build is told what is
-    there. A program's excerpts are made at once.
+    A model is asked by `ask`, after the cut is final; until then a build gets the summaries that
+    exist. Digests are made at once, because they need no model.
     """
 
     def __init__(self, state: State, id: str, summarise: SummaryPolicy) -> None:
@@ -73,7 +73,7 @@ class StoreSummarySource:
         self._failure = ""
         """Why it lacked it, as far as that is known."""
         self._kept: Collection[int] = ()
-        """Numbers of messages that the request holds: no words of a model may cover them."""
+        """Numbers of messages in the request; a summary written by a model must not cover them."""
         if summarise.summariser is None:
             self._failure = NOBODY
         elif summarise.background:
@@ -93,7 +93,7 @@ class StoreSummarySource:
         return SummaryResult(newest, COVERS_KEPT if known.covers_kept else self._failure)
 
     def ask(self) -> bool:
-        """Have written what the last build lacked, once; whether there is more to tell now."""
+        """Write the summary that the last build lacked, once; return whether one was written."""
         if not self._missing or self._is_asked or self.summarise.summariser is None:
             return False
         self._is_asked, last = True, self._missing
@@ -132,7 +132,7 @@ class StoreSummarySource:
 
     @property
     def _key(self) -> tuple[str, str, str]:
-        """What it is known by in the background: one of a kind is written at a time."""
+        """The key of background work: one summary of a kind is written at a time."""
         return self.state.tenant, self.id, self.summarise.name
 
     def _digested(self, last: int) -> SummaryResult:
@@ -153,7 +153,7 @@ class StoreSummarySource:
         return SummaryResult(failure=HIDDEN)
 
     def _written(self, known: Known, last: int) -> SummaryResult:
-        """A summary that goes on from the newest there is, as far as one request reaches."""
+        """Continue from the newest summary, as far as one request reaches."""
         newest = known.newest
         first = newest.last + 1 if newest else 1
         untold = newest.untold if newest else ()
@@ -166,7 +166,7 @@ class StoreSummarySource:
         return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
 
     def _known(self, last: int) -> Known:
-        """What is there, all of one moment."""
+        """Read what exists, all in one transaction."""
         tenant, id, name = self.state.tenant, self.id, self.summarise.name
 
         def work(connection: Connection) -> Known:
@@ -196,7 +196,7 @@ class StoreSummarySource:
             yield from ((stored.seq, stored.message) for stored in page)
 
     def _keep(self, known: Known, found: list[Summary]) -> Summary | None:
-        """Store summaries, and give the last as it is stored; None if they tell too much by now."""
+        """Store summaries; return the last, or None if it covers messages hidden meanwhile."""
         if self.state.engine.is_read_only:
             return found[-1]
         name, at = self.summarise.name, datetime.now(UTC).isoformat(timespec="seconds")

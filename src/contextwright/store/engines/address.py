@@ -1,6 +1,6 @@
-"""Where a store is: the path of a file, or the URL of a database server.
+"""Addresses of stores: the path of a file, or the URL of a database server.
 
-An address may hold a password: errors and progress show it with `shown_address` only.
+An address may contain a password, so errors and progress only show it with `shown_address`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextwright.errors import UsageError, shown
 __all__ = ["file_of", "is_server", "server_url", "shown_address"]
 
 SERVER = re.compile(r"(postgres|postgresql)(\+\w+)?:", re.IGNORECASE)
-"""How the URL of a server begins; a driver, as SQLAlchemy writes it, is ignored."""
+"""Schemes of a server's URL; a driver suffix, as SQLAlchemy writes it, is ignored."""
 LOGIN = re.compile(r"^([A-Za-z][\w+.-]*:/*).*@", re.DOTALL)
 PASSWORD = re.compile(r"(?i)(pass\w*=)('[^']*'|[^\s&]*)")
 

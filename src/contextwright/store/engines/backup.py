@@ -15,7 +15,7 @@ from contextwright.store.engines.address import file_of
 __all__ = ["back_up", "free_name", "require_free"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
+"""Called with how much is done, and how much there is."""
 
 PAGES = 2_000
 """Copied between two words about progress."""
@@ -24,7 +24,7 @@ PAGES = 2_000
 def back_up(path: str, target: str, progress: Progress | None = None) -> None:
     """Copy a file as it is now; the copy appears whole or not at all.
 
-    Nobody has to wait: the copy is of one moment, and what is committed meanwhile is not in it.
+    No writer has to wait: the copy shows one moment, without what is committed meanwhile.
     """
     part = f"{target}.{os.getpid()}.part"
     try:
@@ -92,7 +92,7 @@ def require_free(target: str) -> None:
 
 
 def free_name(path: str, word: str) -> str:
-    """A name beside a file that nothing has yet: `chat.db.repair-1.backup`."""
+    """Return a free name next to a file, like `chat.db.repair-1.backup`."""
     number = 1
     while os.path.lexists(f"{path}.{word}-{number}.backup"):
         number += 1

@@ -50,12 +50,12 @@ class Connection(Protocol):
 
     @property
     def texts(self) -> TextIndex:
-        """How this database keeps terms and finds them."""
+        """How this database stores and finds terms."""
         ...
 
     @property
     def for_update(self) -> str:
-        """What follows a SELECT so that nobody else changes the row until the end."""
+        """The end of a SELECT that locks its rows until the transaction ends."""
         ...
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
@@ -76,7 +76,7 @@ Work: TypeAlias = Callable[[Connection], Result]
 doing it a second time has the same effect as doing it once."""
 
 Outcomes: TypeAlias = list[Result | ContextwrightError]
-"""What became of several works: what each gave, or its error."""
+"""The outcome of several works: each one's result, or its error."""
 
 
 class Engine(Protocol):

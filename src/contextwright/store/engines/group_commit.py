@@ -34,16 +34,16 @@ class Entry:
             self.error = error
 
     def outcome(self) -> Any:
-        """What the work gave, or its error."""
+        """The result of the work, or its error."""
         if self.error is not None:
             raise self.error
         return self.result
 
 
 class Writer:
-    """One transaction at a time; whoever comes meanwhile goes together into the next.
+    """One transaction at a time; work that arrives meanwhile shares the next.
 
-    There is no thread of its own: the first to arrive writes for all that wait, and those find
+    There is no extra thread: the first to arrive writes for all that wait, and the others find
     their work done when it is their turn.
     """
 
@@ -100,5 +100,5 @@ class Writer:
 
 
 def order_of(entry: Entry) -> str:
-    """What entries are sorted by."""
+    """The sort key of entries."""
     return entry.order

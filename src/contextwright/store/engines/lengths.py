@@ -21,7 +21,7 @@ decode = msgspec.json.Decoder(Message).decode
 
 
 def fill_lengths(connection: Connection) -> None:
-    """Write the lengths of all conversations; a fork goes on from where its parent was."""
+    """Write the lengths of all conversations; a fork continues from the length at its parent."""
     for number, parent, fork_at in connection.rows(CONVERSATIONS):
         length = 0 if parent is None else length_until(connection, parent, fork_at)
         seq = -1

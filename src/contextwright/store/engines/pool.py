@@ -57,7 +57,7 @@ class Pool(Generic[Opened]):
             self.drop()
 
     def drop(self) -> None:
-        """Close what nobody uses."""
+        """Close idle connections."""
         while self._free:
             try:
                 connection = self._free.pop()

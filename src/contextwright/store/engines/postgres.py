@@ -34,10 +34,10 @@ __all__ = ["PostgresEngine"]
 Result = TypeVar("Result")
 
 LOCK = 0x63774358
-"""The advisory lock that whoever changes the tables holds."""
+"""The advisory lock that is held while tables are changed."""
 
 CONNECTIONS = 16
-"""At most so many at once, for reading and for writing each."""
+"""Maximum number of connections, for reading and for writing each."""
 
 PATIENCE, OPENING = 60.0, 3.0
 """Seconds to wait for a server that was there, and for one that never answered yet."""
@@ -255,7 +255,7 @@ class PostgresEngine:
         return steps_after(connection.rows("SELECT number FROM version")[0][0], steps, self.where)
 
     def _explained(self, error: psycopg.Error) -> StoreError:
-        """What Postgres says, in our words; its details may quote data, and are left out."""
+        """Translate an error of PostgreSQL, without its details, because they may quote data."""
         errors = psycopg.errors
         said = (error.diag.message_primary or str(error).split("\n", 1)[0])[:200]
         match error:

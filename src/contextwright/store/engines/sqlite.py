@@ -34,7 +34,7 @@ PATIENCE = 60.0
 """Seconds to wait for other processes."""
 
 CONNECTIONS = 64
-"""At most so many at once, for reading and for writing each."""
+"""Maximum number of connections, for reading and for writing each."""
 
 PAGE = 8_192
 """Bytes of a page. Messages of a kilobyte leave much of 4,096 unused (1.31 times the JSON of the
@@ -46,7 +46,7 @@ READABLE = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 BODY = re.compile(r"\b(?:[a-z]\.)?body\b")
 
 LARGE_LOG = 16 * 2**20
-"""Bytes of a log that is emptied after work on its own, such as an import."""
+"""Size in bytes from which the write-ahead log is emptied after exclusive work, like an import."""
 
 WAL_LIMIT = 64 * 2**20
 """The log is cut back to this size once it has been copied into the file."""
@@ -253,7 +253,7 @@ class SqliteEngine:
 
     @contextmanager
     def _translated(self) -> Generator[None]:
-        """What SQLite says, in our words."""
+        """Translate an error of SQLite."""
         try:
             yield
         except apsw.Error as error:
@@ -315,7 +315,7 @@ def make_private(path: str) -> None:
 
 
 def is_read_only(path: str) -> bool:
-    """Whether a file is there and neither it nor a log beside it can be written."""
+    """Whether a file exists, and neither it nor a log next to it can be written."""
     folder = os.path.dirname(os.path.abspath(path))
     return os.path.isfile(path) and not (os.access(path, os.W_OK) and os.access(folder, os.W_OK))
 
@@ -323,8 +323,8 @@ def is_read_only(path: str) -> bool:
 def read_only_url(path: str) -> str:
     """Return the URL that opens a file for reading.
 
-    A log needs a shared index beside it; without a log, and where none can be made, SQLite is
-    told that the file does not change.
+    A log needs a shared index next to it. If there is no log, and none can be made, SQLite is told
+    that the file does not change.
     """
     address = f"file:{quote(os.path.abspath(path))}?mode=ro"
     has_log = os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0

@@ -1,8 +1,8 @@
-"""Episodes as memories of their conversation: made once, in order, of what may be seen.
+"""Episodes as memories of their conversation: made once, in order, from visible messages.
 
-How far a conversation was made into episodes is kept beside them, and moves on in the transaction
-that stores them: whoever comes second finds it done. A message that is hidden later takes with it
-the episodes that were made of it, until they are made anew without it.
+How far a conversation is divided into episodes is stored in the same transaction as they are, so a
+second process finds the work done. Hiding a message removes the episodes made from it, until they
+are rebuilt without it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from contextwright.store.state import State
 __all__ = ["Made", "Maker", "copy", "is_visible", "listed"]
 
 BATCH = 32
-"""Stretches that are stored in one transaction, where nobody is asked for better words."""
+"""Episodes stored in one transaction, if no model writes their text."""
 PAGE = 500
 
 STATE = """
@@ -68,14 +68,14 @@ Entry: TypeAlias = tuple[StoredMemory, str]
 
 
 class Made(Struct, frozen=True):
-    """What became of a conversation's episodes."""
+    """The result of making a conversation's episodes."""
 
     episodes: tuple[StoredMemory, ...] = ()
-    """Those that are new, and those made anew because of what was hidden."""
+    """New episodes, and those rebuilt because a message was hidden."""
     removed: int = 0
     """Episodes of which too little was left to see."""
     changes: tuple[Change, ...] = ()
-    """Where better words were asked for and not had."""
+    """Episodes whose text a model should have written and did not."""
 
 
 class Division(Struct, frozen=True):
@@ -84,9 +84,9 @@ class Division(Struct, frozen=True):
     number: int
     last: int
     looked: int
-    """How often messages had been marked when hidden ones were last looked for."""
+    """How many times messages had been marked when hidden ones were last looked for."""
     marked: int
-    """How often they have been by now."""
+    """How many times they have been marked now."""
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Division(Struct, frozen=True):
 def listed(
     state: State, id: str, *, participant: str | None, min_weight: float
 ) -> list[StoredMemory]:
-    """The events of a conversation that may be told, in the order in which they were stored."""
+    """Return the visible episodes of a conversation, in the order in which they were stored."""
     tenant = state.tenant
 
     def work(connection: Connection) -> list[StoredMemory]:
@@ -121,7 +121,7 @@ def stored_in(connection: Connection, tenant: str, id: str) -> Iterator[StoredMe
 
 
 def is_visible(connection: Connection, head: Head | None, memory: Memory) -> bool:
-    """Whether all messages that an event was made of may be seen; one noted by hand has none."""
+    """Whether all messages of an episode are visible; one added by hand has none."""
     episode = Episode.of(memory)
     if episode is None or head is None:
         return True
@@ -153,7 +153,7 @@ class Maker:
         self.removed = 0
 
     def make(self) -> Made:
-        """See that every stretch of talk that is over has its episode, and none tells too much."""
+        """Give every finished stretch its episode, and rebuild those with hidden messages."""
         self.make_anew()
         while not self.make_new():
             pass
@@ -191,7 +191,7 @@ class Maker:
         return self.engine.write(work, self.id)
 
     def make_anew(self) -> None:
-        """Make those again that tell of messages which were hidden since."""
+        """Rebuild the episodes of messages that were hidden since."""
         state = self.engine.read(self.state)
         if state.looked == state.marked or not state.last:
             return
@@ -263,14 +263,14 @@ class Maker:
     # --- how far it is -----------------------------------------------------------------------
 
     def state(self, connection: Connection) -> Division:
-        """How far it is."""
+        """Read how far the conversation is divided."""
         head = conversations.require(connection, self.tenant, self.id)
         for row in connection.rows(STATE, head.number):
             return Division(*row)
         raise conversations.unknown(self.id)
 
     def locked(self, connection: Connection) -> Division:
-        """How far it is, which nobody else changes until the transaction ends."""
+        """Read how far the conversation is divided, and lock it until the transaction ends."""
         head = conversations.require(connection, self.tenant, self.id)
         conversations.locked_length(connection, head)
         return self.state(connection)
@@ -299,7 +299,7 @@ def copy(source: Engine, target: Engine) -> None:
 
 
 def bring(connection: Connection, rows: Sequence[Row]) -> None:
-    """Let conversations of the target be as far as those of the source."""
+    """Bring conversations of the target as far as those of the source."""
     for _, tenant, id, last in rows:
         head = conversations.find(connection, tenant, id)
         if head is not None:

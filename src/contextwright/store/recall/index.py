@@ -56,7 +56,7 @@ class Index:
         """Remove the vectors of all other embedders; return how many messages had some.
 
         Raises:
-            UsageError: the store has no embedder, so nothing tells which vectors are in use.
+            UsageError: the store has no embedder, so it is unknown which vectors are in use.
         """
         if self.embedder is None:
             raise UsageError(

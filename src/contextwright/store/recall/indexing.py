@@ -1,8 +1,8 @@
-"""The index behind the messages: words and vectors, brought up to date many messages at once.
+"""The index of words and vectors, brought up to date many messages at a time.
 
-It can be interrupted at any moment and goes on where it was; any number of processes may do it at
-the same time. Texts are embedded outside of transactions: a page is written if nobody else wrote
-it meanwhile.
+Indexing can be interrupted at any moment and continues where it stopped; any number of processes
+may index at the same time. Texts are embedded outside of transactions, and a page is written only
+if no other process wrote it meanwhile.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from contextwright.store.rows.index import Gap
 __all__ = ["Indexed", "Indexing", "Progress"]
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Is told how much is done, and how much there is in all."""
+"""Called with how much is done, and how much there is."""
 
 SHARE = 8
-"""Vectors are made when more than one in so many messages lacks them, or more than a few do."""
+"""Vectors are made when more than one in this many messages lacks them, or more than a few do."""
 
 
 NUMBERS = "SELECT number FROM conversations WHERE tenant = ? ORDER BY number"
 
 
 class Indexed(Struct):
-    """What was brought up to date."""
+    """The result of indexing."""
 
     words: int = 0
     """Messages whose words were indexed."""
@@ -44,10 +44,10 @@ class Indexed(Struct):
 
 
 class Indexing:
-    """One go at the index of a tenant's conversations, or of one and those it was forked from.
+    """One pass over the index of a tenant's conversations, or of one and those it was forked from.
 
     Args:
-        few: so many messages of the one conversation may be missing in it.
+        few: number of messages of the one conversation that may be missing from it.
     """
 
     def __init__(self, engine: Engine, tenant: str, id: str | None, few: int) -> None:
@@ -74,7 +74,7 @@ class Indexing:
         return done
 
     def _index_words(self, gap: Gap, tell: Callable[[Indexed], None]) -> None:
-        """The words of one conversation."""
+        """Index the words of one conversation."""
         left = gap.last - gap.indexed
         while self.engine.write(terms.catch_up(self.tenant, gap.conversation)):
             tell(Indexed(words=min(left, terms.PAGE)))
@@ -92,7 +92,7 @@ class Indexing:
                 tell(Indexed(vectors=len(messages)))
 
     def clear(self, embedder: Embedder | None) -> list[int]:
-        """Throw away what can be made anew; gives the conversations it was of."""
+        """Remove what can be rebuilt; return the conversations it belonged to."""
         numbers = self.engine.read(self._numbers)
         for number in numbers:
             self.engine.write(clearing(number, embedder))
@@ -129,7 +129,7 @@ class Indexing:
 
 
 def missing(gaps: Sequence[Gap]) -> int:
-    """How many messages gaps have."""
+    """Return the number of messages in gaps."""
     return sum(gap.last - gap.indexed for gap in gaps)
 
 

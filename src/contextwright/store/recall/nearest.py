@@ -157,7 +157,7 @@ class Space:
         return joined(pages_scored(connection, number, kind, query, first, last))
 
     def _matrix(self, connection: Connection, number: int, kind: Kind) -> Matrix | None:
-        """The vectors of a conversation, up to date; None if there is no room for them."""
+        """Return the vectors of a conversation, up to date; None if they do not fit in memory."""
         from contextwright.recall.vectors.matrix import Matrix, with_room
 
         with self._lock:

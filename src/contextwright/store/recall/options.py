@@ -23,39 +23,39 @@ from contextwright.tokens.tokenizers import vocabulary
 __all__ = ["MOST", "RecallOptions", "RecallRequest", "price_of", "wish_of"]
 
 FEWEST, MOST = 100, 1_000
-"""How many messages of each side are looked at closely, by what there is room for."""
+"""Minimum and maximum number of messages that are ranked, depending on the budget."""
 SHORTEST = 10
 """Tokens that hardly any message is below."""
 USUAL = "o200k_base"
-"""The vocabulary that tokens are counted by for nobody in particular."""
+"""The vocabulary that counts tokens if no model is named."""
 
 
 class RecallOptions(TypedDict, total=False):
     """The options of a recall besides its question."""
 
     budget: int
-    """Tokens of all lines of `text`; 2,000 if nothing is said."""
+    """Token budget of all lines of `text`; 2,000 by default."""
     about: str | None
-    """Only what this person said, by id or name."""
+    """Only messages of this person, by id or name."""
     now: datetime | None
-    """What "last summer" is told from."""
+    """The time that "last summer" is relative to."""
     limit: int | None
     """Maximum number of messages."""
     min_score: float
     """Minimum score, the probability that a message is needed, from 0 to 1."""
     model: str | Model | None
-    """Whose tokens are counted; without it, a count that holds for most."""
+    """The model whose tokens are counted; by default a count that fits most models."""
     price: Callable[[Message], int] | None
-    """What a message costs, instead of the tokens of its line."""
+    """The price of a message, instead of the tokens of its line."""
     ranking: Ranking
     """What else counts, such as recency."""
 
 
 def wish_of(query: str, options: RecallOptions) -> RecallRequest:
-    """A question with its options.
+    """Validate the options of a recall.
 
     Raises:
-        UsageError: there is no such option, or it makes no sense.
+        UsageError: there is no such option, or its value is not valid.
     """
     known = RecallOptions.__annotations__
     for name in options:
@@ -82,7 +82,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     budget: int
     price: Price
     about: str | None = None
-    """Only what this person said, by id or name."""
+    """Only messages of this person, by id or name."""
     now: datetime | None = None
     limit: int | None = None
     min_score: float = 0.0
@@ -111,7 +111,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def width(self) -> int:
-        """How many messages of each side are looked at."""
+        """The number of messages that are ranked."""
         room = min(self.budget // SHORTEST, MOST if self.limit is None else self.limit * SHORTEST)
         return max(FEWEST, min(room, MOST))
 
@@ -131,7 +131,7 @@ def require(is_right: bool, name: str, value: object, hint: str) -> None:
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Whether it is what its type says, whoever calls."""
+    """Whether a value has the type that its annotation names, checked at run time."""
     return isinstance(value, kinds)
 
 
@@ -141,7 +141,7 @@ def is_count(value: object) -> bool:
 
 
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
-    """What a message costs: as somebody says, as a model counts its line, or as most models do."""
+    """Return the price of a message: the caller's, a model's count of its line, or a usual one."""
     if price is not None:
         return Price(lambda item, headings: price(item.message))
     if model is not None:

@@ -1,4 +1,4 @@
-"""Outlines of conversations: rows beside the index of words, and in memory once they were read."""
+"""Outlines of conversations: rows next to the word index, cached in memory."""
 
 from __future__ import annotations
 

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 __all__ = ["recall_everywhere", "recall_in"]
 
 WIDER = 4
-"""For each message that is looked at closely, so many of the nearest are known: neighbours and
-sittings have them too."""
+"""Multiple of the ranked messages whose meaning is known, because neighbours and sessions need it
+too."""
 CHATS = 8
 """Conversations that are searched closely, of all: those that fit best."""
 HITS, NEAREST = 1_000, 200
 """The best messages of all conversations that say which ones may fit, by words and by meaning."""
 COMMON = 0.2
-"""What a common word counts, where another counts 1."""
+"""Weight of a common word, where other words have 1."""
 LONG = 5_000
 """Messages from which on common words are not looked for: too many have them."""
 AT_ONCE = 64
@@ -74,7 +74,7 @@ class Looked(Struct, frozen=True):
 
 
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
-    """What a conversation has, with those it was forked from.
+    """Recall from a conversation and those it was forked from.
 
     Raises:
         NotFound: there is no such conversation.
@@ -97,7 +97,7 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
 
 
 def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
-    """What all conversations of a tenant have: those few are searched closely that fit best."""
+    """Recall from all conversations of a tenant; the few that fit best are searched closely."""
     trouble = indexed(state, None)
     question = question_of(wish.query, (), wish.now)
     vector, reason = vector_of(state, question)
@@ -132,7 +132,7 @@ def indexed(state: State, id: str | None) -> str:
 
 
 def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
-    """What a question means, if it has words; else perhaps why nobody knows."""
+    """Return the vector of a question, if it has words; else the reason there is none, if known."""
     if state.index.space is None or not terms_of(question.meaning):
         return None, ""
     try:
@@ -145,7 +145,7 @@ def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
 def known(
     connection: Connection, tenant: str, scope: str, question: Question, wish: RecallRequest
 ) -> list[RecallHit]:
-    """The memories told in a conversation that fit; none where only messages are wanted."""
+    """Return the memories of a conversation's scope that fit; none if only messages are wanted."""
     if not wish.memories:
         return []
     fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
@@ -155,7 +155,7 @@ def known(
 
 
 def look(connection: Connection, state: State, id: str, last: int | None) -> Looked:
-    """A conversation as it stands."""
+    """Read a conversation's outline."""
     head = conversations.require(connection, state.tenant, id)
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
@@ -200,7 +200,7 @@ def found_in(
     vector: Vectors | None,
     width: int,
 ) -> tuple[list[Found], dict[int, float] | None]:
-    """The messages that have the words of a question, and those that are near its meaning."""
+    """Return the messages that have the words of a question, and those near its meaning."""
     head, end = looked.head, looked.end
     numbers_of = search.numbers_in(connection, head, end, looked.behind)
     # What is hidden takes no place from others, and its words do not speak for its neighbours.
@@ -240,7 +240,7 @@ def fitting(
 
 
 def is_recallable(connection: Connection, place: Place) -> bool:
-    """Whether a message is part of the talk, and not hidden where it was written."""
+    """Whether a message is part of the conversation, and not hidden where it was written."""
     message = search.visible(connection, place[0], place)
     return message is not None and is_said(message)
 

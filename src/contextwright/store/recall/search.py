@@ -46,12 +46,12 @@ MOST_TERMS = 32
 """Terms of a query that are looked for, the longest ones: those say most."""
 
 MOST_PLACES = 2_000
-"""Messages looked at for one term, the newest ones: a term in more of them tells little."""
+"""Maximum messages per term, newest first, because a term in more of them says little."""
 
 decode_numbers = msgspec.json.Decoder(list[int]).decode
 
 Places: TypeAlias = Callable[[str], list[Place]]
-"""Where a term is found."""
+"""The places of a term."""
 
 FOUND = """
 SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
@@ -64,7 +64,7 @@ WHERE c.tenant = ?"""
 
 
 class Term(Struct, frozen=True):
-    """A term of a query, how much it tells, and where it was found."""
+    """A term of a query, its weight, and where it was found."""
 
     term: str
     weight: float
@@ -159,7 +159,7 @@ def numbers_in(
 
 
 def places_of_tenant(connection: Connection, tenant: str) -> Places:
-    """Where terms are found in all conversations of a tenant, in or behind the index."""
+    """Find terms in all conversations of a tenant, indexed or not."""
     owner = owner_of(tenant)
     behind = unindexed(connection, gaps_of(connection, tenant))
     terms_behind = {place: terms_in(message) for place, message in behind.items()}
@@ -173,7 +173,7 @@ def places_of_tenant(connection: Connection, tenant: str) -> Places:
 
 
 def size_of_tenant(connection: Connection, tenant: str) -> int:
-    """How many messages a tenant has."""
+    """Return the number of a tenant's messages."""
     ((total,),) = connection.rows(LENGTHS, tenant)
     return int(total)
 
@@ -191,18 +191,18 @@ def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[Searc
 
 
 def terms_in_query(query: str) -> list[str]:
-    """What is looked for: the longest terms of a query."""
+    """Return the terms to search for: the longest ones of a query."""
     return sorted(terms_of(query), key=lambda term: (-len(term), term))[:MOST_TERMS]
 
 
 def weighed(terms: Iterable[str], total: int, places: Places) -> list[Term]:
-    """Terms with where they are; the fewer messages have one, the more it tells."""
+    """Return terms with their places; the fewer messages have one, the more weight it has."""
     found = [(term, frozenset(places(term))) for term in terms]
     return [Term(term, rarity(len(where), total), where) for term, where in found]
 
 
 def rarity(count: int, total: int) -> float:
-    """How much it tells that a message has a term which so many of all messages have."""
+    """Return the weight of a term that `count` of all messages have."""
     if count >= MOST_PLACES:
         count = int(sqrt(count * max(total, count)))  # somewhere between those seen and all
     return log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))

@@ -1,4 +1,4 @@
-"""What a chat of a store remembers: its tenant's memories, and its own past words."""
+"""Memories and past messages of one chat, for sections."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ __all__ = ["StoreMemorySource"]
 ANY = 1 << 40
 """As many tokens as there are."""
 MOST_SEARCHED = 1_000
-"""So many memories of a kind, the newest ones, are compared with a question."""
+"""Maximum memories of a kind that are compared with a question, newest first."""
 
 
 class StoreMemorySource:
-    """Memories told in one chat, and passages of it that the model does not see anyway.
+    """The memories of one chat, and passages of it outside the window.
 
     Args:
         state: the store, and the tenant whose memories they are.
         id: the chat; memories without a scope belong to every chat.
-        last: messages behind this one are not recalled: the window is taken to have them.
+        last: messages after this one are not recalled, because the window is expected to have
+            them.
     """
 
     def __init__(self, state: State, id: str, *, last: int | None = None) -> None:
@@ -67,7 +68,7 @@ class StoreMemorySource:
         return is_later or is_twice
 
     def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
-        """The memories that fit, at most so many."""
+        """Return the memories that fit a query, at most its limit."""
         if wanted.kind == "passage":
             return self._passages(wanted)
         if wanted.kind == "episode":
@@ -84,7 +85,7 @@ class StoreMemorySource:
         return notes.newest(connection, self.state.tenant, self.id, fields, most)
 
     def _events(self, wanted: MemoryQuery) -> list[Memory]:
-        """Events that fit, each with its id, and without those that tell of hidden messages."""
+        """Return the events that fit, each with its id, without those of hidden messages."""
 
         def work(connection: Connection) -> list[Memory]:
             found = self._newest(connection, wanted, MOST_SEARCHED)
@@ -125,7 +126,7 @@ class StoreMemorySource:
 
 
 def with_id(stored: StoredMemory) -> Memory:
-    """A memory that says which one it is."""
+    """Return a memory with its id."""
     memory = stored.memory
     return msgspec.structs.replace(memory, meta={**memory.meta, "id": stored.id})
 

@@ -19,16 +19,16 @@ from contextwright.text.terms import terms_of
 __all__ = ["FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
 
 LONGEST_TEXT, LONGEST_RESULT = 50_000, 2_000
-"""Characters of a text and of a tool's result that are indexed: files and pages are no talk."""
+"""Indexed characters of a text and of a tool's result, because files and pages are long."""
 
 FEW = 64
-"""So many messages may be missing in the index of a conversation: they are read as they are."""
+"""Maximum messages missing from the index of a conversation; a search reads them directly."""
 
 PAGE = 500
 """Messages indexed in one transaction."""
 
 OURS = "\ue000"
-"""How terms begin that no text has: no word holds a character of private use."""
+"""Prefix of terms that no text has: a private-use character, which no word contains."""
 
 
 def catch_up(tenant: str, number: int) -> Work[bool]:

@@ -1,11 +1,11 @@
-"""Vectors of messages: pages of them in the store, made behind the turns and never changed.
+"""Vectors of messages: pages in the store, made after the turns and never changed.
 
-A page holds the vectors of some messages of a conversation that follow each other. Pages follow
-each other too, from its first own message on: so how far they go is the last page's last number.
-They are kept by the name of their embedder; those of another one stay where they are, unused.
+A page holds the vectors of consecutive messages of a conversation. Pages are consecutive too, from
+its first own message on, so the last page's last number is how far they go. Pages are kept by the
+name of their embedder; those of another embedder stay, unused.
 
-Nothing is embedded while a turn is stored, and nothing is stored while a text is embedded: an
-embedder may be a server far away.
+Nothing is embedded while a turn is stored, and nothing is stored while a text is embedded, because
+an embedder may be a remote server.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PAGE = 256
 """Messages of a page."""
 
 SEAL = Layout("<I")
-"""What a page begins with: a checksum of the rest, and of which messages it is."""
+"""The head of a page: a checksum of the rest, and which messages it holds."""
 
 NUMBER, HALF = 4, 2
 """Bytes of a message's number, and of a number of a vector."""
@@ -104,7 +104,7 @@ class Kind(Struct, frozen=True):
 
     number: int
     width: int
-    """How many numbers its vectors have."""
+    """The dimension of its vectors."""
 
 
 class Fault(Struct, frozen=True):
@@ -132,7 +132,7 @@ class Page(Struct, frozen=True):
 def gaps_of(
     connection: Connection, tenant: str, embedder: str, head: Head | None = None
 ) -> list[Gap]:
-    """What has no vectors yet, of a tenant's conversations or of one and those it comes from."""
+    """Return the messages without vectors, of a tenant or of one conversation and its origins."""
     if head is None:
         return [Gap(*row) for row in connection.rows(GAPS, embedder, tenant)]
     found = [reached(connection, number, embedder) for number, _ in head.line]
@@ -140,7 +140,7 @@ def gaps_of(
 
 
 def reached(connection: Connection, number: int, embedder: str) -> Gap | None:
-    """How far the vectors of a conversation go; None if it was forgotten."""
+    """Return the last message with a vector; None if the conversation was removed."""
     for row in connection.rows(ONE, embedder, number):
         return Gap(*row)
     return None
@@ -172,7 +172,7 @@ def made(number: int, messages: Messages, embedder: Embedder) -> Page:
 
 
 def texts_in(message: Message) -> list[str]:
-    """What is embedded of a message: its words in pieces, without results and names."""
+    """Return the texts of a message to embed, in pieces, without results and names."""
     return chunks_of(message.text[:LONGEST_TEXT])
 
 
@@ -266,7 +266,7 @@ def content_of(first: int, last: int, body: bytes) -> memoryview | None:
 
 
 def checksum(first: int, last: int, content: bytes | memoryview) -> int:
-    """What a page of these messages is sealed with."""
+    """Return the checksum of a page."""
     return crc32(content, crc32(f"{first} {last}".encode()))
 
 
@@ -293,9 +293,9 @@ def remove_others(connection: Connection, tenant: str, embedder: str) -> int:
 
 
 def faults(connection: Connection, number: int, before: int, end: int) -> Iterator[Fault]:
-    """The first page of each embedder that cannot be right: it and all behind it can be made anew.
+    """Return the first wrong page of each embedder; it and all after it can be rebuilt.
 
-    `before` and `end` are the messages between which a conversation has its own.
+    `before` and `end` enclose the conversation's own messages.
     """
     for embedder, width in connection.rows(KINDS, number):
         first, done = -1, before
@@ -309,7 +309,7 @@ def faults(connection: Connection, number: int, before: int, end: int) -> Iterat
 
 
 def problem_of(first: int, last: int, body: bytes, width: int, done: int, end: int) -> str:
-    """What is wrong with a page that follows a message; nothing, if it is in order."""
+    """Return the problem with a page that follows a message; empty if there is none."""
     if first != done + 1 or not first <= last <= end:
         return "are not those of the messages that follow"
     rest = content_of(first, last, body)

@@ -144,9 +144,9 @@ def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
 
 
 def locked_length(connection: Connection, head: Head) -> int | None:
-    """The number of the last message, which nobody else raises until the transaction ends.
+    """Return the number of the last message, locked until the transaction ends.
 
-    None if the conversation was forgotten while we waited.
+    None if the conversation was removed meanwhile.
     """
     for (last,) in connection.rows(LAST + connection.for_update, head.number):
         return last
@@ -166,7 +166,7 @@ def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int
 
 
 def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo:
-    """What is known about one conversation."""
+    """Return the title, settings and origin of a conversation."""
     for row in connection.rows(f"{DETAILS} c.id = ?", tenant, id):
         return as_details(row)
     raise unknown(id)

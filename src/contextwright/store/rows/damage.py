@@ -1,9 +1,9 @@
-"""Damaged messages: a body that changed on its disk is replaced by a stand-in, and all goes on.
+"""Damaged messages: a body that changed on disk is replaced by a placeholder.
 
 A body is damaged if it does not match its digest, or cannot be read as a message.
 
-The stand-in is a deleted message without parts, so no context, search or recall uses it. It keeps
-the damaged bytes, so that nothing is lost when `cw doctor --repair` stores it.
+The placeholder is a deleted message without parts, so no context, search or recall uses it. It
+keeps the damaged bytes, so that nothing is lost when `cw doctor --repair` stores it.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ def is_damaged(body: str | bytes, digest: int) -> bool:
 
 
 def read_message(body: str | bytes, digest: int) -> Message:
-    """Return the message of a body; a stand-in if it is damaged."""
+    """Return the message of a body; a placeholder if it is damaged."""
     message = decoded(body) if digest_of(body) == digest else None
     return stand_in(body) if message is None else message
 
 
 def stand_in(body: str | bytes) -> Message:
-    """Return the message that stands for a damaged body."""
+    """Return the placeholder of a damaged body."""
     data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else bytes(body)
     return Message("assistant", visibility="deleted", meta={STAND_IN: data.hex()})
 
 
 def stand_in_body(body: str | bytes) -> str:
-    """Return the JSON of the stand-in for a damaged body."""
+    """Return the JSON of the placeholder for a damaged body."""
     return msgspec.json.encode(stand_in(body)).decode()
 
 
 def damage_of(message: Message, seq: int) -> str:
-    """Say that a message is a stand-in; empty if it is not."""
+    """Return the damage of a placeholder; empty for any other message."""
     if STAND_IN not in message.meta:
         return ""
     return f"message {seq} is damaged"

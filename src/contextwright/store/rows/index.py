@@ -38,7 +38,7 @@ class Gap(Struct, frozen=True):
 
 
 def gaps_of(connection: Connection, tenant: str, head: Head | None = None) -> list[Gap]:
-    """What the index lacks of a tenant's conversations, or of one and those it was forked from."""
+    """Return what the index lacks of a tenant, or of one conversation and its origins."""
     if head is None:
         return [Gap(*row) for row in connection.rows(GAPS, tenant)]
     rows = (connection.rows(f"{GAPS} AND c.number = ?", tenant, one) for one, _ in head.line)

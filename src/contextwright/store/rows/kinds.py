@@ -1,4 +1,4 @@
-"""Kinds of messages that a build looks up by number: a column beside each message."""
+"""Kinds of messages that a build looks up by number: a column of each message."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextwright.messages.parts import ToolResult
 __all__ = ["ASKED", "QUESTION", "SYSTEM", "is_mere_result", "kind_of"]
 
 SYSTEM, QUESTION, ASKED = 1, 2, 3
-"""System messages, a user's words beside tool results, and a user's words alone."""
+"""System messages, user text next to tool results, and plain user text."""
 
 
 def kind_of(message: Message) -> int | None:
-    """Return the kind that is stored beside a message; None if no build looks it up."""
+    """Return the kind stored with a message; None if no build looks it up."""
     if message.role == "system":
         return SYSTEM
     if message.role != "user" or message.kind != "message" or is_mere_result(message):

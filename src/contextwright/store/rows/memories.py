@@ -49,7 +49,7 @@ WHERE tenant = ? AND id = ? AND scope = ?"""
 
 
 def new_id() -> str:
-    """An id that nothing else has, easy to type."""
+    """Return a new id that is easy to type."""
     return secrets.token_hex(8)
 
 
@@ -92,9 +92,9 @@ def replace(connection: Connection, tenant: str, id: str, body: str) -> None:
 
 
 def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequence[str]) -> None:
-    """Note that memories of a conversation were told in it now.
+    """Count that memories of a conversation were included in a context.
 
-    Only its own: whoever holds its head is the only one to write them.
+    Only its own, because the lock on its head keeps other writers out.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     connection.run_many(ACCESS, [(now, tenant, id, scope) for id in ids])
@@ -104,13 +104,13 @@ def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequenc
 
 
 def copy(source: Engine, target: Engine) -> int:
-    """Bring the memories of all tenants into another store, in their order; gives how many.
+    """Copy the memories of all tenants into another store, in order; return how many.
 
-    Those that are there already are compared and not written again. Episodes become those of the
-    source: they are made of messages, and made anew when messages are hidden.
+    Memories that the target already has are compared and not written again. Episodes become those
+    of the source, because they are rebuilt when messages are hidden.
 
     Raises:
-        Conflict: one of the target has the same id and says something else.
+        Conflict: the target has another memory with the same id.
     """
     count = 0
     for rows in pages(source):
@@ -120,7 +120,7 @@ def copy(source: Engine, target: Engine) -> int:
 
 
 def require_agreement(source: Engine, target: Engine) -> None:
-    """Refuse a target of which a memory says something else, before anything is written."""
+    """Refuse a target that has a different memory with the same id, before anything is written."""
     for rows in pages(source):
         target.read(lambda connection, rows=rows: [is_there(connection, row) for row in rows])
 
@@ -145,10 +145,10 @@ def bring(connection: Connection, rows: Sequence[Row]) -> None:
 
 
 def is_there(connection: Connection, row: Row) -> bool | None:
-    """Whether the target has a memory; False: an episode in other words, None: not at all.
+    """Whether the target has a memory; False for an episode with other text, None if not at all.
 
     Raises:
-        Conflict: it has another one of the same id, which nobody can make again.
+        Conflict: it has another memory with the same id that cannot be rebuilt.
     """
     _, tenant, id, _, _, _, body, *_ = row
     for _, _, known, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
@@ -160,7 +160,7 @@ def is_there(connection: Connection, row: Row) -> bool | None:
 
 
 def was_made(body: str) -> bool:
-    """Whether a memory is an episode that was made of messages, and told by nobody."""
+    """Whether a memory is an episode made from messages, not added by a person."""
     return Episode.of(decode_memory(body)) is not None
 
 
@@ -192,9 +192,9 @@ def newest(
     *,
     without: str = "",
 ) -> list[StoredMemory]:
-    """The newest memories with these fields that are told in a chat, the oldest first.
+    """Return the newest memories with these fields in a chat's scope, oldest first.
 
-    Those of the kind `without` take no place among them.
+    Those of the kind `without` do not count.
     """
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"

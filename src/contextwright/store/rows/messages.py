@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 OURS = "\x1f"
-"""How keys begin that we gave ourselves."""
+"""Prefix of keys that the store made itself."""
 
 PAGE = 128
 """Messages read at once: no view of the store stays open while a caller thinks."""
@@ -50,7 +50,7 @@ def each(
 ) -> Iterator[StoredMessage]:
     """Read messages from one number up to, and without, another, page by page.
 
-    Messages added meanwhile are not among them.
+    Messages added meanwhile are not included.
 
     Raises:
         NotFound: there is no such conversation.
@@ -83,7 +83,7 @@ def between(connection: Connection, head: Head, first: int, last: int) -> list[S
 
 
 def marks_between(connection: Connection, head: Head, first: int, last: int) -> dict[int, Row]:
-    """What was said of these messages since: visibility and pin, by number."""
+    """Return the current visibility and pin of these messages, by number."""
     return {row[0]: row[1:] for row in connection.rows(MARKS, head.number, first, last)}
 
 
@@ -126,7 +126,7 @@ def as_stored(row: Row, mark: Row | None) -> StoredMessage:
 
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
-    """A message as it counts now; what stands for a damaged one stays hidden."""
+    """Return a message with its current marks; a placeholder for a damaged one stays hidden."""
     if STAND_IN in message.meta:
         return message
     return msgspec.structs.replace(

@@ -119,7 +119,7 @@ def waits(answers: Iterable[Answer]) -> Iterable[bool]:
 
 
 def still_open(waiting: Iterable[Answer], own: Waiting) -> list[OpenCall]:
-    """Calls as rows; only those of the last message that used an id are found by it."""
+    """Return calls as rows; a reused id belongs to the last message that used it."""
     calls: list[OpenCall] = []
     for answer in waiting:
         id = answer.call.id

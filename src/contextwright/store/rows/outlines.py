@@ -1,4 +1,4 @@
-"""Rows of outlines: one line per message, kept beside the index of terms."""
+"""Rows of outlines: one line per message, next to the index of terms."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def with_key(connection: Connection, head: conversations.Head, key: str) -> list
 
 
 def marks_of(message: Message) -> tuple[str | None, int | None] | None:
-    """What a message says of itself that `mark` could say later; None if it says nothing."""
+    """Return the marks that a message comes with; None if it has none."""
     if message.visibility == "public" and not message.pinned:
         return None
     return message.visibility, int(message.pinned)
@@ -221,9 +221,9 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
 
 
 def forget(connection: Connection, tenant: str, id: str) -> int | None:
-    """Remove a conversation with everything in it, and the memories that were told in it alone.
+    """Remove a conversation with everything in it, and the memories of its scope.
 
-    Gives the number it had.
+    Returns its number.
     """
     number = conversations.forget(connection, tenant, id)
     if number is not None:

@@ -1,8 +1,7 @@
-"""Text at the door: what no store can keep is refused here, with its place, for every engine alike.
+"""Validation of text before it is stored: invalid text is refused with its position.
 
-A NUL and half a surrogate pair are text in Python and nowhere else: Postgres refuses the one,
-UTF-8 the other. Messages are also decoded once before they are stored, so that whatever gets in
-can be read again.
+A NUL and a lone surrogate are text in Python, but PostgreSQL refuses the one and UTF-8 the other.
+Messages are also decoded once before they are stored, so that whatever is stored can be read again.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def require_name(name: object, what: str, *, empty: bool = False) -> str:
 
 
 def require_visible(name: str, what: str) -> None:
-    """Refuse a new name with characters that nobody sees: two names would look the same.
+    """Refuse a new name with invisible characters, because two names would look the same.
 
     Raises:
         UsageError: with the character and its position.
@@ -155,7 +154,7 @@ def memory_body(memory: Memory) -> str:
 
 
 def require_plain(message: Message, path: str) -> None:
-    """Refuse what JSON would tell otherwise: NaN, times, bytes, keys that are no text."""
+    """Refuse values that JSON would change: NaN, times, bytes, keys that are not text."""
     try:
         require_json(free_fields(message))
     except UsageError as error:
@@ -190,7 +189,7 @@ def refusal(path: str, index: int, character: str) -> UsageError:
 
 
 def described(character: str) -> str:
-    """A character that nobody could see, in words."""
+    """Describe an invisible character."""
     if character == "\x00":
         return "a NUL"
     if "\ud800" <= character <= "\udfff":
