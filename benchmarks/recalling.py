@@ -180,7 +180,7 @@ WEIGHTS = list(accumulate(1 / (place + 3) for place in range(len(WORDS))))
 
 
 def talk(size: int) -> Iterator[Message]:
-    """Messages of several people in sittings over two years, some from another workload."""
+    """Messages of several people in sessions over two years, some from another workload."""
     random = Random(size)
     others = [one for one in workload.clean(2_000).messages if one.role == "user"]
     step = timedelta(days=700) / size

@@ -13,7 +13,7 @@ ContextwrightError
 │   ├── StoreBusy         other processes held the store for too long
 │   ├── StoreFull         no room left to write
 │   ├── StoreLost         the server went away and did not come back in time
-│   └── UnknownSchema     made by a newer version, or not a store of ours
+│   └── UnknownSchema     made by a newer version, or not a contextwright store
 ├── ProviderError         a provider refused a request, or could not be reached
 ├── SummaryError          a summary could not be written
 ├── EmbedderError         an embedder failed

@@ -107,7 +107,7 @@ def test_explain_is_a_table_of_reasons(cw: Run) -> None:
     assert "lunch 1" in first
     assert " 2026-05-04  base " in first
     assert ", speaker +" in first
-    assert ", words beside +" in first
+    assert ", words nearby +" in first
     assert float(first.split()[0]) >= float(second.split()[0])
     assert used.startswith("2 recalled, ")
     assert used.endswith(" of 2,000 tokens, by words and meaning (wordllama-256)")

@@ -72,11 +72,11 @@ BROKEN = {
     ),
     "NaN": (
         b'{"a": NaN}',
-        "line 1: a: 'NaN' is no JSON value at column 7 (write null, or a string)",
+        "line 1: a: 'NaN' is not a JSON value at column 7 (write null, or a string)",
     ),
     "minus infinity": (
         b"[0, -Infinity]",
-        "line 1: [1]: '-Infinity' is no JSON value at column 5 (write null, or a string)",
+        "line 1: [1]: '-Infinity' is not a JSON value at column 5 (write null, or a string)",
     ),
     "number too large": (
         b"[1e999]",
@@ -88,23 +88,23 @@ BROKEN = {
     ),
     "duplicate key": (
         b'{"role": "user",\n "role": "system"}',
-        "line 2: role: the key 'role' stands twice at column 2 (keep one of them)",
+        "line 2: role: the key 'role' occurs twice at column 2 (keep one of them)",
     ),
     "duplicate key, once escaped": (
         rb'[{"a": {"b": 1, "\u0062": 2}}]',
-        "line 1: [0].a.b: the key 'b' stands twice at column 17 (keep one of them)",
+        "line 1: [0].a.b: the key 'b' occurs twice at column 17 (keep one of them)",
     ),
     "duplicate key beside a colon in a string": (
         b'{"a": ":", "a": 1}',
-        "line 1: a: the key 'a' stands twice at column 12 (keep one of them)",
+        "line 1: a: the key 'a' occurs twice at column 12 (keep one of them)",
     ),
     "duplicate key beside a colon as an escape": (
         rb'{"a": "\u003a", "a": 1}',
-        "line 1: a: the key 'a' stands twice at column 17 (keep one of them)",
+        "line 1: a: the key 'a' occurs twice at column 17 (keep one of them)",
     ),
     "duplicate key with a value that has colons": (
         b'{"a": {"b": "::"}, "a": {"b": "::"}}',
-        "line 1: a: the key 'a' stands twice at column 20 (keep one of them)",
+        "line 1: a: the key 'a' occurs twice at column 20 (keep one of them)",
     ),
     "first half of a surrogate pair": (
         rb'{"content": "hi \ud83d!"}',
@@ -157,11 +157,12 @@ BROKEN = {
     ),
     "unknown escape": (
         rb'["C:\Users"]',
-        r"line 1: [0]: '\\U' is no escape at column 5 (write \\ for a backslash)",
+        r"line 1: [0]: '\\U' is not a valid escape at column 5 (write \\ for a backslash)",
     ),
     "short escape": (
         rb'["\u12"]',
-        r"""line 1: [0]: '\\u12"' is no escape at column 3 (\u takes four hexadecimal digits)""",
+        r"""line 1: [0]: '\\u12"' is not a valid escape at column 3"""
+        r""" (\u takes four hexadecimal digits)""",
     ),
     "trailing comma in an object": (
         b'{"a": 1,}',
@@ -241,7 +242,7 @@ def test_every_duplicate_key_is_found(keys: list[str], word: str) -> None:
     if len(set(keys)) == len(keys):
         assert list(decode(text.encode())) == keys
     else:
-        with pytest.raises(ParseError, match="stands twice"):
+        with pytest.raises(ParseError, match="occurs twice"):
             decode(text.encode())
 
 
@@ -258,7 +259,7 @@ def test_lines_go_on_after_an_error() -> None:
         (1, {"a": 1}),
         (3, "line 3: a: the document ends in the middle at column 6 (was it written whole?)"),
         (4, "line 4: [1]: the document ends in the middle at column 4 (was it written whole?)"),
-        (5, "line 5: a: the key 'a' stands twice at column 10 (keep one of them)"),
+        (5, "line 5: a: the key 'a' occurs twice at column 10 (keep one of them)"),
         (6, 3),
     ]
 

@@ -195,7 +195,7 @@ def test_chatgpt_attachments_keep_their_names(tmp_path: Path) -> None:
 
 def test_chatgpt_without_a_current_node(tmp_path: Path) -> None:
     path = write_json(tmp_path / "x.json", chatgpt(node("u", None, "user", "1"), current_node="?"))
-    reason = "'?' is not in the mapping; the last leaf stands in"
+    reason = "'?' is not in the mapping; using the last leaf"
     change = f"repair.branch [0].current_node: {reason}"
     assert reports(path) == [{"skipped": {}, "changes": [change]}]
 
@@ -207,7 +207,7 @@ def test_chatgpt_without_a_current_node(tmp_path: Path) -> None:
         (chatgpt(node("a", None, "user", content=5)), "[0].mapping.a.message.content: must be"),
         (chatgpt(node("a", None, 7, "1")), "[0].mapping.a.message.author.role: must be text"),
         ([{"mapping": []}], "[0].mapping: must be an object"),
-        ([5], "cannot tell what this is"),
+        ([5], "unknown kind of file"),
     ],
 )
 def test_chatgpt_of_a_wrong_shape(tmp_path: Path, data: Any, message: str) -> None:

@@ -82,7 +82,7 @@ def test_claude_code_puts_replies_together(tmp_path: Path) -> None:
             ),
         )
     ]
-    reason = "what programs keep of results beside their words is left out"
+    reason = "data of tool results besides their text is left out"
     assert reports(path) == [
         {
             "skipped": {"file-history-snapshot": 1, "progress": 1, "empty message": 1},
@@ -279,7 +279,7 @@ def test_codex_turns_calls_events_and_compaction(tmp_path: Path) -> None:
         ToolCall("shell", {"command": ["ls"]}, "c1"),
     )
     assert messages[3].parts == (ToolResult("c1", "a.py"),)
-    reason = "the messages it keeps stand before it already"
+    reason = "the messages it keeps are already before it"
     assert reports(path) == [
         {
             "skipped": {

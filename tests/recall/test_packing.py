@@ -213,7 +213,7 @@ def test_a_reason_names_what_counts_most() -> None:
         reasons = dict(item.reasons)
         length = sum(adds.get(name, 0) for name in ("size", "long", "short"))
         assert reasons.get("length", 0) == pytest.approx(length)
-        assert reasons.get("words beside", 0) == adds.get("beside", 0)
+        assert reasons.get("words nearby", 0) == adds.get("beside", 0)
         assert sum(reasons.values()) == pytest.approx(sum(adds.values()))
         weights = [abs(adds) for name, adds in item.reasons]
         assert weights == sorted(weights, reverse=True)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import AROUND, SITTING, Outline, Page, lines_of
+from contextwright.recall.outline import AROUND, SESSION, Outline, Page, lines_of
 from contextwright.recall.questions import question_of
-from contextwright.recall.ranking import WITH_MEANING, WORDS_ALONE, Ranked, bias_of
+from contextwright.recall.ranking import WITH_MEANING, WORDS_ALONE, RankedMessage, bias_of
 from samples import hostile
 from samples.recall import (
     ANNA,
@@ -101,7 +101,7 @@ def test_any_text_is_a_question(text: str, names: list[str]) -> None:
 
 TIMES = st.lists(
     st.none()
-    | st.integers(0, 5 * SITTING).map(lambda seconds: str(1_000_000 + seconds))
+    | st.integers(0, 5 * SESSION).map(lambda seconds: str(1_000_000 + seconds))
     | st.sampled_from(
         ("never", "", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "nan", "1e400")
     ),
@@ -109,13 +109,13 @@ TIMES = st.lists(
 )
 
 
-def sittings_by_hand(messages: Sequence[cw.Message]) -> list[int]:
-    """The first number of each one's sitting, looking back each time."""
+def sessions_by_hand(messages: Sequence[cw.Message]) -> list[int]:
+    """The first number of each one's session, looking back each time."""
     firsts: list[int] = []
     for number, message in enumerate(messages, 1):
         (time,) = lines_of([message]).times
         known = [time for time in lines_of(messages[: number - 1]).times if time is not None]
-        new = time is not None and known and abs(time - known[-1]) > SITTING
+        new = time is not None and known and abs(time - known[-1]) > SESSION
         firsts.append(number if new or not firsts else firsts[-1])
     return firsts
 
@@ -140,10 +140,10 @@ def test_an_outline_is_the_same_in_pages_of_any_size(
     assert [pages.entry(one) for one in numbers] == [whole.entry(one) for one in numbers]
     assert pages.people() == whole.people()
     entries = [entry for one in numbers if (entry := whole.entry(one))]
-    assert [entry.sitting for entry in entries] == sittings_by_hand(messages)
+    assert [entry.session for entry in entries] == sessions_by_hand(messages)
     for place, entry in enumerate(entries):
         after = entries[place + 1 : place + 1 + AROUND]
-        assert entry.ahead == sum(one.sitting == entry.sitting for one in after)
+        assert entry.ahead == sum(one.session == entry.session for one in after)
 
 
 def test_only_words_of_the_talk_count_as_spoken() -> None:
@@ -207,7 +207,7 @@ def test_a_score_is_the_logistic_of_its_parts(
     assert found == ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
 
 
-def parts(one: Ranked) -> dict[str, float]:
+def parts(one: RankedMessage) -> dict[str, float]:
     return {part.name: part.adds for part in one.parts}
 
 

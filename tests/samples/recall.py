@@ -11,8 +11,8 @@ import contextwright as cw
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Outline, Page, lines_of
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, Ranked, rank
-from contextwright.recall.signals import Found
+from contextwright.recall.ranking import PLAIN, RankedMessage, rank
+from contextwright.recall.signals import TermMatches
 from contextwright.store.recall.search import weighed
 from contextwright.store.recall.terms import terms_in
 
@@ -37,7 +37,7 @@ def outline_of(messages: Sequence[cw.Message]) -> Outline:
     return Outline([(1, len(messages), page)])
 
 
-def found_of(question: Question, messages: Sequence[cw.Message]) -> list[Found]:
+def found_of(question: Question, messages: Sequence[cw.Message]) -> list[TermMatches]:
     """Where the terms of a question are, as a store finds them."""
     terms = {seq: terms_in(message) for seq, message in enumerate(messages, 1)}
 
@@ -45,7 +45,7 @@ def found_of(question: Question, messages: Sequence[cw.Message]) -> list[Found]:
         return [(1, seq) for seq, has in terms.items() if term in has]
 
     return [
-        Found(one.term, one.weight * counts, frozenset(seq for _, seq in one.places))
+        TermMatches(one.term, one.weight * counts, frozenset(seq for _, seq in one.places))
         for some, counts in ((question.terms, 1.0), (question.common, 0.2))
         for one in weighed(some, max(len(messages), 1), places)
     ]
@@ -58,7 +58,7 @@ def ranked(
     now: datetime | None = None,
     ranking: Ranking = PLAIN,
     meanings: dict[int, float] | None = None,
-) -> list[Ranked]:
+) -> list[RankedMessage]:
     outline = outline_of(messages)
     names = {name for name, _ in outline.people() if name}
     question = question_of(query, names, now)

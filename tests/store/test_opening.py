@@ -127,7 +127,10 @@ def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     database = apsw.Connection(str(foreign))
     database.execute("CREATE TABLE mine (a)")
     database.close()
-    for name, reason in (("notes.txt", "is no SQLite file"), ("foreign.db", "no store of ours")):
+    for name, reason in (
+        ("notes.txt", "is not an SQLite file"),
+        ("foreign.db", "not a contextwright store"),
+    ):
         before = (tmp_path / name).read_bytes()
         with pytest.raises(cw.errors.UnknownSchema, match=reason):
             cw.Store(tmp_path / name)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.store.engines.group_commit import Entry, Writer
-from contextwright.store.rows.validation import mended
+from contextwright.store.rows.validation import replace_invalid
 from samples.stores.turns import TURN
 from strategies.messages import messages
 
@@ -317,7 +317,7 @@ def test_what_cannot_be_stored(place: str, message: cw.Message, place_in_it: str
         with pytest.raises(cw.UsageError) as refused:
             store.conversation("lunch").add([cw.user("fine"), message])
         assert refused.value.args[0] == f"{place_in_it} cannot be stored"
-        clean, changes = mended([cw.user("fine"), message])
+        clean, changes = replace_invalid([cw.user("fine"), message])
         assert [change.code for change in changes] == ["repair.text"]
         assert store.conversation("lunch").add(clean) == [1, 2]
         assert store.conversation("lunch").tail(1)[0].message == clean[1]
@@ -325,12 +325,12 @@ def test_what_cannot_be_stored(place: str, message: cw.Message, place_in_it: str
 
 def test_mending_joins_halves_and_leaves_the_rest() -> None:
     halves = cw.user("\ud83d\ude00 \x00 \\u0000 \ud83d")
-    (clean,), changes = mended([halves])
+    (clean,), changes = replace_invalid([halves])
     assert clean.text == "😀 \ufffd \\u0000 \ufffd"
     assert [str(change) for change in changes] == [
         "repair.text messages[0].parts[0].text: what cannot be stored became U+FFFD"
     ]
-    assert mended(TURN) == (TURN, [])
+    assert replace_invalid(TURN) == (TURN, [])
 
 
 def test_a_backslash_before_u0000_is_no_nul(place: str) -> None:
@@ -359,7 +359,7 @@ def test_what_could_not_be_read_again_is_refused(tmp_path: Path, message: Any) -
 
 @given(said=st.lists(messages, min_size=1, max_size=3))
 def test_every_message_comes_back_as_it_was(shared_file: str, said: list[cw.Message]) -> None:
-    clean, _ = mended(said)
+    clean, _ = replace_invalid(said)
     with cw.Store(shared_file, sync="fast") as store:
         chat = store.conversation("all")
         numbers = chat.add(clean)

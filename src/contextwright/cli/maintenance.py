@@ -235,7 +235,7 @@ def copy(
     if copied.memories:
         say("1 memory" if copied.memories == 1 else f"{copied.memories:,} memories")
     for damage in copied.damaged:
-        note(f"cw: {damage}; the copy has a stand-in for it")
+        note(f"cw: {damage}; the copy has a placeholder for it")
     if not copied.damaged:
         note(f"cw: both stores are equal, digest {copied.digest}")
     return 1 if copied.damaged else 0

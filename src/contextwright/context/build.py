@@ -42,13 +42,13 @@ def build(
     memories: MemorySource | None = None,
     summaries: SummarySource | None = None,
 ) -> Context:
-    """The best valid request within the budget, with its receipt.
+    """Build the best valid request within the budget, with its receipt.
 
-    Sections may look at the clock and the memories handed in, and at nothing else. Where summaries
-    are not made here, `summaries` has them.
+    Sections only see the time and the memories passed in. `summaries` provides summaries that are
+    not made here.
 
     Raises:
-        BudgetError: what has to be sent does not fit; it names the smallest budget that works.
+        BudgetError: the required parts do not fit; it names the smallest budget that works.
     """
     facts = as_model(model)
     input = SectionInput(now, memories=memories)
@@ -118,7 +118,7 @@ def finish(fitted: Fitted) -> Context:
 
 
 def cleared_texts(fitted: Fitted) -> list[str]:
-    """The texts that stand for the newest result or media cleared, now and one step before."""
+    """Return the stubs of the newest result or media cleared, now and one step before."""
     decisions = fitted.draft.decisions
     view, texts = decisions.view, list[str]()
     cleared = [
@@ -137,10 +137,10 @@ def cleared_texts(fitted: Fitted) -> list[str]:
 
 
 def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
-    """The tokens by what they are for, and those of each message of the history.
+    """Return the tokens by purpose, and those of each message of the history.
 
-    Sections count by their words alone; all that messages add to a request without any is shared
-    out among them by what each costs alone.
+    Sections count by their text alone. Everything that messages add to an empty request is divided
+    among them by what each costs alone.
     """
     attempt, count, draft = fitted.attempt, fitted.count, fitted.draft
     price, fixed = attempt.plan.meter.tokens, attempt.fixed

@@ -21,9 +21,9 @@ __all__ = ["LOOKBACK", "CacheBreakpoints", "mark_cache"]
 MARK = {"type": "ephemeral"}
 BREAKPOINT = {"mode": "explicit"}
 MOST = 4
-"""Anthropic takes so many marks."""
+"""Maximum number of marks that Anthropic accepts."""
 LOOKBACK = 20
-"""Anthropic looks for an earlier cache entry at most so many blocks before a mark."""
+"""Maximum blocks before a mark in which Anthropic looks for an earlier cache entry."""
 UNMARKABLE = ("thinking", "redacted_thinking")
 MARKABLE_PARTS = (
     "text", "image_url", "input_audio", "file", "input_text", "input_image", "input_file",
@@ -35,7 +35,7 @@ Spot: TypeAlias = tuple[list[Block], int]
 
 
 class CacheBreakpoints(Struct, frozen=True):
-    """Where a prompt changes."""
+    """The places where a prompt changes."""
 
     volatile: str
     """The text behind the newest question's own words, gone from there on the next turn."""
@@ -44,8 +44,8 @@ class CacheBreakpoints(Struct, frozen=True):
     key: str | None
     """The name of the conversation."""
     cleared: Sequence[str] = ()
-    """The texts that stand for the newest result or media that was cleared, now and before the last
-    step of clearing: what comes before them stays as it is when clearing goes on."""
+    """The stubs of the newest result or media that was cleared, now and before the last step of
+    clearing: everything before them stays the same when clearing continues."""
 
 
 def mark_cache(
@@ -96,7 +96,7 @@ def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Non
 
 
 def anthropic_spots(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Iterator[Spot]:
-    """Where a mark pays, the most worthwhile first."""
+    """Return the places where a mark pays, the most worthwhile first."""
     turns = cast("list[Block]", payload.get("messages") or [])
     system = cast("list[Block]", payload.get("system") or [])
     contents = [cast("list[Block]", turn["content"]) for turn in turns]
@@ -128,7 +128,7 @@ def anthropic_spots(payload: dict[str, Any], boundaries: CacheBreakpoints) -> It
 
 
 def is_question(turn: Block) -> bool:
-    """Whether a turn ends with words of a user."""
+    """Whether a turn ends with user text."""
     return turn["role"] == "user" and turn["content"][-1].get("type") != "tool_result"
 
 
@@ -188,10 +188,10 @@ def derived_key(payload: dict[str, Any], static: Sequence[str]) -> str | None:
 
 
 def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
-    """Marks beside the provider's own, which stands at the very end: at most three.
+    """Set at most three marks besides the provider's own, which is at the very end.
 
-    They end the leading system text (in Responses a string, which cannot be marked), and where
-    volatile text follows it, what comes again of the newest question and the one before.
+    They end the leading system text (not in Responses, where it is a string), and if volatile text
+    follows, the stable part of the newest question and the one before.
     """
     turns = cast("list[Block]", payload.get(field) or [])
     leading = -1

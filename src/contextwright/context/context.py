@@ -18,16 +18,16 @@ __all__ = ["Context"]
 
 
 class Context(Receipt, frozen=True, kw_only=True):
-    """What the model sees, and why."""
+    """`Context`: the finished request with its receipt."""
 
     payload: dict[str, Any]
     conversation: Conversation
-    """What was rendered: the system text, the messages that stay as they are sent, the tools."""
+    """The rendered conversation: system text, the messages that stay, tools."""
 
     def render(self, format: str, *, model: str | Model | None = None, **options: Any) -> Rendered:
-        """The same context in another shape; for its own model, unless that is another provider's.
+        """Render the same context in another format, for its own model if the provider is the same.
 
-        `options` are those of rendering. Nothing is counted or left out anew.
+        `options` are those of rendering. Nothing is counted or left out again.
         """
         default = formats.find(format).default_model
         if model is None and (default is None or find(default).provider == self.model.provider):
@@ -35,7 +35,7 @@ class Context(Receipt, frozen=True, kw_only=True):
         return render(self.conversation, format, model=model, **options)
 
     def compared_with(self, previous: Context) -> Comparison:
-        """What of the previous request is a prefix of this one, and what broke it where."""
+        """Return how much of the previous request is a prefix of this one, and why not more."""
         shared = 0
         byte = 0
         for mine, theirs in zip(self.prefix, previous.prefix, strict=False):

@@ -1,4 +1,4 @@
-"""The receipt of a context as people read it: tokens as bars, messages by their fate, the price."""
+"""The receipt of a context for people: tokens as bars, messages by decision, the price."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def head(receipt: Receipt) -> str:
 
 
 def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
-    """Where the tokens are, as bars in the width of the budget; sections one by one."""
+    """Return the tokens as bars relative to the budget; sections one by one."""
     yield "title", "Tokens"
     named = {**ledger.sections, "tools": ledger.tools}
     notes = {"notes": ledger.notes} if ledger.notes else {}
@@ -73,7 +73,7 @@ def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
 
 
 def messages(receipt: Receipt) -> Iterator[tuple[Style, str]]:
-    """What became of the messages, in runs of one decision."""
+    """Return the decisions, in runs."""
     decisions = receipt.decisions
     counted: Counter[str] = Counter()
     for run in decisions.runs:
@@ -97,7 +97,7 @@ def messages(receipt: Receipt) -> Iterator[tuple[Style, str]]:
 
 
 def changed(changes: Iterable[Change]) -> Iterator[str]:
-    """Changes, those of one kind and reason in one line."""
+    """Return the changes; those of one kind and reason on one line."""
     alike: dict[tuple[str, str], list[Change]] = {}
     for change in changes:
         alike.setdefault((change.code, change.reason), []).append(change)

@@ -1,4 +1,4 @@
-"""What stands where messages were left out: a summary of them, and a note on all others."""
+"""The messages that replace omitted ones: a summary, and a note on all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONE = "[1 earlier message is left out here]"
 
 
 class OmissionNote(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The note that stands where messages were left out."""
+    """The note in the place of omitted messages."""
 
     text: str = TEXT
     role: Literal["user", "assistant"] = "user"

@@ -28,4 +28,4 @@ class BuildOptions(TypedDict, total=False):
     budget: int | None
     """Tokens of the whole request; by default the recipe's, else the model's input limit."""
     memories: MemorySource | None
-    """Where sections recall from."""
+    """The source that sections recall from."""

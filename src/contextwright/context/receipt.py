@@ -1,4 +1,4 @@
-"""What a request holds: its tokens by what they are for, and its prefix."""
+"""The receipt of a request: its tokens by purpose, and its prefix."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Unit(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """Where the tokens are: sections, tools, history, notes and wrappers add up to `tokens`."""
+    """The tokens: sections, tools, history, notes and wrappers add up to `tokens`."""
 
     tokens: int
     exact: bool
@@ -46,26 +46,26 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """The most the request can cost: what was held against the budget."""
     budget: int
     sections: dict[str, int]
-    """The words of each section, by its name."""
+    """The text of each section, by name."""
     tools: int
     history: int
-    """Messages of the history, with what stands around each: the sum of the decisions' tokens."""
+    """Messages of the history with their wrappers: the sum of the decisions' tokens."""
     notes: int = 0
-    """The summary and the note that stand for messages left out."""
+    """The summary and the note that replace omitted messages."""
     wrappers: int
-    """What stands around the whole request and the system text, and joins the sections."""
+    """The frame of the request and the system text, and separators between sections."""
     places: dict[str, int]
 
 
 class Comparison(Struct, frozen=True):
-    """How much of the previous request the provider can take from its cache."""
+    """How much of the previous request the provider can read from its cache."""
 
     shared: int
     """Tokens of the common prefix."""
     tokens: int
     """Tokens of this request."""
     first_difference: str | None
-    """Where the requests part; None when this one only adds to the other."""
+    """The first difference; None if this request only adds to the other."""
     byte: int | None
     cause: str
     cost: float | None
@@ -111,11 +111,11 @@ PROMPT = (
     ("systemInstruction", "system"),
     ("system_instruction", "system"),
 )
-"""What stands before the messages, in the order providers read it: field → place in a count."""
+"""Fields before the messages, in the order providers read them: field → place in a count."""
 
 
 TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
-"""Where the turns stand: field → place in a count."""
+"""Fields of the turns: field → place in a count."""
 
 
 def units_of(

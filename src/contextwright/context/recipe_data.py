@@ -1,4 +1,4 @@
-"""What a recipe says, as plain data."""
+"""The fields of a recipe, as plain data."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tokens kept free for the answer."""
     note: OmissionNote | None = OmissionNote()
     summary: SummaryPolicy | None = None
-    """How what is left out is summarised; None: a note only says how many messages there are."""
+    """How omitted messages are summarised; None for only a note with their number."""
     placement: Literal["volatility", "system"] = "volatility"
-    """Where what changes every turn goes: beside the newest question, or in the system text."""
+    """The place of volatile text: next to the newest question, or in the system text."""
     oversize: Literal["refuse", "cut"] = "refuse"
-    """What to do when the least that must be sent does not fit: refuse, or cut its longest text."""
+    """If the required messages do not fit: refuse, or cut their longest text."""
     cache: bool = True
     """Whether to set cache breakpoints where the provider has them."""
     stored_system: Literal["keep", "skip"] = "keep"
-    """What becomes of system messages in the history."""
+    """What happens to system messages in the history."""
     reply_media: bool = False
     """Send the media of the message that the newest question answers along with the question."""
     reply_tools: dict[str, str | None] = {}
@@ -69,6 +69,6 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def reach(self) -> int:
-        """How many of the newest messages its sections look at, whatever the window keeps."""
+        """The number of newest messages that its sections read, whatever the window keeps."""
         sections = [section for section in self.system if not isinstance(section, str)]
         return max((section.reach() for section in sections), default=0)

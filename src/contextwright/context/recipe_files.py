@@ -27,14 +27,14 @@ SHIPPED = ("default", "aya", "013", "forge", "gryag", "port42")
 
 
 class WrittenSummary(Struct, forbid_unknown_fields=True):
-    """What a file can say of summaries: all but who writes them."""
+    """The summary policy in a file, without the summariser."""
 
     tokens: Annotated[int, Meta(ge=1)] = SummaryPolicy().tokens
     model: str | None = None
 
 
-class Written(Struct, forbid_unknown_fields=True):
-    """A recipe as it stands in a file."""
+class RecipeFile(Struct, forbid_unknown_fields=True):
+    """A recipe as a file has it."""
 
     title: str = ""
     system: list[str | BuiltIn] = []
@@ -87,7 +87,7 @@ def load(path: Path) -> Recipe:
 def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Recipe:
     """A recipe from decoded TOML or JSON; it may name files below its folder, and no others."""
     try:
-        written = msgspec.convert(data, Written)
+        written = msgspec.convert(data, RecipeFile)
         as_options(written.options)
         for part in ("window", "clearing", "note"):
             require_no_negatives(part, getattr(written, part))
@@ -123,7 +123,7 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
 
 
 def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:
-    """How summaries are made, if they are."""
+    """Return the summary policy, if there is one."""
     if isinstance(written, WrittenSummary):
         return SummaryPolicy(written.tokens, written.model)
     return SummaryPolicy() if written else None
@@ -138,7 +138,7 @@ def require_no_negatives(part: str, value: object) -> None:
 
 
 def refused(name: str, fault: str) -> ParseError:
-    """An error that names the place in the recipe, and what could stand there."""
+    """Return an error with the path into the recipe, and what is valid there."""
     message, _, place = fault.partition(" - at `$")
     place = place.strip(".`")
     if len(message) > LONGEST_FAULT:
@@ -160,9 +160,9 @@ RENAMED = {
     "Invalid value 'recalled'": "past-messages",
     "Invalid value 'relevant'": "past-excerpts",
 }
-"""What msgspec says of a name of version 0.1, and the name it has now."""
+"""msgspec's errors for names of version 0.1, and today's names."""
 FIELDS = {
-    "": list(Written.__struct_fields__),
+    "": list(RecipeFile.__struct_fields__),
     "clearing": list(Clearing.__struct_fields__),
     "note": list(OmissionNote.__struct_fields__),
     "summary": list(WrittenSummary.__struct_fields__),
@@ -171,7 +171,7 @@ FIELDS = {
 
 
 def types_of(union: Any) -> list[str]:
-    """The names under which the members of a union stand in a file."""
+    """Return the names of a union's members in a file."""
     return [str(member.__struct_config__.tag) for member in get_args(union)]
 
 

@@ -1,9 +1,8 @@
-"""What a policy would have cost: a recorded conversation, played request by request.
+"""Simulation: a recorded conversation, replayed request by request.
 
-Every reply in a conversation was the answer to a request: to everything before it. `simulate`
-builds each of those requests with a recipe, holds it against the provider's rules and the budget,
-and follows what the provider's prompt cache would have kept. So a window is chosen on your own
-logs, before it costs money.
+Each reply in a conversation answered one request: everything before it. `simulate` builds each of
+these requests with a recipe, checks it against the provider's rules and the budget, and follows
+what the provider's prompt cache would have kept. So you can choose a window on your own logs.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from contextwright.windows.log import Log
 __all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Told after each request how many of how many are done."""
+"""Called after each request with how many are done, and how many there are."""
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
-"""The clock of conversations that tell no times: each question comes a minute after the last."""
+"""The clock of conversations without times: each question comes a minute after the last."""
 
 
 class Charge(Struct, frozen=True):
-    """How a provider books the tokens of one request; the three add up to all of them."""
+    """How a provider charges the tokens of one request; the three add up to all of them."""
 
     read: int
     """Taken from the cache."""
@@ -49,16 +48,16 @@ class Request(Struct, frozen=True):
     """One request of a run."""
 
     messages: int
-    """How many messages the conversation had."""
+    """The number of messages in the conversation."""
     tokens: int
     budget: int
     shared: int
     """Tokens that lie in the previous request's prefix."""
     charge: Charge
     dollars: float | None
-    """What the input costs; None where the model's prices are not known."""
+    """The price of the input in dollars; None if the model's prices are unknown."""
     errors: tuple[str, ...] = ()
-    """What the provider would refuse."""
+    """Errors that the provider would report."""
     over_budget: bool = False
     lost_question: bool = False
     cause: str = ""
@@ -66,7 +65,7 @@ class Request(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """How one recipe did over a whole run."""
+    """The result of one recipe over a whole run."""
 
     recipe: str
     requests: tuple[Request, ...]
@@ -119,12 +118,12 @@ class Row(Struct, frozen=True):
 
     @property
     def breaks(self) -> int:
-        """How often a request did not simply add to the one before."""
+        """The number of requests that did not only add to the one before."""
         return sum(bool(request.cause) for request in self.requests)
 
     @property
     def dollars(self) -> float | None:
-        """What the input of all requests costs; None where prices are not known."""
+        """The price of the input of all requests in dollars; None if prices are unknown."""
         known = [request.dollars for request in self.requests if request.dollars is not None]
         return sum(known) if len(known) == len(self.requests) else None
 
@@ -189,10 +188,10 @@ def total(rows: Sequence[Row]) -> Row:
 
 
 def requests_of(messages: Sequence[Message]) -> list[int]:
-    """How many messages each request had: all before a reply, and all, if no reply came yet.
+    """Return the number of messages in each request: those before each reply, and all at the end.
 
-    Assistant messages that follow each other are one reply; before anyone has spoken there is
-    nothing to reply to.
+    Consecutive assistant messages are one reply. Assistant messages before the first question are
+    not replies.
     """
     places: list[int] = []
     spoken = waiting = False
@@ -230,7 +229,7 @@ class Run:
         self.previous: Context | None = None
 
     def request(self, place: int) -> Request | None:
-        """The request after so many messages; None if nothing fits into the budget."""
+        """Return the request after a number of messages; None if nothing fits the budget."""
         self.history.extend(self.conversation.messages[len(self.history) : place])
         now = self.clock.at(self.history.log)
         try:
@@ -273,7 +272,7 @@ class Run:
 
 
 class Clock:
-    """The time of the newest question, told or made up."""
+    """The time of the newest question, recorded or made up."""
 
     def __init__(self) -> None:
         self.question: int | None = None
@@ -293,11 +292,11 @@ class Clock:
 
 
 def dollars(charge: Charge, model: Model) -> float | None:
-    """What the input of a request costs, in the prices of the model.
+    """Return the price of a request's input in dollars.
 
-    Tokens read from the cache cost `cache_read`. Tokens written to it cost `cache_write` where
-    the provider takes money for that (Anthropic, newer OpenAI models) and the price of any input
-    where it does not. All others cost `input`. None where the price of input is not known.
+    Tokens read from the cache cost `cache_read`. Tokens written to it cost `cache_write` if the
+    provider charges for that (Anthropic, newer OpenAI models), else the price of input. All others
+    cost `input`. None if the price of input is unknown.
     """
     prices = model.prices
     if prices.input is None:
@@ -308,12 +307,12 @@ def dollars(charge: Charge, model: Model) -> float | None:
 
 
 class Cache:
-    """What a provider keeps of earlier requests, as long as they come in time.
+    """The prompt cache of a provider.
 
     Anthropic keeps prefixes that end at a cache mark, and finds them at a mark or up to 20 blocks
-    before one; the others keep every prefix by themselves. Prefixes shorter than the model's
-    `cache_minimum` are never kept. A mark with volatile text behind it counts as the end of the
-    message before, which is a little less than what is kept.
+    before one; the others keep every prefix. Prefixes shorter than the model's `cache_minimum` are
+    never kept. A mark with volatile text behind it counts as the end of the message before, which
+    is a little less than what is kept.
     """
 
     def __init__(self, format: str, model: Model) -> None:
@@ -350,7 +349,7 @@ class Cache:
 
 
 def marks_of(context: Context) -> Iterator[int]:
-    """Where cache marks stand: numbers of units, each the end of a prefix."""
+    """Return the cache marks: numbers of units, each the end of a prefix."""
     for index, unit in enumerate(context.prefix):
         blocks = content_of(context.payload, unit.place)
         for block in blocks:
@@ -361,7 +360,7 @@ def marks_of(context: Context) -> Iterator[int]:
 
 
 def blocks_of(payload: dict[str, Any], place: str) -> int:
-    """How many blocks a unit has."""
+    """Return the number of blocks of a unit."""
     return max(len(content_of(payload, place)), 1)
 
 

@@ -1,8 +1,8 @@
-"""Where JSON text is wrong: the slow, exact reader behind `contextwright.documents.read`.
+"""Faults in JSON text: the slow, exact reader behind `contextwright.documents.read`.
 
-The fast decoder says "malformed, byte 48211". A person wants `messages[3].content`, the line,
-and what to do. Only text that is already suspect comes here, so this reader may take its time:
-one forward scan over tokens, with the path to the current value on a stack of its own.
+The fast decoder reports "malformed, byte 48211". People need `messages[3].content`, the line, and
+what to do. Only text that is already suspect is read here: one forward scan over tokens, with the
+path to the current value on its own stack.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Fault(Exception):
 
 
 class Level(Struct):
-    """An object or a list that is still open, and where in it the reader stands."""
+    """An open object or list, and the position in it."""
 
     closer: bytes
     place: str | int
@@ -199,7 +199,7 @@ class Reader:
         key = msgspec.json.decode(token, type=str)
         level.place = key
         if key in level.keys:
-            raise Fault(start, f"the key {shown(key)} stands twice", "keep one of them")
+            raise Fault(start, f"the key {shown(key)} occurs twice", "keep one of them")
         level.keys.add(key)
         self.expected = "colon"
         self.opened = False
@@ -231,14 +231,14 @@ class Reader:
         raise fault
 
     def _unreadable(self, start: int) -> Fault:
-        """What no token begins with: a word JSON does not have, or garbage."""
+        """Return the fault of text that is not a token: a word JSON does not have, or garbage."""
         word = WORD.match(self.data, start)
         if word is None:
             character = self.data[start : start + 4].decode(errors="replace")[:1]
             return self._unexpected(character.encode(), start)
         plain = word[0].lstrip(b"+-").lower()
         if plain in (b"nan", b"infinity", b"inf"):
-            return Fault(start, f"{quoted(word[0])} is no JSON value", "write null, or a string")
+            return Fault(start, f"{quoted(word[0])} is not a JSON value", "write null, or a string")
         if word.end() == len(self.data) and self.levels:
             return self._truncated(word.end())
         return self._unexpected(word[0], start)
@@ -250,7 +250,7 @@ class Reader:
 
 
 def step(place: str | int) -> str:
-    """One step of a path; a key that is no plain word stands in brackets."""
+    """Return one step of a path; a key that is not a plain word goes in brackets."""
     if isinstance(place, int):
         return f"[{place}]"
     return f".{place}" if not place or PLAIN_KEY.fullmatch(place) else f"[{shown(place)}]"
@@ -299,7 +299,7 @@ def broken_escape(escape: re.Match[bytes], start: int) -> Fault:
     if escape["half"]:
         hint = "write both halves, or \\ufffd"
         return Fault(place, f"{spelling} is half of a surrogate pair", hint)
-    return Fault(place, f"{spelling} is no escape", "\\u takes four hexadecimal digits")
+    return Fault(place, f"{spelling} is not a valid escape", "\\u takes four hexadecimal digits")
 
 
 def text_end(data: bytes, start: int) -> int:
@@ -319,7 +319,7 @@ def broken_string(data: bytes, stop: int) -> Fault | None:
         return None
     if byte == b"\\":
         escape = quoted(data[stop : stop + 2])
-        return Fault(stop, f"{escape} is no escape", "write \\\\ for a backslash")
+        return Fault(stop, f"{escape} is not a valid escape", "write \\\\ for a backslash")
     return Fault(
         stop, f"a raw control character {quoted(byte)} in a string", "write it as an escape"
     )

@@ -1,7 +1,7 @@
-"""What a path holds, be it a file, a folder or a zip: names to read from, never paths to write to.
+"""The content of a path: a file, a folder or a zip, as named streams.
 
 Members of a zip are read as they are unpacked; nothing is extracted. A name inside is data: it is
-compared and shown, and opens nothing else.
+compared and shown, and never opened as a path.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Files", "Folder", "OneFile", "Zip", "open_files"]
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 RATIO = 200
-"""How many times a member may grow while it is unpacked: text rarely shrinks to a twentieth."""
+"""Maximum growth of a member when it is unpacked; text rarely shrinks to a twentieth."""
 SMALL = 64 * 2**20
 """Members up to this size may grow as they like."""
 MOST_MEMBERS = 200_000
@@ -47,20 +47,20 @@ class Files:
 
     def __init__(self, label: str, names: tuple[str, ...], total: int) -> None:
         self.label = label
-        """What the user called it."""
+        """The path as the user wrote it."""
         self.names = names
         self.total = total
         """All bytes there are to read."""
         self.replace = False
         """Put U+FFFD for what cannot be stored: halves of characters, NUL."""
         self.replaced = 0
-        """How often that was done."""
+        """The number of replacements."""
         self.past = 0
         self.stream: IO[bytes] | None = None
 
     @property
     def position(self) -> int:
-        """How many bytes have been read, for a progress bar."""
+        """The number of bytes read, for a progress bar."""
         open_now = self.stream is not None and not self.stream.closed
         return min(self.total, self.past + (self.stream.tell() if open_now else 0))  # pyright: ignore
 
@@ -149,7 +149,7 @@ class OneFile(Files):
         return cast("IO[bytes]", Unclosed(spooled))
 
     def close(self) -> None:
-        """Forget what standard input said."""
+        """Drop the content of standard input."""
         if self.spooled is not None:
             self.spooled.close()
 
@@ -236,7 +236,7 @@ class Zip(Files):
 
 
 def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The members of an archive by name; each name stands once."""
+    """Return the members of an archive by name; a repeated name is an error."""
     members = [info for info in archive.infolist() if not info.is_dir()]
     if len(members) > MOST_MEMBERS:
         raise ParseError(f"holds more than {MOST_MEMBERS:,} files")
@@ -255,7 +255,7 @@ def damaged(file: str, error: BaseException) -> ParseError:
 
 
 def open_files(source: str | Path) -> Files:
-    """What a path holds; `-` is standard input.
+    """Open the files of a path; `-` is standard input.
 
     Raises:
         UsageError: nothing there can be read.
@@ -288,7 +288,7 @@ def open_files(source: str | Path) -> Files:
 
 
 def from_stream(label: str, stream: BinaryIO) -> Files:
-    """What comes through a pipe, kept in memory or, if it is much, in an unnamed file."""
+    """Return a file with the content of a pipe, in memory or, if it is long, in an unnamed file."""
     spooled = cast("IO[bytes]", tempfile.SpooledTemporaryFile(IN_MEMORY))
     size = 0
     while chunk := stream.read(CHUNK):
@@ -309,7 +309,7 @@ def from_stream(label: str, stream: BinaryIO) -> Files:
 
 
 def length(stream: IO[bytes]) -> int:
-    """How many bytes a stream holds."""
+    """Return the number of bytes in a stream."""
     return stream.seek(0, os.SEEK_END)
 
 

@@ -1,8 +1,8 @@
-"""Reading JSON and JSON Lines from files, standard input and bytes, whatever is in them.
+"""JSON and JSON Lines from files, standard input and bytes, valid or refused.
 
-Nothing wrong gets in: broken or foreign encodings, keys that stand twice, half surrogate pairs,
-NaN, bottomless nesting and endless lines are refused with line, path and hint. What is sound
-pays little for it: one decode and one encode at C speed, and one walk over the values.
+Broken or foreign encodings, duplicate keys, lone surrogates, NaN, deep nesting and endless lines
+are refused with line, path and hint. Valid data costs one decode and one encode at C speed, and one
+walk over the values.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Mend: TypeAlias = Callable[[bytes], bytes]
 """Replaces what no JSON text may hold before it is read."""
 
 DEPTH = 200
-"""How deep values may nest. Real requests stay under 30, schemas included; Python's own stack
-holds about 1,000 calls, so that everything behind this door may recurse without a thought."""
+"""Maximum nesting. Real requests stay under 30, schemas included; Python's own stack holds about
+1,000 calls, so that all code that uses these values may recurse."""
 
 LINE_LIMIT = 48 * 2**20
 """The longest line in bytes: the largest request any provider takes is 50 MB."""
@@ -81,10 +81,10 @@ def read_bytes(source: Source, *, limit: int = DOCUMENT_LIMIT) -> bytes:
 
 
 def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int, Any]]:
-    """The JSON value of each line with the line's number, as the lines arrive.
+    """Yield the JSON value of each line with the line's number, as the lines arrive.
 
-    A line that cannot be read gives its `ParseError` in the value's place, and reading goes on.
-    Blank lines are skipped. At most one line of `limit` bytes is ever held.
+    For a line that cannot be read, the value is its `ParseError`. Blank lines are skipped. At most
+    one line of `limit` bytes is held in memory.
 
     Raises:
         UsageError: the source cannot be opened or read.
@@ -96,7 +96,7 @@ def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int
 def lines_of(
     stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """What `read_lines` gives, from a stream that is open; `mend` sees each line before."""
+    """Yield what `read_lines` does, from an open stream; `mend` may change each line first."""
     number = 0
     while line := stream.readline(limit + 1):
         number += 1
@@ -151,10 +151,10 @@ def is_too_deep(value: object) -> bool:
 
 
 def may_lack_keys(value: object, data: bytes) -> bool:
-    """Whether keys may have been lost: the decoder keeps the last of two equal ones in silence.
+    """Whether keys may have been lost: the decoder silently keeps the last of two equal ones.
 
-    A lost key takes its colon with it, so the value written anew has fewer colons than the data
-    had. That is certain as long as no colon is spelled as an escape.
+    A lost key takes its colon with it, so the value encoded again has fewer colons than the data.
+    That is certain if no colon is written as an escape.
     """
     if rb"\u003a" in data or rb"\u003A" in data:
         return True

@@ -30,8 +30,8 @@ MARK = b"\xef\xbb\xbf"
 class Document:
     """Walks a document: `fields` of an object, `entries` of a list, `value` for a whole piece.
 
-    Between two steps of a walk the caller takes the piece it stands at; one that is not taken
-    is checked and passed over. A piece may have at most `limit` bytes.
+    Between two steps the caller takes the current piece; one that is not taken is checked and
+    skipped. A piece has at most `limit` bytes.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Document:
         """`line` is the line at this offset."""
         self.places: list[str | int] = []
         self.taken = 0
-        """How many pieces have been begun."""
+        """The number of pieces begun."""
         self.cut = False
         """The data ended within brackets."""
         self.more()
@@ -109,7 +109,7 @@ class Document:
             while True:
                 key = self.key()
                 if key in seen:
-                    raise self.fault("the key stands twice", "keep one of them")
+                    raise self.fault("the key occurs twice", "keep one of them")
                 seen.add(key)
                 self.places[-1] = key
                 self.expect(b":", "a colon after the key")
@@ -133,7 +133,7 @@ class Document:
             raise self.fault("something follows the document", "one document a file")
 
     def is_whole(self) -> bool:
-        """Whether one list or object stands here, and nothing else."""
+        """Whether the text is one list or object, and nothing else."""
         if self.peek() not in (b"{", b"["):
             return False
         self.offset = self.bracketed()
@@ -153,7 +153,7 @@ class Document:
         return True
 
     def extent(self) -> int:
-        """Where the piece that begins at `offset` ends; at the end of all data if it is cut."""
+        """Return the end of the piece that begins at `offset`; the end of the data if it is cut."""
         first = self.data[self.offset : self.offset + 1]
         if first and first in OPENING:
             return self.bracketed()
@@ -169,7 +169,7 @@ class Document:
                 return len(self.data)
 
     def bracketed(self) -> int:
-        """Where a list or an object ends."""
+        """Return the end of a list or an object."""
         depth = 0
         place = self.offset
         while True:
@@ -232,5 +232,5 @@ class Document:
         return self.line
 
     def fault(self, message: str, hint: str) -> ParseError:
-        """What is wrong at the current place."""
+        """Return the fault at the current position."""
         return ParseError(message, path=self.path, line=self.here(), hint=hint)

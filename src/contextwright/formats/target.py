@@ -66,8 +66,6 @@ class Traits(Struct, frozen=True, kw_only=True):
     reuses_ids: bool = True
     """A later turn may use a call id again."""
     tool_names: Spelling = Spelling(longest=64)
-    results_adjacent: bool = True
-    """Results stand directly behind their calls; otherwise anywhere later."""
     system: Literal["anywhere", "top"] = "anywhere"
     """`top`: only leading system text has a place of its own, unless the model says otherwise."""
     names: bool = False

@@ -109,7 +109,7 @@ class Tree:
         if node in self.nodes or not self.nodes:
             return node
         last = self.leaves()[-1]
-        reason = f"{shown(node)} is not in the mapping; the last leaf stands in"
+        reason = f"{shown(node)} is not in the mapping; using the last leaf"
         report.change("repair.branch", self.fields.place("current_node"), reason)
         return last
 

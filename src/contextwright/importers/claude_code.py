@@ -181,7 +181,7 @@ def spoken(fields: Fields, id: str, report: Report) -> Held | None:
         report.skip("empty message")
         return None
     if "toolUseResult" in fields.data and "loss.details" not in report.codes:
-        reason = "what programs keep of results beside their words is left out"
+        reason = "data of tool results besides their text is left out"
         report.change("loss.details", "toolUseResult", reason)
     flagged = {name for name in fields.data if fields.data[name] is True}
     rest = {**fields.rest(*READ), **message.rest("role", "content", "type")}

@@ -154,7 +154,7 @@ class Session:
         words = payload.maybe("message") or "(encrypted)"
         rest: dict[str, Any] = payload.rest("message", "replacement_history")
         if payload.list("replacement_history"):
-            reason = "the messages it keeps stand before it already"
+            reason = "the messages it keeps are already before it"
             self.report.change("loss.replacement", f"line {number}", reason)
         return Message(
             "user",

@@ -80,7 +80,7 @@ def told_by_lines(files: Files, file: str) -> str:
     """Detect the source by the first line."""
     _, first = next(files.lines(file))
     if not is_object(first):
-        raise unsure(files.shown(file), "its lines are no objects")
+        raise unsure(files.shown(file), "its lines are not objects")
     if first.get("type") in LOG_LINES or ("instructions" in first and "id" in first):
         return "codex"
     if "sessionId" in first or "leafUuid" in first or "snapshot" in first:
@@ -210,4 +210,4 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 def unsure(file: str, reason: str) -> ParseError:
     """The refusal to guess."""
     hint = f"say it with --format: {', '.join(NAMES)}"
-    return ParseError(f"cannot tell what this is: {reason}", file=file, hint=hint)
+    return ParseError(f"unknown kind of file: {reason}", file=file, hint=hint)

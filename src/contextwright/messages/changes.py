@@ -16,7 +16,7 @@ class Change(Struct, frozen=True):
 
     code: str
     path: str
-    """Where in the input: `messages[3].parts[1]`, or the path in the foreign data."""
+    """Path into the input: `messages[3].parts[1]`, or the path in foreign data."""
     reason: str
 
     def __str__(self) -> str:

@@ -26,11 +26,11 @@ class ToolChoice(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
 
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How hard a model should think."""
+"""Effort of thinking."""
 
 
 class OutputFormat(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What the answer has to be: JSON of a schema, or any JSON object where there is none."""
+    """The format of the answer: JSON of a schema, or any JSON object if there is none."""
 
     schema: dict[str, Any] | None = None
     name: str | None = None
@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     thinking_budget: int | None = None
     """The tokens of thinking, for models that count them; -1: as many as the model sees fit."""
     show_thinking: bool | None = None
-    """Whether the reply tells what the model thought."""
+    """Whether the reply includes the thinking."""
     output: OutputFormat | None = None
     verbosity: str | None = None
     top_k: int | None = None
@@ -64,7 +64,7 @@ class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     cache_key: str | None = None
     store: bool | None = None
     user: str | None = None
-    """Who the request is made for, as the provider shall know them."""
+    """The id of the user that the provider receives."""
     metadata: dict[str, str] = {}
 
 
@@ -84,7 +84,7 @@ class Conversation(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     extra: Extra = {}
     """Fields of the body beyond these, under the format's name."""
     changes: tuple[Change, ...] = ()
-    """What parsing had to repair."""
+    """Repairs made while parsing."""
 
 
 def replaced(conversation: Conversation, **fields: Any) -> Conversation:

@@ -15,7 +15,7 @@ from contextwright.text.json import json_text
 __all__ = ["assistant", "system", "tool_result", "user"]
 
 Content: TypeAlias = "str | Part | Mapping[str, Any] | Sequence[str | Part]"
-"""What these functions accept: text, a part, or several."""
+"""Accepted content: text, a part, or several."""
 
 
 def as_parts(content: Content) -> tuple[Part, ...]:

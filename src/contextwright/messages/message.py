@@ -43,7 +43,7 @@ class Reply(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     author: Author | None = None
     excerpt: str | None = None
     media: tuple[Media, ...] = ()
-    """What it showed, where that is known; sent along only by recipes with `reply_media`."""
+    """The media that it showed, if known; sent only by recipes with `reply_media`."""
 
 
 class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

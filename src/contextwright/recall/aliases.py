@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.recall.outline import Outline
 from contextwright.recall.questions import Question
-from contextwright.recall.signals import Found
+from contextwright.recall.signals import TermMatches
 
 __all__ = ["with_aliases"]
 
@@ -19,8 +19,8 @@ one of them, and in which share of that person's messages."""
 
 
 def with_aliases(
-    question: Question, found: Sequence[Found], outline: Outline
-) -> tuple[Question, Sequence[Found]]:
+    question: Question, found: Sequence[TermMatches], outline: Outline
+) -> tuple[Question, Sequence[TermMatches]]:
     """Return a question with the person it names as others call them.
 
     If two people talk, a name that one of them uses often, and the other hardly ever, is the

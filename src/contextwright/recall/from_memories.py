@@ -41,7 +41,7 @@ def items_of(memories: Sequence[Memory], question: Question) -> list[RecallHit]:
 
 def item_of(memory: Memory, share: float, total: int) -> RecallHit:
     """A memory as what is recalled."""
-    signals = Signals(words=share, beside=OWN * share, around=share, sitting=share)
+    signals = Signals(words=share, beside=OWN * share, around=share, session=share)
     base = Part("base", bias_of(WORDS_ALONE, total))
     parts = (base, *parts_of(signals, WORDS_ALONE.signals))
     odds = sum(part.adds for part in parts)

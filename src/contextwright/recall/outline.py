@@ -18,10 +18,10 @@ from contextwright.messages.times import read_time
 
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
-SITTING = 3_600
+SESSION = 3_600
 """Seconds of silence that end a session, because the next message is about something else."""
 
-LONGEST_SITTING = 200
+LONGEST_SESSION = 200
 """Maximum messages of a session; a conversation without times is cut into pieces."""
 
 AROUND = 5
@@ -72,7 +72,7 @@ class Entry(Struct, frozen=True, gc=False):
     speaker: str
     id: str
     flags: int
-    sitting: int
+    session: int
     """The number of the first message of its session."""
     ahead: int
     """How many of the messages right after it are in the same session."""
@@ -84,14 +84,14 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Page(Struct):
-    """Lines of some messages of one conversation, in order, with the sittings they are in."""
+    """Lines of some messages of one conversation, in order, with the sessions they are in."""
 
     first: int
     """The number of its first message."""
     before: End
     """The end of the page before it."""
     lines: Lines
-    sittings: list[int]
+    sessions: list[int]
     people: Counter[tuple[str, str]]
     """The number of messages of each speaker, by name and id."""
     latest: int | None
@@ -106,7 +106,7 @@ class Page(Struct):
     @property
     def last(self) -> int:
         """The number of its last message."""
-        return self.first + len(self.sittings) - 1
+        return self.first + len(self.sessions) - 1
 
     def end(self, number: int) -> End:
         """The number of the last message."""
@@ -114,13 +114,13 @@ class Page(Struct):
         if place < 0:
             return self.before
         if number == self.last:
-            return self.latest, self.sittings[place]
+            return self.latest, self.sessions[place]
         known = (times[one] for one in range(place, -1, -1) if times[one] is not None)
-        return next(known, self.before[0]), self.sittings[place]
+        return next(known, self.before[0]), self.sessions[place]
 
     def extend(self, lines: Lines) -> None:
         """Add what follows; those who read meanwhile may see some of it, and nothing wrong."""
-        sittings = sittings_of(lines.times, self.last + 1, *self.end(self.last))
+        sessions = sessions_of(lines.times, self.last + 1, *self.end(self.last))
         self.lines.times += lines.times
         self.lines.sizes += lines.sizes
         self.lines.speakers += map(intern, lines.speakers)
@@ -130,12 +130,12 @@ class Page(Struct):
         self.latest = next(
             (time for time in reversed(lines.times) if time is not None), self.latest
         )
-        self.sittings += sittings  # the last: what has a sitting is whole
+        self.sessions += sessions  # the last: what has a session is whole
 
     def people_until(self, number: int) -> Counter[tuple[str, str]]:
         """Return the number of messages of each speaker up to a message."""
         count = number - self.first + 1
-        if count * 2 < len(self.sittings):
+        if count * 2 < len(self.sessions):
             return spoken(self.lines, 0, count)
         return self.people - spoken(self.lines, count)
 
@@ -167,33 +167,33 @@ class Outline:
         for first, last, page in self.pages:
             if first <= number <= last:
                 place, lines = number - page.first, page.lines
-                sitting = page.sittings[place]
+                session = page.sessions[place]
                 return Entry(
                     lines.times[place],
                     lines.sizes[place],
                     lines.speakers[place],
                     lines.ids[place],
                     lines.flags[place],
-                    sitting,
-                    self._ahead(number, sitting, last, page),
+                    session,
+                    self._ahead(number, session, last, page),
                 )
         return None
 
-    def _ahead(self, number: int, sitting: int, last: int, page: Page) -> int:
+    def _ahead(self, number: int, session: int, last: int, page: Page) -> int:
         """Return how many messages right after one are in its session, on the next page too."""
         stop = min(number + AROUND, last)
-        if stop == number + AROUND and page.sittings[stop - page.first] == sitting:
+        if stop == number + AROUND and page.sessions[stop - page.first] == session:
             return AROUND
-        ahead = page.sittings[number + 1 - page.first : stop + 1 - page.first].count(sitting)
+        ahead = page.sessions[number + 1 - page.first : stop + 1 - page.first].count(session)
         for other in range(stop + 1, number + AROUND + 1):
-            ahead += self.sitting(other) == sitting
+            ahead += self.session(other) == session
         return ahead
 
-    def sitting(self, number: int) -> int | None:
+    def session(self, number: int) -> int | None:
         """Return the session of a message; None if there is no such message."""
         for first, last, page in self.pages:
             if first <= number <= last:
-                return page.sittings[number - page.first]
+                return page.sessions[number - page.first]
         return None
 
     def size(self, number: int) -> int:
@@ -248,16 +248,16 @@ def is_said(message: Message) -> bool:
     return spoken and bool(message.text.strip())
 
 
-def sittings_of(
-    times: Iterable[int | None], number: int, before: int | None, sitting: int
+def sessions_of(
+    times: Iterable[int | None], number: int, before: int | None, session: int
 ) -> list[int]:
     """Return the session of each message from a number on, after one with a time in a session."""
     found: list[int] = []
     for time in times:
-        is_late = time is not None and before is not None and abs(time - before) > SITTING
-        if is_late or number - sitting >= LONGEST_SITTING:
-            sitting = number
-        found.append(sitting)
+        is_late = time is not None and before is not None and abs(time - before) > SESSION
+        if is_late or number - session >= LONGEST_SESSION:
+            session = number
+        found.append(session)
         before = before if time is None else time
         number += 1
     return found

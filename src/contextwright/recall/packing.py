@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from contextwright.messages.message import Message
 from contextwright.recall.lines import LONGEST, below_headings, heading_of, line_of
 from contextwright.recall.memories import Memory
-from contextwright.recall.ranking import Part, Ranked
+from contextwright.recall.ranking import Part, RankedMessage
 from contextwright.text.terms import terms_of
 
 __all__ = [
@@ -47,11 +47,11 @@ Order: TypeAlias = tuple[bool, str, int]
 """The place of a hit among those recalled."""
 
 NAMES = {
-    "beside": "words beside",
+    "beside": "words nearby",
     "around": "words around",
-    "sitting": "words of the sitting",
-    "meaning_beside": "meaning beside",
-    "meaning_sitting": "meaning of the sitting",
+    "session": "words of the session",
+    "meaning_beside": "meaning nearby",
+    "meaning_session": "meaning of the session",
     "own": "a user's own",
     "asks": "a question",
     "size": "length",
@@ -190,7 +190,7 @@ class Packing:
         """Whether a message of that many characters may fit; if not, it need not be read."""
         return self.price.least(min(size, LONGEST)) <= self.left
 
-    def offer(self, conversation: str, ranked: Ranked, message: Message) -> None:
+    def offer(self, conversation: str, ranked: RankedMessage, message: Message) -> None:
         """Take a message if it fits and its text is new."""
         item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0)
         place = self.add(item)
@@ -256,7 +256,7 @@ def say_the_same(terms: set[str], others: set[str]) -> bool:
     return not any(term[0].isdigit() for term in terms ^ others)
 
 
-def worth(ranked: Ranked) -> float:
+def worth(ranked: RankedMessage) -> float:
     """Return the score of a message for its price."""
     return ranked.odds - PRICE * log(max(ranked.entry.size / ESTIMATE + FRAME, CHEAPEST))
 
@@ -286,6 +286,6 @@ def usual_price(count: Callable[[str], int]) -> Price:
     return Price(price, lambda size: size / ESTIMATE + FRAME)
 
 
-def by_worth(ranked: Iterable[Ranked]) -> list[Ranked]:
+def by_worth(ranked: Iterable[RankedMessage]) -> list[RankedMessage]:
     """The messages that give most for their price first."""
     return sorted(ranked, key=lambda one: (-worth(one), -one.number))

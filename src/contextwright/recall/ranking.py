@@ -19,14 +19,14 @@ from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Entry, Outline
 from contextwright.recall.questions import Question
-from contextwright.recall.signals import Allows, Found, Signals, is_said, signals_of
+from contextwright.recall.signals import Allows, Signals, TermMatches, is_said, signals_of
 
 __all__ = [
     "PLAIN",
     "WITH_MEANING",
     "WORDS_ALONE",
     "Part",
-    "Ranked",
+    "RankedMessage",
     "Weights",
     "bias_of",
     "parts_of",
@@ -47,15 +47,15 @@ class Weights(Struct, frozen=True):
 
 WORDS_ALONE = Weights(
     Signals(
-        words=1.91, beside=4.81, around=2.83, sitting=2.43, speaker=1.81, own=1.13, date=2.27,
+        words=1.91, beside=4.81, around=2.83, session=2.43, speaker=1.81, own=1.13, date=2.27,
         asks=-0.25, size=0.07, long=-0.25, short=0.62,
     ),
     bias=-7.83,
 )  # fmt: skip
 WITH_MEANING = Weights(
     Signals(
-        words=0.82, beside=4.28, around=1.00, sitting=2.00, meaning=2.53, meaning_beside=2.10,
-        meaning_sitting=1.43, speaker=2.01, own=1.35, date=2.60, asks=-0.27, size=0.24, long=-0.26,
+        words=0.82, beside=4.28, around=1.00, session=2.00, meaning=2.53, meaning_beside=2.10,
+        meaning_session=1.43, speaker=2.01, own=1.35, date=2.60, asks=-0.27, size=0.24, long=-0.26,
         short=0.67,
     ),
     bias=-8.47,
@@ -73,7 +73,7 @@ class Part(Struct, frozen=True):
     adds: float
 
 
-class Ranked(Struct, frozen=True, gc=False):
+class RankedMessage(Struct, frozen=True, gc=False):
     """A message with how likely it is that the question needs it."""
 
     number: int
@@ -99,7 +99,7 @@ class Ranked(Struct, frozen=True, gc=False):
 
 def rank(
     question: Question,
-    found: Sequence[Found],
+    found: Sequence[TermMatches],
     meanings: Mapping[int, float] | None,
     outline: Outline,
     *,
@@ -108,7 +108,7 @@ def rank(
     now: datetime | None = None,
     ranking: Ranking = PLAIN,
     allows: Allows = is_said,
-) -> list[Ranked]:
+) -> list[RankedMessage]:
     """Return the messages that are most likely needed, best first.
 
     Args:
@@ -121,7 +121,7 @@ def rank(
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     base = Part("base", bias_of(weights, total))
     others_of = None if ranking == PLAIN else counting(ranking, outline, now)
-    ranked: list[Ranked] = []
+    ranked: list[RankedMessage] = []
     for number, entry, signals in signals_of(
         question, found, meanings or {}, outline, most, allows
     ):
@@ -130,7 +130,7 @@ def rank(
         if others_of is not None:
             others = tuple(others_of(entry))
             odds += sum(part.adds for part in others)
-        ranked.append(Ranked(number, odds, entry, signals, weights.signals, (base, *others)))
+        ranked.append(RankedMessage(number, odds, entry, signals, weights.signals, (base, *others)))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
     return ranked
 

@@ -19,7 +19,7 @@ from contextwright.recall.dates.periods import Period, days_from
 from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
 from contextwright.recall.questions import Question
 
-__all__ = ["OWN", "Allows", "Found", "Signals", "in_turn", "is_said", "signals_of"]
+__all__ = ["OWN", "Allows", "Signals", "TermMatches", "in_turn", "is_said", "signals_of"]
 
 LONG = 240
 """Characters from which on a message holds words by chance."""
@@ -44,7 +44,7 @@ SURE = 0.5
 """Minimum certainty of a period; "recently" is not enough."""
 
 
-class Found(Struct, frozen=True):
+class TermMatches(Struct, frozen=True):
     """A term of a question, its weight, and the messages that have it."""
 
     term: str
@@ -61,13 +61,13 @@ class Signals(NamedTuple):
     """The same with the words of its neighbours."""
     around: float = 0.0
     """The mean share of those around it."""
-    sitting: float = 0.0
+    session: float = 0.0
     """The best word overlap of any message in the same session."""
     meaning: float = 0.0
     """How near its meaning is: the cosine, less what all messages have in common."""
     meaning_beside: float = 0.0
     """The same, with its neighbours."""
-    meaning_sitting: float = 0.0
+    meaning_session: float = 0.0
     """The nearest meaning in its session."""
     speaker: float = 0.0
     """Whether the question names its speaker."""
@@ -94,7 +94,7 @@ def is_said(number: int, entry: Entry) -> bool:
 
 def signals_of(
     question: Question,
-    found: Sequence[Found],
+    found: Sequence[TermMatches],
     meanings: Mapping[int, float],
     outline: Outline,
     most: int,
@@ -109,8 +109,8 @@ def signals_of(
     looked_at = with_neighbours(in_turn(best, nearest), most)
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
-    sittings = best_of_sittings(said, words.share)
-    nearest_sittings = best_of_sittings(said, lambda number: meanings.get(number, 0.0))
+    sessions = best_of_sessions(said, words.share)
+    nearest_sessions = best_of_sessions(said, lambda number: meanings.get(number, 0.0))
     times = Times(question.periods)
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
@@ -121,10 +121,10 @@ def signals_of(
             words.share(number),
             words.beside(number),
             words.around(number, entry),
-            sittings.get(entry.sitting, 0.0),
+            sessions.get(entry.session, 0.0),
             meanings.get(number, 0.0),
             meaning_beside(meanings, number, entry) if meanings else 0.0,
-            nearest_sittings.get(entry.sitting, 0.0),
+            nearest_sessions.get(entry.session, 0.0),
             1.0 if entry.speaker in question.speakers else 0.0,
             1.0 if question.is_own and entry.flags & USER else 0.0,
             times.fit(entry.time) if question.periods and entry.time is not None else 0.0,
@@ -187,7 +187,7 @@ def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
 class Words:
     """The messages that have words of a question, as one bit for each word."""
 
-    def __init__(self, found: Sequence[Found], outline: Outline) -> None:
+    def __init__(self, found: Sequence[TermMatches], outline: Outline) -> None:
         self.outline = outline
         self.weights = [one.weight for one in found]
         self.whole = sum(self.weights) or 1.0
@@ -250,22 +250,22 @@ class Words:
 
     def around(self, number: int, entry: Entry) -> float:
         """Return the mean overlap of the messages around one in its session, less with distance."""
-        first, last = max(number - AROUND, entry.sitting), number + entry.ahead
+        first, last = max(number - AROUND, entry.session), number + entry.ahead
         share, total = self.share, 0.0
         for other in filter(self.masks.__contains__, range(first, last + 1)):
             total += FURTHER[abs(other - number)] * share(other)
         return total / (SUMS[number - first] + SUMS[last - number] - 1)
 
 
-def best_of_sittings(
+def best_of_sessions(
     said: Mapping[int, Entry], share_of: Callable[[int], float]
 ) -> dict[int, float]:
     """Return the best word overlap of each session."""
     best: dict[int, float] = {}
     for number, entry in said.items():
         share = share_of(number)
-        if share > best.get(entry.sitting, 0.0):
-            best[entry.sitting] = share
+        if share > best.get(entry.session, 0.0):
+            best[entry.session] = share
     return best
 
 
@@ -277,7 +277,7 @@ def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> 
         if distance <= entry.ahead:
             total += weight * meanings.get(number + distance, 0.0)
             whole += weight
-        if number - distance >= entry.sitting:
+        if number - distance >= entry.session:
             total += weight * meanings.get(number - distance, 0.0)
             whole += weight
     return total / whole

@@ -67,7 +67,7 @@ class Memories(
         return filled(self.heading, name=author.label, id=author.id)
 
     def shorten(self, text: str, longest: int) -> str:
-        """The newest memories that fit."""
+        """Keep the newest memories that fit."""
         return last_entries(text, longest)
 
 
@@ -82,7 +82,7 @@ class UserProfile(
     heading: str = "## User Profile"
 
     def write(self, moment: SectionInput) -> str | None:
-        """The newest summary."""
+        """Write the newest profile."""
         found = about_user(moment, "profile", 1)
         return "\n".join(quoted_lines(one.text, LONGEST_PROFILE) for one in found) or None
 
@@ -98,7 +98,7 @@ class KeyFacts(
 
     most: int = 10
     least: float = 0.0
-    """Only facts at least so sure."""
+    """Minimum certainty, from 0 to 1."""
     volatility: Volatility = "turn"
     priority: int = 35
     budget: Share = None
@@ -109,7 +109,7 @@ class KeyFacts(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """The surest facts first; of a label, the newest fact alone."""
+        """Write the surest facts first; of each label, only the newest fact."""
         known = current_facts(about_user(moment, "fact", self.most * OLDER))
         found = [fact for fact in known if fact.weight >= self.least]
         found.sort(key=lambda fact: -fact.weight)
@@ -128,11 +128,11 @@ class PastExcerpts(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """Past words that fit the newest question."""
+    """Excerpts of past messages that fit the newest question."""
 
     most: int = 5
     least: float = 0.02
-    """Only what is at least so likely to be needed."""
+    """Minimum probability that it is needed, from 0 to 1."""
     longest: int = 200
     """Characters of one passage."""
     ranking: Ranking = Ranking()
@@ -147,14 +147,10 @@ class PastExcerpts(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """The best first, each with how well it fits."""
-        found = [
-            passage
-            for passage in asked_for(moment, "passage", self.most * 2, ranking=self.ranking)
-            if (passage.score or 0) >= self.least
-        ]
+        """Write the best first, each with its score."""
+        found = past_passages(moment, self.most * 2, self.least, ranking=self.ranking)
         found.sort(key=lambda passage: -(passage.score or 0))
-        kept = different(not_recent(found, moment.messages))[: self.most]
+        kept = different(found)[: self.most]
         lines = [
             f"- [Relevance: {passage.score or 0:.2f}] {attributed(passage, self.longest)}"
             for passage in kept
@@ -166,7 +162,7 @@ class PastExcerpts(
         return unfound(moment, "past message")
 
     def reach(self) -> int:
-        """Those that are not recalled."""
+        """The newest messages, which are not recalled."""
         return RECENT
 
 
@@ -184,7 +180,7 @@ class PastMessages(
     """Maximum tokens, by a count that fits most models."""
     most: int = 100
     least: float = 0.01
-    """Only what is at least so likely to be needed."""
+    """Minimum probability that it is needed, from 0 to 1."""
     ranking: Ranking = Ranking()
     """What counts besides the question."""
     volatility: Volatility = "turn"
@@ -198,9 +194,10 @@ class PastMessages(
 
     def write(self, moment: SectionInput) -> str | None:
         """Write a line for each message, with its number and speaker, below its day."""
-        asked = asked_for(moment, "passage", self.most, tokens=self.tokens, ranking=self.ranking)
-        found = [passage for passage in asked if (passage.score or 0) >= self.least]
-        kept = sorted(different(not_recent(found, moment.messages)), key=place_of)
+        found = past_passages(
+            moment, self.most, self.least, tokens=self.tokens, ranking=self.ranking
+        )
+        kept = sorted(different(found), key=place_of)
         entries = (
             (heading_of(passage.at, passage.scope), line_of(*origin_of(passage), passage.text))
             for passage in kept
@@ -212,7 +209,7 @@ class PastMessages(
         return unfound(moment, "past message")
 
     def reach(self) -> int:
-        """Those that are not recalled."""
+        """The newest messages, which are not recalled."""
         return RECENT
 
 
@@ -361,10 +358,24 @@ def fact_line(fact: Memory) -> str:
     return f"{quoted(label[:1].upper() + label[1:])}: {one_line(fact.text, LONGEST_MEMORY)}"
 
 
-def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
-    """Passages that the newest messages do not say themselves.
+def past_passages(
+    moment: SectionInput,
+    limit: int,
+    least: float,
+    *,
+    tokens: int | None = None,
+    ranking: Ranking,
+) -> list[Memory]:
+    """Return passages with at least this score that the newest messages do not contain."""
+    asked = asked_for(moment, "passage", limit, tokens=tokens, ranking=ranking)
+    found = (passage for passage in asked if (passage.score or 0) >= least)
+    return not_recent(found, moment.messages)
 
-    Those with a number come from a store, which knows what the window has.
+
+def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
+    """Return passages that the newest messages do not contain.
+
+    Passages with a number come from a store, which already left those out.
     """
     said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
     return [

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextwright.store.records import StoredMessage as StoredMessage
     from contextwright.store.records import StoredSummary as StoredSummary
     from contextwright.store.records import Turn as Turn
+    from contextwright.store.rows.validation import replace_invalid as replace_invalid
     from contextwright.store.store import Store as Store
 else:
     __all__, __getattr__, __dir__ = lazily(
@@ -24,6 +25,7 @@ else:
             "contextwright.store.records": (
                 "ConversationInfo SearchHit StoredMemory StoredMessage StoredSummary Turn"
             ),
+            "contextwright.store.rows.validation": "replace_invalid",
             "contextwright.store.store": "Store",
         },
     )

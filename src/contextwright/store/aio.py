@@ -27,7 +27,7 @@ from contextwright.recall.packing import RecallResult
 from contextwright.recall.vectors.choose import EmbedderChoice
 from contextwright.store.chat import Chat
 from contextwright.store.engines.base import Outcomes, Sync
-from contextwright.store.recall.indexing import Indexed, Progress
+from contextwright.store.recall.indexing import IndexResult, Progress
 from contextwright.store.records import (
     ConversationInfo,
     StoredMemory,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from contextwright.context.recipe import Recipe
     from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
     from contextwright.recall.episodes.refine import EpisodeWriter
-    from contextwright.store.recall.episodes import Made
+    from contextwright.store.recall.episodes import EpisodeResult
     from contextwright.store.recall.options import RecallOptions
 
 __all__ = ["AsyncChat", "AsyncStore"]
@@ -178,7 +178,7 @@ class AsyncStore:
         again: bool = False,
         words_only: bool = False,
         progress: Progress | None = None,
-    ) -> Indexed:
+    ) -> IndexResult:
         """Bring the index up to date, words and vectors; `progress` is called in a thread."""
         return await self.run(
             (await self.store()).index,
@@ -371,7 +371,7 @@ class AsyncChat:
         boundaries: EpisodeRules | None = None,
         now: datetime | None = None,
         embed: Embed | None = None,
-    ) -> Made:
+    ) -> EpisodeResult:
         """Make memories of what was talked about since the last time; `writer` runs in a thread."""
         chat = await self._chat()
         return await self.store.run(

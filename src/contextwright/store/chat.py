@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from contextwright.context.recipe import Recipe
     from contextwright.recall.episodes.boundaries import Embed, EpisodeRules
     from contextwright.recall.episodes.refine import EpisodeWriter
-    from contextwright.store.recall.episodes import Made
+    from contextwright.store.recall.episodes import EpisodeResult
     from contextwright.store.recall.options import RecallOptions
 
 __all__ = ["Chat"]
@@ -290,7 +290,7 @@ class Chat:
         boundaries: EpisodeRules | None = None,
         now: datetime | None = None,
         embed: Embed | None = None,
-    ) -> Made:
+    ) -> EpisodeResult:
         """Make episodes of the messages since the last time, each once.
 
         A session that may still continue is left for later; `now` is the time of this call by

@@ -23,7 +23,7 @@ from contextwright.store.contexts.builds import Builds
 from contextwright.store.engines.base import Connection, Engine, Outcomes, Sync, Value, Work
 from contextwright.store.engines.open import open_engine
 from contextwright.store.recall.index import Index
-from contextwright.store.recall.indexing import Indexed, Progress
+from contextwright.store.recall.indexing import IndexResult, Progress
 from contextwright.store.recall.search import search
 from contextwright.store.records import ConversationInfo, SearchHit, StoredMemory, Turn
 from contextwright.store.rows import conversations, turns
@@ -215,7 +215,7 @@ class Store:
         again: bool = False,
         words_only: bool = False,
         progress: Progress | None = None,
-    ) -> Indexed:
+    ) -> IndexResult:
         """Bring the index up to date, words and vectors, for one conversation or for all.
 
         Search and recall do this by themselves. One conversation, with those it was forked from,

@@ -28,7 +28,7 @@ def parse(entries: Any, *, strict: bool = False) -> Conversation:
     """Read Aya's array of entries.
 
     Raises:
-        ParseError: it is not such an array; with `strict`, also where anything would be mended.
+        ParseError: it is not such an array; with `strict`, also if anything would be repaired.
     """
     return api.parse(entries, FORMAT, strict=strict)
 

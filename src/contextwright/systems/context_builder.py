@@ -44,15 +44,7 @@ def recipe() -> Recipe:
 
 
 class ContextBuilder:
-    """Builds message arrays by one recipe, for one model.
-
-        builder = ContextBuilder("You are Ada.")
-        messages = builder.build(rows)      # [{"role": "system", …}, {"role": "user", …}, …]
-
-    Without a prompt the recipe's own is used. The oldest exchanges are left out when the budget is
-    full; a call whose result was never recorded gets one that says so, unless `repair` is False.
-    Without `cache`, no cache marks are set.
-    """
+    """Builds message arrays with one recipe, for one model."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ Setting: TypeAlias = str | int | bool
 replace = msgspec.structs.replace
 
 LEVELS = (UserProfile, KeyFacts, PastExcerpts, Episodes)
-"""The layers beyond the history; memories about the person who asks are no layer."""
+"""The layers besides the history; memories about the person who asks are not a layer."""
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 

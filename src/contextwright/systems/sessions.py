@@ -1,8 +1,8 @@
-"""Port 42's sessions as it keeps them: `YYYY-MM-DD/session-<seconds>-<words>.json` in a folder.
+"""Port 42's session files: `YYYY-MM-DD/session-<seconds>-<words>.json` in a folder.
 
-A session is found by the id inside its file. The name of a file is for people: it is made of
-clean characters only, and never believed. Nor is the list of sessions that Port 42 keeps beside
-the folder: it is written for its own commands, and read by nobody here.
+A session is found by the id inside its file. File names are for people: they contain safe
+characters only, and are never trusted. The list of sessions that Port 42 keeps next to the folder
+is written for its own commands, and not read here.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ LONGEST_SLUG = 48
 AGENT = "@ai-assistant"
 PLACE, INDEX = "sessions", "index.json"
 NEVER = "0001-01-01T00:00:00Z"
-"""How Go writes a time that is not known."""
+"""How Go writes an unknown time."""
 KEPT = ("agent", "metadata")
-"""What a fresh session takes over from another one."""
+"""Fields that a new session takes from another one."""
 
 
-class Listed(Struct, frozen=True):
+class SessionListing(Struct, frozen=True):
     """A session file as the index has it, and how complete it is."""
 
     path: Path
@@ -72,12 +72,12 @@ class Sessions:
         return found[1] if found else None
 
     def open(self, id: str, *, agent: str = AGENT) -> Conversation:
-        """The session with that id to go on with, or a new one.
+        """Return the session with that id, or a new one.
 
-        A session that is found stays with its agent, and is active again.
+        An existing session keeps its agent, and becomes active again.
 
         Raises:
-            UsageError: no file can hold that id.
+            UsageError: the id is not valid in a file.
         """
         found = self.find(require_id(id))
         if found is None:
@@ -130,13 +130,13 @@ class Sessions:
             reason = f"not written: {error.strerror}"
             self.changes.append(Change("loss.index", INDEX, reason))
 
-    def listed(self) -> dict[str, Listed]:
+    def listed(self) -> dict[str, SessionListing]:
         """The sessions by their ids, each with its fullest file: what the files say, not the index.
 
         So an index that is wrong, or that two programs wrote at once, is right again after the
         next `save`.
         """
-        listed: dict[str, Listed] = {}
+        listed: dict[str, SessionListing] = {}
         for path, session in self.all():
             if session.id:
                 entry = listed_as(path, session)
@@ -164,7 +164,7 @@ class Sessions:
         return max(found, key=lambda entry: fullness(entry[1])) if found else None
 
     def free_path(self, created: datetime, slug: str) -> Path:
-        """Where a new session goes: no other session has that file."""
+        """Return a free path for a new session."""
         day = self.folder / f"{created:%Y-%m-%d}"
         seconds = int(created.timestamp())
         path = day / f"session-{seconds}-{slug}.json"
@@ -176,7 +176,7 @@ class Sessions:
 
     @staticmethod
     def added(session: Conversation, *messages: Message | Conversation) -> Conversation:
-        """The session with more messages: those of a reply too, as `parse_reply` returns it."""
+        """Return the session with more messages, also those that `parse_reply` returns."""
         more = [as_conversation(one).messages for one in messages]
         return replaced(session, messages=(*session.messages, *chain.from_iterable(more)))
 
@@ -194,7 +194,7 @@ class Sessions:
 
 
 def log_lines(session: Conversation, context: Context) -> list[str]:
-    """What Port 42 writes into its log about a session and its context, as lines of a receipt."""
+    """Return the lines that Port 42 logs about a session and its context."""
     sent = sum(1 for _ in context.decisions.kept())
     total = sent + context.decisions.omitted
     id = shown(session.id or "")[1:-1]
@@ -208,7 +208,7 @@ def log_lines(session: Conversation, context: Context) -> list[str]:
 # --- what the index says ---------------------------------------------------------------------
 
 
-def listed_as(path: Path, session: Conversation) -> Listed:
+def listed_as(path: Path, session: Conversation) -> SessionListing:
     """A session's line in the index."""
     fields = fields_of(session)
     spoken = [message.sent_at for message in session.messages if message.sent_at]
@@ -226,7 +226,7 @@ def listed_as(path: Path, session: Conversation) -> Listed:
         ),
         "message_count": len(session.messages),
     }
-    return Listed(path, fullness(session), entry)
+    return SessionListing(path, fullness(session), entry)
 
 
 def first_time(*told: Any) -> str:
@@ -234,7 +234,7 @@ def first_time(*told: Any) -> str:
     return next((time for time in told if isinstance(time, str) and read_time(time)), NEVER)
 
 
-def index_of(listed: Iterable[Listed], now: datetime) -> dict[str, Any]:
+def index_of(listed: Iterable[SessionListing], now: datetime) -> dict[str, Any]:
     """All sessions, oldest first, and how many there are of which kind."""
     entries = [one.entry for one in sorted(listed, key=lambda one: one.path)]
     stats = {
@@ -293,12 +293,12 @@ def timed(
 
 
 def begun(session: Conversation) -> datetime | None:
-    """When the first message was said, where that is told."""
+    """Return the time of the first message, if it is known."""
     return session.messages[0].time if session.messages else None
 
 
 def fullness(session: Conversation) -> tuple[int, datetime]:
-    """How complete a copy of a session is."""
+    """Return how complete a copy of a session is."""
     updated = read_time(str(fields_of(session).get("updated_at")))
     return len(session.messages), updated or datetime.min.replace(tzinfo=UTC)
 
@@ -307,17 +307,17 @@ def fullness(session: Conversation) -> tuple[int, datetime]:
 
 
 def fields_of(session: Conversation) -> dict[str, Any]:
-    """What the file says beside its messages."""
+    """Return the fields of the file besides its messages."""
     return session.extra.get(FORMAT, {})
 
 
 def with_fields(session: Conversation, **fields: Any) -> Conversation:
-    """The session with other fields beside its messages."""
+    """Return the session with other fields besides its messages."""
     return replaced(session, extra={**session.extra, FORMAT: {**fields_of(session), **fields}})
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside the old one, then put it in its place."""
+    """Write a new file, then rename it over the old one."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(content + b"\n")

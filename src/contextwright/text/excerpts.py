@@ -1,4 +1,4 @@
-"""A digest: the most telling sentences of many messages, picked by a program and said to be."""
+"""Extractive digest: the most telling sentences of many messages, picked by a program."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from contextwright.text.terms import terms_of
 __all__ = ["Line", "digest", "ends_of", "sentences_of"]
 
 HEAD = 16
-"""What number, date and signs around a line count as, in characters."""
+"""Characters counted for the number, date and marks around a line."""
 LONGEST_SENTENCE = 240
 SHORTEST_SENTENCE = 12
-"""What is shorter is read together with what follows: an abbreviation, a number, a yes."""
+"""A shorter sentence is joined to the next: an abbreviation, a number, a yes."""
 STRETCHES = 8
-"""The time is cut into so many stretches, and each has its turn: no one of them says it all."""
+"""Number of stretches of time that take turns, so that no stretch fills the digest."""
 NEW = 0.5
-"""At least so much of a sentence, by weight, has to be new."""
+"""Minimum share of a sentence, by weight, that has to be new."""
 FIRST = 1.2
-"""How much more the first sentence of a message counts: it mostly says what it is about."""
+"""Bonus of a message's first sentence, because it usually says what it is about."""
 
 SIGNS = 0.15
-"""Where more of a sentence are signs it is code or data, and comes last."""
+"""A sentence with a larger share of signs is code or data, and comes last."""
 
 WITHOUT_SIGNS = str.maketrans("", "", string.punctuation)
 # A run of signs is looked at once, from its first: so a text of nothing but dots takes no longer.
@@ -40,17 +40,17 @@ END = re.compile(
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
-    """Words of one message, or what was picked of them: whose, and where they stand."""
+    """The text of one message, or sentences picked from it, with speaker and number."""
 
     number: int
     speaker: str
     text: str
     at: str = ""
-    """When, as it will be printed."""
+    """The time, as it will be printed."""
 
     @property
     def size(self) -> int:
-        """What it takes up, in characters."""
+        """The length in characters."""
         return HEAD + len(self.speaker) + len(self.at) + len(self.text)
 
 
@@ -64,11 +64,11 @@ class Sentence(Struct, frozen=True):
 
 
 def digest(lines: Sequence[Line], longest: int) -> list[Line]:
-    """The best sentences within so many characters, in order; all of them where they fit.
+    """Return the best sentences within a number of characters, in order; all of them if they fit.
 
-    A sentence is good where it has many rare terms in little room, and is no code. All stretches
-    of the time have their turn, and nothing is said twice. What it gives can be digested again
-    together with newer lines: so a digest grows without its sources.
+    A sentence is good if it has many rare terms for its length, and is not code. All stretches of
+    time take turns, and nothing is repeated. The result can be digested again together with newer
+    lines, so a digest grows without its sources.
     """
     lines = [line for line in lines if not line.text.isspace() and line.text]
     if sum(line.size for line in lines) <= longest:
@@ -104,7 +104,7 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def ends_of(text: str) -> Iterator[int]:
-    """Where the sentences of a text end."""
+    """Return the ends of the sentences of a text."""
     start = 0
     for end in END.finditer(text):
         if len(text[start : end.end()].strip()) >= SHORTEST_SENTENCE:
@@ -123,7 +123,7 @@ def cut_up(place: int, line: Line) -> Iterator[Sentence]:
 
 
 def weights_of(sentences: Sequence[Sentence]) -> dict[str, float]:
-    """What each term counts: the rarer, the more."""
+    """Return the weight of each term: the rarer, the more."""
     found = Counter(term for sentence in sentences for term in sentence.terms)
     count = len(sentences) + 1
     return {term: log(count / number) for term, number in found.items()}
@@ -148,7 +148,7 @@ def by_turns(
 
 
 def value(sentence: Sentence, weights: dict[str, float]) -> float:
-    """How much a sentence says for the room it takes."""
+    """Return the weight of a sentence for its length."""
     text = sentence.text
     if len(text) - len(text.translate(WITHOUT_SIGNS)) > SIGNS * len(text):
         return 0
@@ -157,13 +157,13 @@ def value(sentence: Sentence, weights: dict[str, float]) -> float:
 
 
 def is_new(sentence: Sentence, told: set[str], weights: dict[str, float]) -> bool:
-    """Whether enough of a sentence was not told yet; one without a weighty word tells nothing."""
+    """Whether enough of a sentence is new; one without a weighty word is not."""
     said = weight_of(sentence.terms, weights)
     return said > 0 and weight_of(sentence.terms - told, weights) >= said * NEW
 
 
 def weight_of(terms: set[str], weights: dict[str, float]) -> float:
-    """What terms count together; added in one order, so that every machine comes to the same."""
+    """Return the total weight of terms, added in one order, so that every machine gets the same."""
     return sum(sorted(weights[term] for term in terms))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["cut", "end_from"]
 
 LOOK_BACK = 128
-"""How far before the cut a safe place to start reading is looked for."""
+"""Maximum characters before the cut in which a safe start is looked for."""
 
 FLAG = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*"
 """A flag: two regional indicators. `\\X` alone would count back to the first of the row at each."""

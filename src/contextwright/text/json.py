@@ -12,7 +12,7 @@ import msgspec
 from contextwright.errors import UsageError, shown
 
 UNFIT = re.compile("[\x00\ud800-\udfff]")
-"""What is text in Python and nowhere else: a NUL, and half a surrogate pair."""
+"""Characters valid only in Python text: NUL and lone surrogates."""
 
 
 encode_json = msgspec.json.Encoder().encode
@@ -22,7 +22,7 @@ decode_json = msgspec.json.Decoder().decode
 
 
 def json_text(value: object) -> str:
-    """A value as compact JSON text; half a character in it stays what it is, for others to mend."""
+    """Return a value as compact JSON text; a lone surrogate stays, for others to repair."""
     try:
         return encode_json(value).decode()
     except UnicodeEncodeError:
@@ -46,7 +46,7 @@ def string_end(text: AnyStr, start: int) -> int:
 
 
 DEEPEST = 100
-"""Objects nested deeper than this are no arguments of anything."""
+"""Maximum nesting of arguments."""
 
 
 def require_json(value: object, depth: int = 0) -> None:

@@ -1,8 +1,8 @@
-"""Words of people in the system text: they are data there, and open nothing.
+"""Quoting: people's text as data in the system prompt, so that it opens no structure.
 
-A heading, a list, a fence, a quotation begins at the beginning of a line; a tag and the special
-tokens of models with `<`; marks with `[`. Words become one line, and only what would open
-something at its place is changed.
+A heading, a list, a fence or a quotation begins at the beginning of a line; a tag and the special
+tokens of models with `<`; marks with `[`. Text becomes one line, and only what would open something
+at its place is changed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ __all__ = ["LONGEST_LINE", "NOTHING", "filled", "one_line", "quoted", "quoted_li
 
 LONGEST_LINE = 200
 NOTHING = "(nothing)"
-"""Stands for words that cannot be seen."""
+"""Placeholder for invisible text."""
 JOINERS = "\u200c\u200d"
 """Persian words and many emoji are not the same without them."""
 OPENING = re.compile(
     r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\](?::|$))|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
     r"|(\d{1,9})[.)](?= |$)"
 )
-"""What begins a block where it stands first: a heading, a quotation, a list, a rule, a fence."""
+"""Starts of a block: a heading, a quotation, a list, a rule, a fence."""
 TAG = re.compile(r"<(?=[A-Za-z/!?|\uff5c])")
-"""Where a tag or a special token begins."""
+"""Starts of a tag or a special token."""
 BARE = re.compile(r"</?(?:b|br|code|em|i|small|strong|sub|sup|u) ?/?>", re.IGNORECASE)
 """A tag of typography without attributes: where a line has no other, they open nothing."""
 BULLET = re.compile(r"\s*[-+*] ")
@@ -35,12 +35,12 @@ MARK = re.compile(
     r"call_id|s?gmask|think|img|prefix|suffix|middle|control_\d+)\]))",
     re.IGNORECASE,
 )
-"""Where words would pass for a mark of one of the systems, or of a model's chat template."""
+"""Text that would pass for a mark of one of the systems, or of a model's chat template."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Words of people on one line, without a fence, a tag, a bold field or a mark; not too long."""
+    """Return people's text on one line, without a fence, tag, bold field or mark."""
     # Cut before anything else is done to them: the words may be a megabyte.
     clean = text[: longest * 8 + 64]
     line = " ".join(clean.split())
@@ -61,7 +61,7 @@ def visible(letter: str) -> str:
 
 
 def quoted(text: str, longest: int = LONGEST_LINE) -> str:
-    """Words of people on one line that may begin a line or an entry of a list."""
+    """Return people's text on one line that may begin a line or an entry of a list."""
     line = one_line(text, longest)
     opening = OPENING.match(line)
     if opening is None:
@@ -71,7 +71,7 @@ def quoted(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def quoted_lines(text: str, longest: int) -> str:
-    """Words of people on several lines, none of which opens anything; together not too long.
+    """Return people's text on several lines that open no structure, cut to a length in total.
 
     Blank lines are left out, and the bullets of a list become `•`.
     """
@@ -84,5 +84,5 @@ def quoted_lines(text: str, longest: int) -> str:
 
 
 def filled(pattern: str, **words: str) -> str:
-    """A heading with words of people in its places, filled once: no word is filled again."""
+    """Return a heading with people's text in its placeholders, filled in one pass."""
     return PLACE.sub(lambda place: one_line(words.get(place[1], place[0])), pattern)

@@ -16,14 +16,14 @@ HEAD = 0.6
 
 
 SHORTEST = 64
-"""Asked for less than this, a text may still come out so long: the mark needs its room."""
+"""Minimum length of a shortened text, because the mark needs room."""
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text in at most `longest` characters: beginning and end, with a mark between.
+    """Return the text in at most `longest` characters: beginning and end, with a mark between.
 
-    Text that is a JSON object or list is shortened in its strings, lists and objects, so that it
-    still reads as one. Below `SHORTEST` characters there is no room for a mark, and none is cut.
+    A JSON object or list is shortened in its strings, lists and objects, so that it remains valid
+    JSON. The result may have up to `SHORTEST` characters, because the mark needs room.
     """
     longest = max(longest, SHORTEST)
     if len(text) <= longest:
@@ -45,7 +45,7 @@ def without_middle(text: str, longest: int) -> str:
 
 
 def mark(left_out: int) -> str:
-    """What stands between the beginning and the end."""
+    """Return the mark between the beginning and the end."""
     return f"\n[… {left_out:,} characters left out …]\n"
 
 

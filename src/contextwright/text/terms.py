@@ -12,7 +12,7 @@ from functools import lru_cache
 __all__ = ["keywords", "plain", "terms_of"]
 
 LONGEST = 40
-"""Characters of a term; what is longer is no word, and no index takes it whole."""
+"""Maximum characters of a term."""
 
 # Scripts that are written without blanks, or that join endings to names (Thai, Lao, Burmese,
 # Khmer, kana, Han, Hangul), and those whose vowels Python's `\w` does not know (of India).
@@ -109,6 +109,6 @@ COMMON = frozenset(term for word in COMMON_WORDS.split() for term in terms_of(wo
 
 
 def keywords(text: str) -> set[str]:
-    """The terms of a question that tell something; all of them, if none does."""
+    """Return the significant terms of a question; all of them if none is significant."""
     terms = terms_of(text)
     return terms - COMMON or terms

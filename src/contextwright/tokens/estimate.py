@@ -22,11 +22,11 @@ class Count(Struct, frozen=True, omit_defaults=True):
     places: dict[str, int] = {}
     """The cost of each place of a request; adds up to `tokens`."""
     unseen: tuple[str, ...] = ()
-    """Places to which the provider adds tokens that nobody else can see: stored turns, files by
+    """Places to which the provider adds tokens that are not in the request: stored turns, files by
     id, the prompts and results of its own tools. They are in neither `tokens` nor `bound`."""
     below: int = 0
-    """How many tokens of the bound apply below only: an image of unknown size counts as the
-    largest, and a request counts as through the dearer of two hosts."""
+    """Tokens of the bound that apply downwards only: an image of unknown size counts as the
+    largest, and a request as sent through the dearer of two hosts."""
     at_least: bool = False
     """The provider adds tokens that cannot be counted: keep a reserve for them."""
 
@@ -57,8 +57,8 @@ class Count(Struct, frozen=True, omit_defaults=True):
 class Calibration(Struct, frozen=True):
     """What a provider's usage numbers show about our estimates: a value, not a state.
 
-    `calibration = calibration.learn(estimated, actual)` after each answer; pass the newest one
-    to the next count.
+    Call `calibration = calibration.learn(estimated, actual)` after each answer, and pass the newest
+    one to the next count.
     """
 
     samples: int = 0
@@ -99,7 +99,7 @@ class Sum(Struct):
     doubted: float = 0.0
     """Tokens that the sum may be off, in either direction."""
     below: float = 0.0
-    """Tokens that may not be charged, beside those."""
+    """Tokens that may not be charged, besides those."""
     unseen: dict[str, None] = {}
     certain: bool = True
 

@@ -20,17 +20,17 @@ from contextwright.tokens.spelling.typescript import declarations, is_confirmed
 __all__ = ["GUESSED", "Price", "Pricer"]
 
 GUESSED = {"exact": 0.0, "prefix": 0.05, "default": 0.15}
-"""How far a count may be off when the model, or the host that frames its requests, is a guess."""
+"""Relative error of a count if the model, or the host that frames its requests, is a guess."""
 
 UNSEEN = frozenset(("unseen", "hosted", "deferred", "opaque"))
-"""Kinds for which the provider may add tokens that nobody else can see."""
+"""Kinds for which the provider may add tokens that are not in the request."""
 
 UNCOUNTED = UNSEEN | {"unpriced", "edits"}
 UNPRICED_TOKENS = 40
-"""How far a field of unknown price may put a count off."""
+"""Relative error of a field of unknown price."""
 
 MAX_CACHED_CHARS = 8_000_000
-"""How many characters a pricer remembers of texts and values; then it forgets all of them."""
+"""Maximum characters of texts and values that a pricer caches; then the cache is emptied."""
 
 Price: TypeAlias = tuple[float, float, float]
 """The tokens of a piece, the fraction of them that may be wrong in either direction, and how many

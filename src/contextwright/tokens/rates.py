@@ -1,4 +1,4 @@
-"""What tokenizers and APIs charge: the rows of `data/rates.toml`, and the counters they name."""
+"""Rates of tokenizers and APIs: the rows of `data/rates.toml`, and the counters they name."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class TextCounter(Struct, frozen=True):
 
 
 CUT = 0.001
-"""The doubt about a text that is cut where a token may stand."""
+"""Relative error of a text that is cut where a token may be."""
 
 
 @lru_cache(64)

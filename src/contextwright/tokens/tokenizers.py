@@ -20,8 +20,8 @@ SHORT = 32
 """Texts up to this length (roles, names, punctuation) are so frequent that they are cached."""
 
 WARM_UP = "Привіт, 世界! ﷽ 🧑‍🚀"
-"""splintr builds its merge table at the first word that is no whole entry of the vocabulary.
-Without this, the first Cyrillic message somewhere later would wait 0.1 seconds for it."""
+"""splintr builds its merge table at the first word that is not in the vocabulary as a whole.
+Without this, a later message would wait 0.1 seconds for it."""
 
 
 @cache
@@ -61,7 +61,7 @@ BORDER = re.compile(
     "[A-Za-z](?= [A-Za-z])|\n(?=[A-Za-z])|[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])"
     "|[\u3041-\u30ff\u4e00-\u9fff](?=[\u3001\u3002\uff0c])"
 )
-"""Places where every vocabulary begins a new token, whatever stands around them."""
+"""Places where every vocabulary begins a new token, whatever surrounds them."""
 
 
 def chunks(text: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ replace = msgspec.structs.replace
 
 
 class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What becomes of old tool results and old media, before any message is dropped.
+    """Clearing: old tool results and old media become stubs, before any message is dropped.
 
     Everything before a line is cleared, and the line moves in steps, so that between two steps
     nothing of an earlier request changes. The newest question and pinned messages are never
@@ -24,9 +24,9 @@ class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     """
 
     results: int | None = None
-    """How many of the newest exchanges keep their results, at least; the calls of all stay."""
+    """Minimum number of newest exchanges that keep their results; all calls stay."""
     media: int | None = None
-    """How many of the newest messages with media keep them, at least."""
+    """Minimum number of newest messages that keep their media."""
     most_media: int | None = None
     """The most pieces of media in one request, at least one; None: what the provider takes."""
     step: float = 2.0
@@ -35,16 +35,11 @@ class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     spare: tuple[str, ...] = ()
     """Tools whose results are never cleared."""
 
-    @property
-    def is_on(self) -> bool:
-        """Whether anything is ever cleared."""
-        return not self.results is self.media is self.most_media is None
-
 
 def without_results(
     message: Message, spare: Sequence[str] = (), names: Mapping[int, str] | None = None
 ) -> Message:
-    """The message with stubs in the place of its results, except those of spared tools.
+    """Return the message with stubs for its results, except those of spared tools.
 
     `names` has the tool's name for each part that answers a call.
     """
@@ -59,7 +54,7 @@ def without_results(
 
 
 def stub(result: ToolResult) -> ToolResult:
-    """The result with a note of its length as its content; itself where that is no shorter."""
+    """Return the result with a note of its length as its content; itself if that is not shorter."""
     text = result.text
     content = f"[result cleared: {len(text):,} characters]"
     has_more = isinstance(result.content, tuple) and any(

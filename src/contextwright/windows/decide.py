@@ -80,7 +80,7 @@ def torn_in(view: View, kept: Iterable[int]) -> set[int]:
 
 
 def why_required(view: View, index: int) -> str:
-    """Why a message stays that stands outside the window."""
+    """Return why a message outside the window stays."""
     message = view.log[index]
     if message.pinned:
         return "pinned"

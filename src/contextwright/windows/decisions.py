@@ -1,4 +1,4 @@
-"""What became of every message: kept, cleared, dropped or summarised, and why."""
+"""Decisions on every message: kept, cleared, dropped or summarised, and why."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SUMMARISED = "covered by the summary"
 
 
 class Decision(Struct, frozen=True):
-    """What became of one message."""
+    """The decision on one message."""
 
     index: int
     """Its index in the whole history, from 0."""
     action: Action
     reason: str
     tokens: int | None
-    """What it costs in the request; None if it is not in it."""
+    """Its tokens in the request; None if it is not in it."""
 
 
 class Run(Struct, frozen=True):
@@ -74,7 +74,7 @@ class Decisions(Sequence[Decision]):
         self.untold: frozenset[int] = frozenset()
         """Messages before that which the summary does not cover."""
         self.tokens: Mapping[int, int] = {}
-        """What each message that is sent costs in the request, by its index."""
+        """The tokens of each message that is sent, by its index."""
         self.view = view
         self._torn = torn
         self._why_dropped = why_dropped
@@ -127,7 +127,7 @@ class Decisions(Sequence[Decision]):
         return nearest >= 0 and index < self.staying[nearest].stop
 
     def messages(self) -> Iterator[tuple[int, Message]]:
-        """What is sent: indexes and messages, old ones cleared."""
+        """The messages that are sent, with their indexes, old ones cleared."""
         for index in self.kept():
             yield index, self.view.message(index)
 
@@ -143,28 +143,28 @@ class Decisions(Sequence[Decision]):
         return runs
 
     def run_tokens(self, run: Run) -> int | None:
-        """What the messages of a run cost in the request; None if they are not in it."""
+        """Return the tokens of a run in the request; None if it is not in it."""
         if run.action not in ("kept", "cleared") or not self.tokens:
             return None
         return sum(self.tokens.get(index, 0) for index in range(run.start, run.stop))
 
     @property
     def omitted(self) -> int:
-        """How many messages were left out for want of room."""
+        """The number of messages left out for lack of room."""
         view = self.view
         out = len(view.log.hidden) + (len(view.log.system) if view.history.skip_system else 0)
         return len(self) - out - sum(run.stop - run.start for run in self.staying)
 
     @cached_property
     def summarised(self) -> int:
-        """How many of those left out the summary covers."""
+        """The number of omitted messages that the summary covers."""
         return sum(run.stop - run.start for run in self.runs if run.action == "summarised")
 
     @cached_property
     def gap(self) -> int | None:
-        """The index before which a note on what is left out belongs; None if nothing is.
+        """The index before which a note on omitted messages belongs; None if nothing is omitted.
 
-        It stands before the first message behind the cut, or before the exchange that one ends.
+        It is before the first message after the cut, or before the exchange that this one ends.
         """
         if not self.omitted:
             return None
@@ -214,7 +214,7 @@ class Decisions(Sequence[Decision]):
 
 
 def between(indexes: list[int], start: int, stop: int) -> list[int]:
-    """Those of some sorted indexes that lie in a range."""
+    """Return those of some sorted indexes that are in a range."""
     return indexes[bisect_left(indexes, start) : bisect_left(indexes, stop)]
 
 

@@ -1,4 +1,4 @@
-"""What the messages of a log cost, and how a request sent now would show them."""
+"""Prices of the messages of a log, and how a request sent now would show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextwright.windows.log import Log, Unloaded, media_in
 __all__ = ["History", "Price", "View"]
 
 Price: TypeAlias = Callable[[Message], float]
-"""What a message costs in the request it goes into."""
+"""The price of a message in its request."""
 Shape: TypeAlias = Callable[[Message], Message]
 
 RESULTS, MEDIA, SHAPED = 1, 2, 4
@@ -89,7 +89,7 @@ class History:
         return message
 
     def cost(self, index: int, form: int) -> float:
-        """What a message costs in one of its forms."""
+        """Return the price of a message in one of its forms."""
         key = index << 3 | form
         cost = self._costs.get(key)
         if cost is None:
@@ -107,13 +107,13 @@ class View:
         self.history = history
         self.log = history.log
         self.count = len(history.log)
-        """How many messages the history has, loaded or not."""
+        """The number of messages in the history, loaded or not."""
         self.width = width
         self.whole = whole
         self.question = last_before(self.log.questions, self.count)
-        """The newest words of a user."""
+        """The newest user text."""
         self.asked = last_before(self.log.plain, self.count)
-        """The newest message of a user without results: words beside results may be a reminder."""
+        """The newest user message without results; text next to results may be a reminder."""
         clearing = history.clearing
         self._results = self._line(self._exchange_begins(), clearing.results)
         self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
@@ -122,12 +122,12 @@ class View:
 
     @property
     def cleared_until(self) -> int:
-        """Where clearing ends on the ruler: what begins before it has lost results or media."""
+        """The end of clearing on the ruler: messages before it have lost results or media."""
         return max(self._results, self._media)
 
     @cached_property
     def cleared_before(self) -> int:
-        """Where clearing ended before its last step: so far the request before it is the same."""
+        """The end of clearing before its last step: up to it, the previous request is the same."""
         begins, results = self._exchange_begins(), self.history.clearing.results
         for count in range(len(begins) - 1, 0, -1):
             line = self._line(begins[:count], results)
@@ -153,7 +153,7 @@ class View:
         return bool(self.cleared_until) and self.message(index) is not self.log[index]
 
     def cost(self, index: int) -> float:
-        """What a message costs as it is sent."""
+        """Return the price of a message as it is sent."""
         return self.history.cost(index, self.form(index))
 
     def _is_exempt(self, index: int) -> bool:
@@ -161,10 +161,10 @@ class View:
         return index in (self.question, self.asked) or index in self.always
 
     def _line(self, indexes: list[int], kept: int | None) -> int:
-        """Where clearing ends on the ruler, so that the newest few of these messages stay whole.
+        """Return where clearing ends on the ruler, so that the newest of these messages stay whole.
 
-        Of the places that leave no more than a step beyond those, it is the one behind the
-        coarsest line of the ruler, which stays put for longest.
+        Of the places that leave no more than a step beyond those, it is the one after the coarsest
+        line of the ruler, which stays put for longest.
         """
         if kept is None:
             return 0
@@ -176,10 +176,10 @@ class View:
         return self._steadiest(indexes, len(indexes) - most, len(indexes) - least)
 
     def _media_cap(self) -> int:
-        """Where clearing of media ends on the ruler, so that no more are left than may be sent.
+        """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
 
-        More than the least is cleared, down to three quarters of what may be sent, where that lets
-        the line stay put for longer.
+        More than necessary is cleared, down to three quarters of what may be sent, if that lets the
+        line stay put for longer.
         """
         most, pictured = self.history.clearing.most_media, self.log.pictured
         if most is None or not pictured:
@@ -200,9 +200,9 @@ class View:
         return self._steadiest(ends, fitting - 1, max(spared, fitting) - 1)
 
     def _steadiest(self, indexes: list[int], first: int, last: int) -> int:
-        """Where the one of some indexes begins on the ruler that stays put for longest.
+        """Return where the one of some indexes begins on the ruler that stays put for longest.
 
-        It is the one behind the coarsest line: see `coarseness`.
+        It is the one after the coarsest line: see `coarseness`.
         """
         begins = [self.log.begin(index) for index in indexes[max(first - 1, 0) : last + 1]]
         before = begins if first else [0, *begins]
@@ -218,7 +218,7 @@ class View:
                 raise Unloaded(start - 1)
 
     def _exchange_begins(self) -> list[int]:
-        """Where the results of each exchange begin; parallel results count as one."""
+        """Return where the results of each exchange begin; parallel results count as one."""
         if self.history.clearing.results is None:
             return []
         begins: list[int] = []
@@ -243,7 +243,7 @@ class View:
 
     @cached_property
     def required(self) -> set[int]:
-        """What no window drops now: also the newest question and the exchange that ends the log."""
+        """Messages that no window drops, with the newest question and an open exchange."""
         found = set(self.always)
         for index in {self.question, self.asked, self.last, self._end()} - {None}:
             found.update(self.log.exchanges.members(index or 0))
@@ -275,11 +275,11 @@ class View:
 
     @property
     def spoken(self) -> int:
-        """How many countable messages the history has, loaded or not."""
+        """The number of countable messages in the history, loaded or not."""
         return self.count - len(self.log.hidden) - len(self.log.system)
 
     def newest(self, messages: int) -> int:
-        """The index from which on there are so many countable messages."""
+        """Return the index from which on there are `count` countable messages."""
         for index in range(self.count - 1, -1, -1):
             if messages <= 0:
                 return index + 1
@@ -314,9 +314,9 @@ FINEST = 12
 
 
 def coarseness(begin: int, end: int, grid: int) -> int:
-    """How coarse a line of the ruler lies between two lengths.
+    """Return how coarse a line of the ruler between two lengths is.
 
     Lines are the multiples of the grid, of its halves, quarters and so on, and of its doubles.
-    Between two lines of one coarseness lies a coarser one, so any range has one coarsest line.
+    Between two lines of one coarseness is a coarser one, so any range has one coarsest line.
     """
     return ((begin << FINEST) // grid ^ (end << FINEST) // grid).bit_length()

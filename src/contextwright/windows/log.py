@@ -14,7 +14,7 @@ __all__ = ["Log", "Unloaded", "is_question", "media_in"]
 
 
 class Unloaded(Exception):
-    """Something asked about a message that is not loaded; whoever loads must go further back."""
+    """A message that is not loaded was needed; the loader must go further back."""
 
 
 class Log:
@@ -37,7 +37,7 @@ class Log:
         self.questions: list[int] = []
         """Indexes of users' words; of those before `start`, the newest at least."""
         self.plain: list[int] = []
-        """Those among them that stand beside no results; likewise."""
+        """Those among them without results; likewise."""
         self.answering: list[int] = []
         """Indexes of loaded messages with results."""
         self.pictured: list[int] = []
@@ -72,7 +72,7 @@ class Log:
         return [*self._apart.values(), *self.messages] if self._apart else self.messages
 
     def begin(self, index: int) -> int:
-        """Where a message begins on the ruler."""
+        """Return where a message begins on the ruler."""
         if index >= self.start:
             return self._ends[index - self.start]
         try:
@@ -129,7 +129,7 @@ class Log:
         self._note(message, index, since)
 
     def begin_at(self, start: int, length: int) -> None:
-        """Let the loaded end begin at an index, which stands there on the ruler."""
+        """Let the loaded end begin at an index, at that place on the ruler."""
         self.start = start
         self._ends = [length]
 
@@ -163,7 +163,7 @@ class Log:
 
 
 def is_question(message: Message) -> bool:
-    """Whether a message holds words of a user, not only results of tools."""
+    """Whether a message has user text, not only tool results."""
     return (
         message.role == "user"
         and message.kind == "message"
@@ -172,7 +172,7 @@ def is_question(message: Message) -> bool:
 
 
 def media_in(message: Message) -> int:
-    """How many pieces of media a message holds, those in results included."""
+    """Return the number of media in a message, those in results included."""
     count = 0
     for part in message.parts:
         if type(part) is Media:

@@ -41,14 +41,14 @@ class Window:
 
     @property
     def first_messages(self) -> int:
-        """How many of the first messages it may keep."""
+        """The number of first messages it may keep."""
         return 0
 
     def spans(self, view: View, limit: float) -> list[Span]:
-        """The ranges of indexes that stay, in order, within so many tokens.
+        """Return the ranges of indexes that stay, in order, within a number of tokens.
 
-        What must stay (system and pinned messages, the newest question, an unfinished exchange)
-        stays anyway, and no exchange is torn apart.
+        Required messages (system and pinned ones, the newest question, an unfinished exchange) stay
+        anyway, and no exchange is split.
         """
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class Stepped(
     messages: int | None = None
     """The most messages to keep; system messages do not count."""
     task: bool = True
-    """Keep the first question of an agent's run, which says what to do, unless it is very long."""
+    """Keep the first question of an agent's run, which is the task, unless it is very long."""
 
     why_dropped: ClassVar[str] = "before the cut, which moves in steps"
 
@@ -138,15 +138,15 @@ class FirstAndRecent(
     messages: int = 20
     """The most messages to send, with the note on those left out; system messages do not count."""
     first: int = 2
-    """How many of the first messages to keep. Where there is little room they give way to as many
-    newer ones."""
+    """The number of first messages to keep. If there is little room, they give way to as many newer
+    ones."""
 
     why_dropped: ClassVar[str] = "between the first and the newest"
     is_exact: ClassVar[bool] = True
 
     @property
     def first_messages(self) -> int:
-        """How many of the first messages it may keep."""
+        """The number of first messages it may keep."""
         return self.first
 
     def spans(self, view: View, limit: float) -> list[Span]:
@@ -168,7 +168,7 @@ class FirstAndRecent(
     def _recent(
         self, view: View, limit: float, messages: int, head: list[int]
     ) -> list[Span] | None:
-        """The first messages and as many of the newest as fit beside them; None if none do."""
+        """Return the first messages and as many of the newest as fit; None if none do."""
         stop = head[-1] + 1 if head else 0
         inside = [index for index in range(stop) if view.is_countable(index)]
         room = Room(view, limit, also=inside, earliest=max(stop, view.newest(messages)))
@@ -187,7 +187,7 @@ class Layers(
 
     immediate: int = 5
     recent: int = 30
-    """How many messages both layers hold."""
+    """The number of messages in both layers."""
 
     why_dropped: ClassVar[str] = "older than the layers reach"
     is_exact: ClassVar[bool] = True
@@ -209,10 +209,10 @@ BuiltIn: TypeAlias = KeepAll | KeepRecent | Stepped | FirstAndRecent | Layers
 
 
 def newest(view: View, messages: int | None) -> int:
-    """Where the newest messages begin; the first message without a limit."""
+    """Return where the newest messages begin; 0 without a limit."""
     return 0 if messages is None else view.newest(messages)
 
 
 def size(view: View, spans: list[Span]) -> int:
-    """How many messages spans hold."""
+    """Return the number of messages in spans."""
     return sum(view.is_countable(index) for span in spans for index in range(span.start, span.stop))

@@ -11,10 +11,10 @@ __all__ = ["Room"]
 
 
 class Room:
-    """Where a window may begin so that everything from there on fits, beside what must stay.
+    """Where a window may begin so that everything after it fits, with the required messages.
 
-    `starts` are the indexes where a message or an exchange begins, the newest first; `totals` what
-    is sent if the window begins there. Only what fits is looked at, and one exchange more.
+    `starts` are the indexes where a message or an exchange begins, newest first; `totals` are the
+    tokens sent if the window begins there. Only what fits is computed, and one exchange more.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Room:
         """What stays from now on."""
         self.required = view.required | self.always
         self.base = sum(map(view.cost, self.required))
-        """What must stay costs."""
+        """The tokens of required messages."""
         self.starts: list[int] = []
         self.totals: list[float] = []
         self.stopped: int | None = None
@@ -113,7 +113,7 @@ class Room:
         )
 
     def _fitted(self, start: int, stop: int, required: Iterable[int]) -> bool:
-        """Whether a window between two indexes fits beside what had to stay then."""
+        """Whether a window between two indexes fits with the messages required then."""
         outside = {*self.always, *required}
         cost = sum(self.view.cost(index) for index in outside if index < start)
         inside = (index for index in range(start, stop) if self.view.is_countable(index))

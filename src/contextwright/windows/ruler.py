@@ -14,7 +14,7 @@ __all__ = ["BYTES_PER_TOKEN", "FRAME", "bytes_of", "length_of"]
 
 BYTES_PER_TOKEN = 3
 FRAME = 16
-"""What every message adds, so that even an empty one has a length."""
+"""Length that every message adds, so that even an empty one has one."""
 MEDIA = 4_096
 """A picture of common size; the bytes of its file say nothing about its tokens."""
 

@@ -331,13 +331,13 @@ def test_better_words(answer: Any, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ({}, "nothing was said"),
+        ({}, "the answer is empty"),
         (None, "Expected `object`, got `null`"),
         ("A garden party", "got `str`"),
-        ({"topic": " \n"}, "blank words"),
+        ({"topic": " \n"}, "blank text"),
         ({"topic": 7}, "Expected `str | null`"),
         ({"tags": "garden"}, "Expected `array | null`"),
-        ({"tags": [""]}, "blank words"),
+        ({"tags": [""]}, "blank text"),
         ({"valence": "great"}, "Invalid enum value"),
         ({"importance": 1.5}, "from 0 to 1"),
         ({"importance": float("nan")}, "from 0 to 1"),

@@ -109,7 +109,7 @@ def test_a_foreign_schema_of_our_name_is_left_alone(bare_postgres: str) -> None:
     with psycopg.connect(bare_postgres, autocommit=True) as session:
         session.execute("CREATE SCHEMA contextwright")
         session.execute("CREATE TABLE contextwright.mine (a int)")
-        with pytest.raises(cw.errors.UnknownSchema, match="is no store of ours"):
+        with pytest.raises(cw.errors.UnknownSchema, match="is not a contextwright store"):
             cw.Store(bare_postgres)
         session.execute("DROP TABLE contextwright.mine")
     cw.Store(bare_postgres).close()

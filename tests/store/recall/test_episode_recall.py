@@ -190,7 +190,7 @@ def test_an_event_by_hand_of_another_store_is_no_episode(tmp_path: Path) -> None
         copy(source.engine, target.engine)
         change = "UPDATE memories SET body = replace(body, 'met', 'parted') WHERE id = ?"
         target.engine.write(lambda connection: connection.run(change, id))
-        with pytest.raises(cw.errors.Conflict, match="says something else"):
+        with pytest.raises(cw.errors.Conflict, match="is different"):
             copy(source.engine, target.engine)
 
 

@@ -403,7 +403,7 @@ def test_without_its_embedder_recall_goes_by_words_and_says_so(place: str) -> No
         context = chat.context(recipe, model="gpt-4o")
         assert "#101 user: The risotto was good." in context.sections["PastMessages[0]"]
         assert [str(change) for change in context.changes if "meaning" in change.code] == [
-            f"loss.meaning memories: recalled by words alone: {reason}"
+            f"loss.meaning memories: recalled by words only: {reason}"
         ]
         with pytest.raises(cw.errors.EmbedderError, match="the embedder 'far' failed"):
             store.index()

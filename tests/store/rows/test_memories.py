@@ -80,7 +80,7 @@ def test_a_conversation_takes_its_memories_with_it(store: cw.Store) -> None:
         (cw.Memory("fact", "x", weight=float("nan")), "memory"),
         (cw.Memory("fact", "x", about="a\nb"), "person's id"),
         (cw.Memory("rumour", "x"), "memory: Invalid enum value"),  # pyright: ignore
-        (7, "is no memory"),
+        (7, "is not a memory"),
     ],
 )
 def test_what_cannot_be_remembered(store: cw.Store, memory: Any, complaint: str) -> None:
@@ -248,6 +248,6 @@ def test_a_copy_brings_memories_and_can_be_searched(
         other = '{"kind":"memory","text":"forged"}'
         target.engine.write(lambda connection: connection.run(change, other, ids[0]))
         source.conversation("b").add(cw.user("tea"))
-        with pytest.raises(cw.errors.Conflict, match="says something else"):
+        with pytest.raises(cw.errors.Conflict, match="is different"):
             copy(source.engine, target.engine)
         assert [one.id for one in target.list()] == ["a"], "nothing was written"

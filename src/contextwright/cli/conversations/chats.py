@@ -34,7 +34,7 @@ from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.messages.times import read_time
 from contextwright.store.chat import Chat
 from contextwright.store.records import ConversationInfo, StoredMessage
-from contextwright.store.rows.validation import mended
+from contextwright.store.rows import validation
 from contextwright.text.json import json_text
 from contextwright.text.terminal import safe
 
@@ -85,7 +85,7 @@ def add(
     )
     changes = ()
     if replace_invalid:
-        (message,), changes = mended([message])
+        (message,), changes = validation.replace_invalid([message])
     with opened(where) as store:
         numbers = store.conversation(conversation).add(message, key)
     if as_json:

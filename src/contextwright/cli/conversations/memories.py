@@ -38,7 +38,7 @@ def remember(
     ] = "",
     scope: Scope = None,
     author: Annotated[
-        str | None, Option("--author", metavar="ID", help="Id of the person who says so.")
+        str | None, Option("--author", metavar="ID", help="Id of the person who said it.")
     ] = None,
     as_json: AsJson = False,
 ) -> int:

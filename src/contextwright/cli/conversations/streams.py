@@ -21,7 +21,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolResult
 from contextwright.store.records import StoredMessage, Turn
-from contextwright.store.rows.validation import mended
+from contextwright.store.rows.validation import replace_invalid
 
 __all__ = ["append_stream", "as_fields", "dump", "run_plain"]
 
@@ -147,7 +147,7 @@ def as_line(data: bytes | ParseError, number: int, *, replace: bool) -> Line:
         line.key = fields.get("key")
         messages, changes = messages_of(fields.get("messages"), number)
         if replace:
-            messages, mends = mended(messages)
+            messages, mends = replace_invalid(messages)
             changes = (*changes, *mends)
         turn = Turn(cast("str", fields.get("conversation")), messages, line.key)
         line.turn, line.changes = turn, changes

@@ -1,1 +1,1 @@
-"""What a request holds, made to fit its budget."""
+"""From a history to what fits a budget."""

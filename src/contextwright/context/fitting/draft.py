@@ -1,8 +1,6 @@
-"""The messages of a request before they are rendered, with what stands for those left out."""
+"""The messages of a request before rendering, with what replaces those left out."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -23,19 +21,19 @@ NO_SUMMARY = SummaryResult()
 
 
 class Wording(Struct, frozen=True):
-    """What goes into a draft besides the messages themselves."""
+    """The content of a draft besides the messages themselves."""
 
     volatile: str
-    """The text that goes beside the newest question."""
+    """The text next to the newest question."""
     bound_thinking: bool
     """Whether thinking is bound to a system text that has changed since."""
     note: bool
     """Whether a note on what is left out has room."""
     max_chars: int | None
-    """What texts are cut to; None: they are not cut."""
+    """Maximum characters of texts; None if they are not cut."""
     summary: SummaryResult = NO_SUMMARY
     summary_tokens: float = 0
-    """What the summary may cost."""
+    """Maximum tokens of the summary."""
 
 
 class Draft(Struct, frozen=True):
@@ -49,7 +47,7 @@ class Draft(Struct, frozen=True):
 
 
 def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
-    """What is kept, what stands for the rest, and the volatile text beside the newest question."""
+    """Return the kept messages, what replaces the rest, and the volatile text."""
     changes: list[Change] = []
     inserted, decisions = stand_ins(plan, decisions, wording, changes)
     question = decisions.view.question
@@ -83,14 +81,14 @@ def path_of(place: int | str) -> str:
 
 
 def summary_stop(decisions: Decisions) -> int:
-    """How many messages a summary would cover; 0 where it would have no place."""
+    """Return how many messages a summary would cover; 0 if it has no place."""
     return 0 if decisions.gap is None else decisions.cut
 
 
 def stand_ins(
     plan: Plan, decisions: Decisions, wording: Wording, changes: list[Change]
 ) -> tuple[dict[str, Message], Decisions]:
-    """The summary and the note that stand for what is left out, by name."""
+    """Return the summary and the note that replace omitted messages, by name."""
     messages: dict[str, Message] = {}
     if not decisions.omitted:
         return messages, decisions
@@ -170,8 +168,3 @@ def first_change(decisions: Decisions, wording: Wording) -> int | None:
             continue
         return run.start
     return reached
-
-
-def places_of(draft: Draft, system: Sequence[str]) -> list[str]:
-    """Where each rendered message came from, the system text first."""
-    return [*(["system"] if system else []), *map(path_of, draft.places)]

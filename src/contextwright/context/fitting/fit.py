@@ -1,4 +1,4 @@
-"""What of a plan fits into a budget: window, render, count, and what gives way."""
+"""Fit a plan into a budget: window, render, count, and relax."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import View
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
-__all__ = ["Fitted", "Relaxed", "fit", "with_summary"]
+__all__ = ["Fitted", "Relaxation", "fit", "with_summary"]
 
 replace = msgspec.structs.replace
 
@@ -35,15 +35,15 @@ MERGED = 12
 """The most tokens that a message may cost less among others than alone."""
 
 
-class Relaxed(Struct, frozen=True):
-    """What has given way so far."""
+class Relaxation(Struct, frozen=True):
+    """What has been relaxed so far."""
 
     sections: tuple[FittedSection, ...]
     changes: tuple[Change, ...] = ()
     note: bool = True
     """Whether a note on what is left out has room."""
     max_chars: int | None = None
-    """What texts that must stay are cut to; None: they are not cut."""
+    """Maximum characters of texts that must stay; None if they are not cut."""
 
     @property
     def system(self) -> list[str]:
@@ -58,7 +58,7 @@ class Relaxed(Struct, frozen=True):
 
     @property
     def volatile(self) -> str:
-        """The text that goes beside the newest question."""
+        """The text next to the newest question."""
         return "\n\n".join(section.text for section in self.sections if section.beside)
 
 
@@ -83,7 +83,7 @@ def fit(plan: Plan, budget: int) -> Fitted | Count:
     Less important sections go, then the note, then long texts are cut, before it is refused.
     """
     sections, changes = fit_sections(plan.texts, budget, plan.recipe.placement, plan.meter.text)
-    relaxed = Relaxed(tuple(sections), tuple(changes))
+    relaxed = Relaxation(tuple(sections), tuple(changes))
     while True:
         attempt = Attempt(plan, budget, relaxed)
         found = attempt.fitted()
@@ -114,7 +114,7 @@ def with_summary(fitted: Fitted) -> Fitted:
     return trial
 
 
-def relax(attempt: Attempt, count: Count) -> Relaxed | None:
+def relax(attempt: Attempt, count: Count) -> Relaxation | None:
     """Leave out the least important section or the note, or cut the longest text; None: no more."""
     relaxed, recipe = attempt.relaxed, attempt.plan.recipe
     optional = [section for section in relaxed.sections if section.priority < REQUIRED]
@@ -156,16 +156,16 @@ class Merged(View):
 class Attempt:
     """One try at a request within one budget, with what has given way so far."""
 
-    def __init__(self, plan: Plan, budget: int, relaxed: Relaxed) -> None:
+    def __init__(self, plan: Plan, budget: int, relaxed: Relaxation) -> None:
         self.plan, self.budget, self.relaxed = plan, budget, relaxed
         recipe = plan.recipe
         key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.meter.frame(
             key, lambda: plan.render(plan.conversation(relaxed.system, ())).payload
         )
-        """What the request costs without messages."""
+        """The tokens of the request without messages."""
         self.limit = budget - self.fixed.most - plan.meter.text(relaxed.volatile)
-        """What that leaves for messages."""
+        """The tokens left for messages."""
 
     def fitted(self) -> Fitted | Count:
         """The request, or the count of the smallest that this try could make."""
@@ -214,15 +214,15 @@ class Attempt:
         return decide(self.plan.recipe.window, self._view(whole=False), 0)
 
     def allowance(self) -> float:
-        """What a summary may cost. It is kept free once anything is left out, so that the cut does
-        not move when a summary comes."""
+        """The tokens of a summary. They are kept free once anything is left out, so that the cut
+        does not move when a summary arrives."""
         summary = self.plan.recipe.summary
         return min(summary.tokens, max(self.limit, 0) * SUMMARY_SHARE) if summary else 0
 
     def trial(
         self, decisions: Decisions, found: SummaryResult = NO_SUMMARY, tokens: float = 0
     ) -> Fitted:
-        """The request for what is kept, with a summary of the rest within so many tokens."""
+        """Return the request for the kept messages, with a summary of at most `tokens`."""
         plan, relaxed = self.plan, self.relaxed
         moved_on = plan.model.bound_thinking and not all(one.static for one in relaxed.sections)
         wording = Wording(
@@ -235,7 +235,7 @@ class Attempt:
         return Fitted(self, drafted, conversation, rendered, count)
 
     def _decide(self, view: View, limit: float) -> Decisions:
-        """What the window keeps within a limit, with room for a summary if anything is left out."""
+        """Return what the window keeps within a limit, with room for a summary if needed."""
         window = self.plan.recipe.window
         decisions = decide(window, view, limit)
         if self.plan.recipe.summary and decisions.omitted:

@@ -1,4 +1,4 @@
-"""What messages cost before a request is made, and what a request costs once it is."""
+"""Prices of messages before a request is made, and of the request itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TokenMeter:
         self._frame: tuple[object, Count] = (None, Count(0))
 
     def cost(self, message: Message) -> float:
-        """What a message adds to a request, on the safe side of the tokenizer's own bound."""
+        """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         messages = told_apart(message)
         payload = render(messages, self.format, model=self.model, repair=False).payload
         found = pieces(payload, self.format)
@@ -39,13 +39,13 @@ class TokenMeter:
         return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
 
     def tokens(self, text: str) -> int:
-        """What a bare text costs, as near as can be told."""
+        """Return the estimated tokens of a bare text."""
         return self._pricer.count([Piece("text", "text", text)], None).tokens if text else 0
 
     def frame(self, key: object, payload: Callable[[], Any]) -> Count:
-        """What a request without messages costs; counted again only when `key` changes.
+        """Return the tokens of a request without messages; counted again only when `key` changes.
 
-        A turn that had to be invented for it does not count: with messages there is none.
+        A turn invented for it does not count, because a request with messages has none.
         """
         if self._frame[0] != key:
             body = payload()

@@ -1,4 +1,4 @@
-"""What goes into a request, whatever its budget: the history, the sections' texts, the tools."""
+"""`Plan`: the content of a request, whatever its budget: history, sections' texts, tools."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ Given = Conversation | Message | Iterable[Message] | PricedHistory
 
 
 class Plan(Struct, frozen=True):
-    """All that a request is made of; how much of it fits is another question."""
+    """Everything that a request is made of; `fit` decides how much of it fits."""
 
     recipe: RecipeData
     model: Model
     format: str
     history: PricedHistory
     frame: Conversation
-    """What belongs to the conversation besides its messages."""
+    """The conversation without its messages."""
     tools: tuple[Tool | Opaque, ...]
     texts: Sequence[SectionText]
-    """What each section has to say."""
+    """The text of each section."""
     attachments: Sequence[Part]
     """Media that go along with the newest question."""
     summaries: SummarySource | None
     changes: Sequence[Change]
-    """What of the conversation no request carries, and which sections failed."""
+    """Fields of the conversation that no request carries, and sections that failed."""
 
     @property
     def meter(self) -> TokenMeter:
@@ -53,7 +53,7 @@ class Plan(Struct, frozen=True):
         return self.history.meter
 
     def conversation(self, system: Sequence[str], messages: Sequence[Message]) -> Conversation:
-        """The system text and some messages, with all that goes beside them."""
+        """Return the conversation of the system text and some messages, with tools and settings."""
         head = [Message("system", tuple(map(Text, system)))] if system else []
         return replace(
             self.frame,
@@ -69,7 +69,7 @@ class Plan(Struct, frozen=True):
 
 
 SESSION = "created_at updated_at last_activity state command_generated metadata".split()
-"""What a session file says of itself, and no request needs."""
+"""Fields of a session file that no request needs."""
 
 
 def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:

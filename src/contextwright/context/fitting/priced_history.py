@@ -36,7 +36,7 @@ class PricedHistory:
     ) -> None:
         self.meter = meter
         self.frame = Conversation(())
-        """What belongs to the conversation besides its messages."""
+        """The conversation without its messages."""
         self.clearing = capped(recipe.clearing, meter.model)
         self.skip_system = recipe.stored_system == "skip"
         self.history = History(
@@ -72,13 +72,13 @@ class PricedHistory:
         self.history.extend(messages)
 
     def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
-        """Whether its prices are those of this format, model and recipe."""
+        """Whether its prices are for this format, model and recipe."""
         meter, clearing = self.meter, capped(recipe.clearing, model)
         wanted = (format, model.id, clearing, recipe.stored_system == "skip")
         return (meter.format, meter.model.id, self.clearing, self.skip_system) == wanted
 
     def summary_message(self, summary: Summary, tokens: float) -> Message | None:
-        """The message that holds a summary within so many tokens."""
+        """Return the message of a summary within a number of tokens."""
         if self._written is None or self._written[0] != (summary, tokens):
             self._written = (summary, tokens), summary.message(tokens, self.meter.cost)
         return self._written[1]

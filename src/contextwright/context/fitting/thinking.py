@@ -30,12 +30,12 @@ def strip_thinking(
         bare = without_thinking(messages[place])
         if bare is not messages[place] and isinstance(index, int) and index > first_changed:
             messages[place] = bare
-            reason = "what stood before it has changed"
+            reason = "the messages before it have changed"
             changes.append(Change("loss.thinking", f"messages[{index}]", reason))
 
 
 def without_thinking(message: Message) -> Message:
-    """A message without the thinking that was signed for words which are no longer before it."""
+    """Return a message without thinking that was signed for a prefix that has changed."""
     if message.role != "assistant":
         return message
     parts = [part for part in message.parts if not is_bound(part)]
@@ -43,14 +43,14 @@ def without_thinking(message: Message) -> Message:
 
 
 def is_bound(part: Part) -> bool:
-    """Whether a part is thinking that is tied to what stood before it."""
+    """Whether a part is thinking that is bound to its prefix."""
     return isinstance(part, Thinking) and part.signature is not None and part.origin == "anthropic"
 
 
 def open_turn(messages: Sequence[Message]) -> int:
-    """Where the assistant's turn of an unfinished tool loop begins; the end if there is none.
+    """Return where the assistant's turn of an open tool loop begins; the end if there is none.
 
-    Models that are told to think refuse results whose calls have lost the thinking before them.
+    Models with thinking enabled refuse results whose calls lost the thinking before them.
     """
     stop = len(messages)
     answered = False

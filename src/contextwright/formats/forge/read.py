@@ -303,7 +303,7 @@ def object_end(text: str, start: int) -> int | None:
 
 
 def refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON value")
+    raise ValueError(f"{word} is not a JSON value")
 
 
 def finite(spelling: str) -> float:

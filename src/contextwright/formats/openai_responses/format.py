@@ -66,7 +66,6 @@ def traits_of(*, exact: bool, needs_user: bool) -> Traits:
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
         reuses_ids=False,
-        results_adjacent=False,
         needs_user=needs_user,
         supports_media=supports_media,
         supports_thinking=supports_thinking,

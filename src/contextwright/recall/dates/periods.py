@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from contextwright.messages.times import read_time, with_zone
 from contextwright.recall.dates.readers import Sentence, read
-from contextwright.recall.dates.spans import DAY, INFERRED, Said, Span
+from contextwright.recall.dates.spans import DAY, INFERRED, DateMention, Span
 from contextwright.recall.dates.words import JOINTS
 
 __all__ = ["Period", "days_from", "overlaps", "periods"]
@@ -120,7 +120,7 @@ def together(sentence: Sentence, zone: tzinfo) -> Iterator[Period]:
                 yield bounded(period(sentence, span, (said.first, said.after), zone), edge)
 
 
-def edge_of(sentence: Sentence, said: Said) -> str:
+def edge_of(sentence: Sentence, said: DateMention) -> str:
     """The word that makes of a date all that is before or behind it, if there is one."""
     kind = sentence.kind(opening(sentence, said.first) - 1)
     several = said.days is not None and said.days[0] != said.days[1]  # з 3 по 9 червня
@@ -158,7 +158,7 @@ def opening(sentence: Sentence, place: int) -> int:
     return first
 
 
-def is_range(sentence: Sentence, first: Said, last: Said) -> bool:
+def is_range(sentence: Sentence, first: DateMention, last: DateMention) -> bool:
     """Whether two dates are the ends of one: "from May to July", "between May and July"."""
     place = opening(sentence, last.first) - 1
     joint = sentence.kind(place)
@@ -166,7 +166,7 @@ def is_range(sentence: Sentence, first: Said, last: Said) -> bool:
     return place == first.after and joint in JOINTS and (joint != "and" or opened)
 
 
-def between(sentence: Sentence, first: Said, last: Said) -> Span | None:
+def between(sentence: Sentence, first: DateMention, last: DateMention) -> Span | None:
     """From one date to another; a year that only one of them names counts for both."""
     nowhere = not (first.known or last.known or sentence.today)
     year = ANY_YEAR if nowhere else first.year
@@ -182,7 +182,7 @@ def between(sentence: Sentence, first: Said, last: Said) -> Span | None:
     return Span(start.start, end.end, min(start.certainty, end.certainty), nowhere)
 
 
-def span_of(sentence: Sentence, said: Said) -> Span | None:
+def span_of(sentence: Sentence, said: DateMention) -> Span | None:
     """Return the span of a date: in its year, in the latest one, or in every year."""
     if said.span:
         return said.span

@@ -7,7 +7,15 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from contextwright.recall.dates.spans import DAY, INFERRED, SAID, VAGUE, Said, Span, unit_start
+from contextwright.recall.dates.spans import (
+    DAY,
+    INFERRED,
+    SAID,
+    VAGUE,
+    DateMention,
+    Span,
+    unit_start,
+)
 from contextwright.recall.dates.words import JOINTS, Word, folded, next_date, row_of, words_of
 
 __all__ = ["Sentence", "read"]
@@ -34,7 +42,7 @@ class Sentence:
         self.text = folded(question)
         self.words, self.starts = words_of(self.text)
         self.today = today
-        self.found: list[Said] = []
+        self.found: list[DateMention] = []
 
     def kind(self, place: int) -> str:
         """The kind of a word; beyond the ends, none."""
@@ -56,12 +64,14 @@ class Sentence:
         """Whether no noun follows: "the 7th" may be a floor, "in 2000" a number of words."""
         return self.kind(place) != "other word" or not self.words[place].text.isalpha()
 
-    def counted(self, unit: int, most: int, least: int, certainty: float = SAID) -> Said | None:
+    def counted(
+        self, unit: int, most: int, least: int, certainty: float = SAID
+    ) -> DateMention | None:
         """Return the span between two numbers of units ago; None without a today."""
         if self.today is None:
             return None
         start, end = (unit_start(unit, self.today, back) for back in (most, least - 1))
-        return Said(span=Span(start, end, certainty))
+        return DateMention(span=Span(start, end, certainty))
 
 
 def read(question: str, today: datetime | None) -> Sentence:
@@ -80,7 +90,7 @@ def read(question: str, today: datetime | None) -> Sentence:
     return sentence
 
 
-def figures(sentence: Sentence, first: int, after: int) -> Said | None:
+def figures(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """2023-05-07, 07.05.2023; 5/7/2023 may be either."""
     one, mark, two, again, three = sentence.words[first:after]
     goes_on = sentence.kind(after) == mark.kind and sentence.kind(after + 1) in NUMERIC
@@ -88,21 +98,21 @@ def figures(sentence: Sentence, first: int, after: int) -> Said | None:
     if mark.kind != again.kind or goes_on or came_on:  # 10.12.11.10 is no day
         return None
     if one.kind == "year":
-        return Said(year=one.value, month=two.value, days=(three.value, three.value))
+        return DateMention(year=one.value, month=two.value, days=(three.value, three.value))
     short = three.kind == "day"
     if short and (len(three.text) < 2 or (mark.kind != "/" and len(one.text + two.text) < 4)):
         return None
     readings = [(one.value, two.value), (two.value, one.value)][: 1 + (mark.kind != ".")]
     known = [reading for reading in dict.fromkeys(readings) if reading[1] <= 12]
     certainty = VAGUE if short or len(known) > 1 else SAID
-    said: Said | None = None
+    said: DateMention | None = None
     for day, month in reversed(known):
         year = three.value + 2000 * short
-        said = Said(year=year, month=month, days=(day, day), certainty=certainty, other=said)
+        said = DateMention(year=year, month=month, days=(day, day), certainty=certainty, other=said)
     return said
 
 
-def named(sentence: Sentence, first: int, after: int) -> Said | None:
+def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """7 May 2023, May 7th, 3-9 June, 5月7日, summer of last year, in May."""
     words = sentence.words[first:after]
     kinds = [word.kind for word in words]
@@ -113,7 +123,7 @@ def named(sentence: Sentence, first: int, after: int) -> Said | None:
         return None
     if title is None:
         month, *days = numbers
-        return Said(year=year, month=month, days=(days[0], days[0]) if days else None)
+        return DateMention(year=year, month=month, days=(days[0], days[0]) if days else None)
     if words[title].doubtful and not trusted(sentence, first, after, title):
         return None
     over = sentence.kind(first - 1) == "last"
@@ -122,8 +132,8 @@ def named(sentence: Sentence, first: int, after: int) -> Said | None:
     certainty = SAID if year or days or led else VAGUE
     if kinds[title] == "month":
         month = words[title].value + 1
-        return Said(year=year, month=month, days=days, over=over, certainty=certainty)
-    said = Said(year=year, month=words[title].value * 3 or 12, months=3, over=over)
+        return DateMention(year=year, month=month, days=days, over=over, certainty=certainty)
+    said = DateMention(year=year, month=words[title].value * 3 or 12, months=3, over=over)
     if year and said.month == 12:  # "winter 2022" began in that year or ended in it
         other = replace(said, year=year - 1, certainty=INFERRED)
         return replace(said, certainty=INFERRED, other=other)
@@ -157,21 +167,21 @@ def year_of(sentence: Sentence, words: list[Word]) -> int | None:
     return None
 
 
-def ago(sentence: Sentence, first: int, after: int) -> Said | None:
+def ago(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Two weeks ago, a few days ago, тиждень тому."""
     *amount, unit, _ = sentence.words[first:after]
     least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
     return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
 
 
-def past(sentence: Sentence, first: int, after: int) -> Said | None:
+def past(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """The last two weeks, the past few days: up to now."""
     *amount, unit = sentence.words[first + 1 : after]
     _, most = amount_of(amount) or FEW[1]
     said = sentence.counted(unit_of(unit), most, 1)
     if said is None or said.span is None or sentence.today is None:
         return None
-    return Said(span=replace(said.span, end=sentence.today + DAY))
+    return DateMention(span=replace(said.span, end=sentence.today + DAY))
 
 
 def amount_of(words: list[Word]) -> tuple[int, int] | None:
@@ -188,7 +198,7 @@ def unit_of(word: Word) -> int:
     return YEARS if word.kind == "annum" else word.value
 
 
-def calendar(sentence: Sentence, first: int, after: int) -> Said | None:
+def calendar(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Yesterday, last week, this month, the week before last."""
     words = sentence.words[first:after]
     if len(words) == 1:
@@ -200,7 +210,7 @@ def calendar(sentence: Sentence, first: int, after: int) -> Said | None:
     return None if words[1].value == DAYS else sentence.counted(words[1].value, back, back)
 
 
-def part(sentence: Sentence, first: int, after: int) -> Said | None:
+def part(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """This morning, last night, вчора ввечері."""
     word, *_, hours = sentence.words[first:after]
     back = word.value if word.kind == "relative" else int(word.kind == "last")
@@ -208,10 +218,10 @@ def part(sentence: Sentence, first: int, after: int) -> Said | None:
     if day is None or day.span is None:
         return None
     start, end = (day.span.start + timedelta(hours=hour) for hour in HOURS[hours.value])
-    return Said(span=Span(start, end))
+    return DateMention(span=Span(start, end))
 
 
-def weekday(sentence: Sentence, first: int, after: int) -> Said | None:
+def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """On Monday, last Friday: the latest one."""
     word, before = sentence.words[first], sentence.kind(first - 1)
     led = sentence.company(first) or before == "this"
@@ -223,13 +233,13 @@ def weekday(sentence: Sentence, first: int, after: int) -> Said | None:
     return sentence.counted(DAYS, back, back, INFERRED if led else VAGUE)
 
 
-def year(sentence: Sentence, first: int, after: int) -> Said | None:
+def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """In 2022, 2022 року, торік."""
     word, *units = sentence.words[first:after]
     number = year_of(sentence, [word])
     if not number:
         return None
-    said = Said(year=number, month=1, months=12)
+    said = DateMention(year=number, month=1, months=12)
     if word.kind == "years" or (units and unit_of(units[0]) == YEARS):
         return said
     if not sentence.company(first):
@@ -237,7 +247,7 @@ def year(sentence: Sentence, first: int, after: int) -> Said | None:
     return said if sentence.closed(after) else replace(said, certainty=VAGUE)
 
 
-def monthday(sentence: Sentence, first: int, after: int) -> Said | None:
+def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """On the 7th: the latest one."""
     today = sentence.today
     if today is None or not sentence.closed(after):
@@ -245,13 +255,13 @@ def monthday(sentence: Sentence, first: int, after: int) -> Said | None:
     day = next(word.value for word in sentence.words[first:after] if word.kind == "day")
     for back in range(today.month + 12):
         years, month = divmod(today.month - 1 - back, 12)
-        span = Said(month=month + 1, days=(day, day)).in_year(today.year + years)
+        span = DateMention(month=month + 1, days=(day, day)).in_year(today.year + years)
         if span and span.start <= today:
-            return Said(span=replace(span, certainty=INFERRED))
+            return DateMention(span=replace(span, certainty=INFERRED))
     return None
 
 
-def lately(sentence: Sentence, first: int, after: int) -> Said | None:
+def lately(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Recently; the other day."""
     if after - first == 1:
         return sentence.counted(DAYS, LATELY, 0, VAGUE)
@@ -259,7 +269,7 @@ def lately(sentence: Sentence, first: int, after: int) -> Said | None:
     return sentence.counted(unit, 6 if unit == DAYS else 3, 1, VAGUE)
 
 
-READERS: dict[str, Callable[[Sentence, int, int], Said | None]] = {
+READERS: dict[str, Callable[[Sentence, int, int], DateMention | None]] = {
     reader.__name__: reader
     for reader in (figures, named, ago, past, calendar, part, weekday, year, monthday, lately)
 }

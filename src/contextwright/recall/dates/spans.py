@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-__all__ = ["DAY", "INFERRED", "SAID", "VAGUE", "Said", "Span", "unit_start"]
+__all__ = ["DAY", "INFERRED", "SAID", "VAGUE", "DateMention", "Span", "unit_start"]
 
 SAID, INFERRED, VAGUE = 1.0, 0.8, 0.4
 """The words say it; the year or the direction is our reading; it may mean something else."""
@@ -23,7 +23,7 @@ class Span(Struct, frozen=True):
     yearly: bool = False
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class DateMention(Struct, frozen=True, kw_only=True):
     """A date as the words give it: some of its parts, or what they come to."""
 
     first: int = 0
@@ -37,7 +37,7 @@ class Said(Struct, frozen=True, kw_only=True):
     over: bool = False
     """It has ended: "last May", asked in May, is a year ago."""
     certainty: float = SAID
-    other: Said | None = None
+    other: DateMention | None = None
     """Its other reading: 5/7/2023 is two days."""
 
     @property

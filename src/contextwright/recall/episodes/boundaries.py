@@ -111,7 +111,7 @@ class Stretch(Struct, frozen=True):
         return self.messages[-1][0]
 
 
-class Spoken:
+class Utterance:
     """A message as it is compared."""
 
     def __init__(self, number: int, message: Message) -> None:
@@ -157,14 +157,14 @@ def divide(
     divider = Divider(boundaries or EpisodeRules(), embed)
     for number, message in messages:
         if is_talk(message):
-            yield from divider.add(Spoken(number, message))
+            yield from divider.add(Utterance(number, message))
     yield from divider.end(now)
 
 
 def stretch_of(messages: Iterable[Numbered], now: datetime) -> Stretch:
     """Messages that are known to belong together."""
     divider = Divider(EpisodeRules(), None)
-    divider.talk = [Spoken(number, message) for number, message in messages]
+    divider.talk = [Utterance(number, message) for number, message in messages]
     divider.now = with_zone(now)
     return divider.stretch(len(divider.talk), closed=True)
 
@@ -178,13 +178,13 @@ class Divider:
         """A shorter silence counts as none."""
         self.now: datetime | None = None
         """Later messages come after this time; None if it is unknown."""
-        self.talk: list[Spoken] = []
+        self.talk: list[Utterance] = []
         self.place = 1
         """Whether it ends before this one is decided next."""
         self.counts: Counter[str] = Counter()
         self.counted = 0
 
-    def add(self, spoken: Spoken) -> Iterator[Stretch]:
+    def add(self, spoken: Utterance) -> Iterator[Stretch]:
         """The stretches that are decided by one more message."""
         self.talk.append(spoken)
         yield from self.settle()
@@ -237,7 +237,7 @@ class Divider:
             return None
         return Signals(self.topic(after), gap, marker).score >= boundaries.score
 
-    def after(self) -> Sequence[Spoken] | None:
+    def after(self) -> Sequence[Utterance] | None:
         """Return the messages after the place, up to a long silence; None if more may come."""
         long = self.boundaries.silence
         for stop in range(self.place + 1, self.place + BLOCK):
@@ -250,7 +250,7 @@ class Divider:
                 return self.talk[self.place : stop]
         return self.talk[self.place : self.place + BLOCK]
 
-    def topic(self, after: Sequence[Spoken]) -> float:
+    def topic(self, after: Sequence[Utterance]) -> float:
         """Return how much the topic changes at the place; 0 if there is too little text."""
         before = self.talk[max(self.place - BLOCK, 0) : self.place]
         if self.embed is not None:
@@ -263,7 +263,7 @@ class Divider:
         change = 1.0 - min(max(alike, 0.0), 1.0)
         return change if change >= CHANGED else 0.0
 
-    def likeness(self, before: Sequence[Spoken], after: Sequence[Spoken]) -> float:
+    def likeness(self, before: Sequence[Utterance], after: Sequence[Utterance]) -> float:
         """Return how similar two blocks are by their words; rare ones count more."""
         ours, theirs = terms_in(before), terms_in(after)
         if min(len(ours), len(theirs)) < FEWEST_TERMS:
@@ -322,12 +322,12 @@ class Divider:
         return Stretch(messages, closed, seconds)
 
 
-def joined(block: Sequence[Spoken]) -> str:
+def joined(block: Sequence[Utterance]) -> str:
     """Return the text of several messages."""
     return "\n".join(spoken.text for spoken in block)
 
 
-def terms_in(block: Sequence[Spoken]) -> Counter[str]:
+def terms_in(block: Sequence[Utterance]) -> Counter[str]:
     """In how many messages of a block each term is."""
     return Counter(term for spoken in block for term in spoken.terms)
 

@@ -66,7 +66,7 @@ def applied(episode: Episode, refined: EpisodeDetails) -> Episode:
         name: value for name, value in msgspec.structs.asdict(refined).items() if value is not None
     }
     if not given:
-        raise ValueError("nothing was said")
+        raise ValueError("the answer is empty")
     for name, longest in (("topic", LONGEST_TOPIC), ("summary", LONGEST_SUMMARY)):
         if name in given:
             given[name] = in_line(given[name], longest)
@@ -82,5 +82,5 @@ def in_line(text: str, longest: int) -> str:
     """Words on one line, not too long."""
     line = cut(" ".join(text[: 8 * longest].split()), longest)
     if not line:
-        raise ValueError("blank words")
+        raise ValueError("blank text")
     return line

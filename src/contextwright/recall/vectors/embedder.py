@@ -75,14 +75,14 @@ class Embedder:
         except ContextwrightError:
             raise
         except Exception as error:  # whatever a stranger's function raises
-            hint = "words alone are found without it: Store(…, embedder=None)"
+            hint = "to search by words only, use Store(…, embedder=None)"
             told = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
             raise EmbedderError(told, hint=hint) from error
         try:
             with numpy.errstate(over="ignore"):  # what is too large is infinite, and found below
                 vectors = numpy.array(answer, dtype=numpy.float32)
         except (TypeError, ValueError, OverflowError):
-            raise self._wrong("something that is no rows of numbers") from None
+            raise self._wrong("something other than rows of numbers") from None
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._wrong(f"an array of shape {vectors.shape} for {len(texts)} texts")
         width = self._width or vectors.shape[1]

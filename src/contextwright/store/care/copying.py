@@ -33,7 +33,7 @@ from contextwright.store.rows import memories as notes
 from contextwright.store.rows import summaries
 from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
 
-__all__ = ["Copied", "copy"]
+__all__ = ["CopyResult", "copy"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -46,7 +46,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
 INTO = "INSERT INTO {table} ({columns}) VALUES ({places})"
 
 
-class Copied(Struct):
+class CopyResult(Struct):
     """The result of a copy."""
 
     conversations: int = 0
@@ -60,7 +60,7 @@ class Copied(Struct):
     """Of all that the source holds; that of the target was the same."""
 
 
-def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Copied:
+def copy(source: Engine, target: Engine, progress: Progress | None = None) -> CopyResult:
     """Copy everything, and compare both sides at the end.
 
     The target may be empty, or hold the beginning of the source. Messages and memories must agree;
@@ -73,7 +73,7 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
     """
     entries = source.read(entries_of)
     there = {(entry.tenant, entry.id): entry for entry in target.read(entries_of)}
-    done = Copied(len(entries))
+    done = CopyResult(len(entries))
     for entry in entries:
         known = there.get((entry.tenant, entry.id))
         if known is not None:
@@ -140,7 +140,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
         return None
     known = locked(connection, entry)
     if (known and (known.number, known.last)) != (seen and (seen.number, seen.last)):
-        hint = "nobody else may write there during a copy"
+        hint = "stop other writers during a copy"
         raise Conflict(f"{named(entry)} of the target was changed meanwhile", hint=hint)
     if known is None:
         number, after = created(connection, entry), entry.before

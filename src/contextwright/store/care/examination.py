@@ -309,5 +309,5 @@ class Examination:
         number = self.patient.number
         for fault in vectors.faults(self.connection, number, self.patient.before, self.end):
             rows = ((number, fault.embedder, fault.first),)
-            cure = Cure(vectors.REMOVE, rows, "they are gone, and made anew when they are needed")
+            cure = Cure(vectors.REMOVE, rows, "they are removed, and rebuilt when they are needed")
             yield self.found("vectors", fault.problem, cure)

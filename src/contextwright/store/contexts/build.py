@@ -17,7 +17,7 @@ from contextwright.errors import NotFound, shown
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
 from contextwright.sections.memory import RECENT
-from contextwright.store.contexts.builds import Loaded
+from contextwright.store.contexts.builds import LoadedHistory
 from contextwright.store.contexts.loader import EVERYTHING, Needs, grow, load
 from contextwright.store.contexts.summaries import StoreSummarySource
 from contextwright.store.engines.base import Connection
@@ -97,7 +97,7 @@ def take(
     format: str,
     needs: Needs,
     at: int | None,
-) -> Loaded:
+) -> LoadedHistory:
     """The conversation as the last build left it, brought up to date; else loaded now."""
     key = (state.tenant, id)
     # Whoever builds takes it away, so that no two threads ever share it.
@@ -109,7 +109,7 @@ def take(
                 return found
     meter = state.builds.meter(format, model)
 
-    def work(connection: Connection) -> Loaded:
+    def work(connection: Connection) -> LoadedHistory:
         head = conversations.require(connection, state.tenant, id)
         stands = conversations.state_of(connection, head.number)
         if stands is None:
@@ -121,12 +121,12 @@ def take(
             count = at
         history = PricedHistory(load(connection, head, count, needs), meter, recipe)
         history.frame = replace(history.frame, id=id)
-        return Loaded(history, head, needs, marked)
+        return LoadedHistory(history, head, needs, marked)
 
     return state.engine.read(work)
 
 
-def is_brought_up(connection: Connection, loaded: Loaded) -> bool:
+def is_brought_up(connection: Connection, loaded: LoadedHistory) -> bool:
     """Whether what came since could be added; not if more changed than the end."""
     stands = conversations.state_of(connection, loaded.head.number)
     log, needs = loaded.log, loaded.needs
@@ -138,7 +138,7 @@ def is_brought_up(connection: Connection, loaded: Loaded) -> bool:
     return grow(connection, loaded.head, log, stands[0])
 
 
-def further(state: State, loaded: Loaded) -> Loaded:
+def further(state: State, loaded: LoadedHistory) -> LoadedHistory:
     """The same conversation with twice as much loaded; what was counted is not counted again."""
     needs, count = loaded.needs.more(), len(loaded.log)
     log = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
@@ -149,7 +149,7 @@ def further(state: State, loaded: Loaded) -> Loaded:
 def trouble_of(source: StoreMemorySource) -> Iterator[Change]:
     """Say why less was recalled than could be."""
     if source.trouble:
-        reason = f"recalled by words alone: {source.trouble}"
+        reason = f"recalled by words only: {source.trouble}"
         yield Change("loss.meaning", "memories", reason)
 
 

@@ -15,7 +15,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.tokens.count import Calibration
 from contextwright.windows.log import Log
 
-__all__ = ["Builds", "Loaded"]
+__all__ = ["Builds", "LoadedHistory"]
 
 Key: TypeAlias = tuple[str, str]
 """A tenant and the id of a conversation."""
@@ -26,7 +26,7 @@ MAX_INCLUDED = 10_000
 """Conversations whose included episodes are remembered."""
 
 
-class Loaded(Struct, frozen=True):
+class LoadedHistory(Struct, frozen=True):
     """A conversation as a build loaded it; the next one loads only what came since."""
 
     history: PricedHistory
@@ -45,7 +45,7 @@ class Builds:
     """Meters, loaded histories and included episodes of the conversations that were built."""
 
     def __init__(self) -> None:
-        self._loaded: dict[Key, Loaded] = {}
+        self._loaded: dict[Key, LoadedHistory] = {}
         self._included: dict[Key, list[str]] = {}
         """The episodes in the last context of a conversation: its next turn counts them."""
         self._meters: dict[tuple[str, str], TokenMeter] = {}
@@ -68,11 +68,11 @@ class Builds:
         estimated = round(counted * known.scale)
         self._calibrations[format, model.id] = known.learn(estimated, actual)
 
-    def take(self, key: Key) -> Loaded | None:
+    def take(self, key: Key) -> LoadedHistory | None:
         """Return a conversation as the last build left it, once; None if it is not loaded."""
         return self._loaded.pop(key, None)
 
-    def keep(self, key: Key, loaded: Loaded) -> None:
+    def keep(self, key: Key, loaded: LoadedHistory) -> None:
         """Keep a conversation for its next build; the least recently used ones are dropped."""
         self._loaded[key] = loaded
         while len(self._loaded) > MAX_LOADED:

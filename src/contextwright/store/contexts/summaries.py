@@ -32,7 +32,7 @@ HIDDEN = "messages were hidden while it was made"
 COVERS_KEPT = "the stored summary covers messages that are in the request"
 
 
-class Known(Struct, frozen=True):
+class KnownSummaries(Struct, frozen=True):
     """The stored summaries, and the state of their conversation."""
 
     head: conversations.Head
@@ -152,7 +152,7 @@ class StoreSummarySource:
                 return SummaryResult(digest.summary)
         return SummaryResult(failure=HIDDEN)
 
-    def _written(self, known: Known, last: int) -> SummaryResult:
+    def _written(self, known: KnownSummaries, last: int) -> SummaryResult:
         """Continue from the newest summary, as far as one request reaches."""
         newest = known.newest
         first = newest.last + 1 if newest else 1
@@ -165,11 +165,11 @@ class StoreSummarySource:
         kept = self._keep(known, [told.summary])
         return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
 
-    def _known(self, last: int) -> Known:
+    def _known(self, last: int) -> KnownSummaries:
         """Read what exists, all in one transaction."""
         tenant, id, name = self.state.tenant, self.id, self.summarise.name
 
-        def work(connection: Connection) -> Known:
+        def work(connection: Connection) -> KnownSummaries:
             head = conversations.require(connection, tenant, id)
             state = conversations.state_of(connection, head.number)
             if state is None:
@@ -180,11 +180,13 @@ class StoreSummarySource:
             while newest is not None and newest.tells_any(self._kept):
                 earlier = connection.rows(rows.NEWEST, head.number, name, newest.last - 1)
                 newest = rows.first_of(earlier)
-            return Known(head, state[1], newest, settled, covers_kept)
+            return KnownSummaries(head, state[1], newest, settled, covers_kept)
 
         return self.state.engine.read(work)
 
-    def _messages(self, known: Known, first: int, last: int) -> Iterator[tuple[int, Message]]:
+    def _messages(
+        self, known: KnownSummaries, first: int, last: int
+    ) -> Iterator[tuple[int, Message]]:
         """Messages with their numbers, both ends included, read page by page."""
         for start in range(first, last + 1, reading.PAGE):
             stop = min(start + reading.PAGE - 1, last)
@@ -195,7 +197,7 @@ class StoreSummarySource:
             )
             yield from ((stored.seq, stored.message) for stored in page)
 
-    def _keep(self, known: Known, found: list[Summary]) -> Summary | None:
+    def _keep(self, known: KnownSummaries, found: list[Summary]) -> Summary | None:
         """Store summaries; return the last, or None if it covers messages hidden meanwhile."""
         if self.state.engine.is_read_only:
             return found[-1]

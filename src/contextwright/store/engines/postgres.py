@@ -251,7 +251,8 @@ class PostgresEngine:
         if not tables:
             return steps
         if ("version",) not in tables:
-            raise UnknownSchema(f"the schema contextwright of {self.where} is no store of ours")
+            where = f"the schema contextwright of {self.where}"
+            raise UnknownSchema(f"{where} is not a contextwright store")
         return steps_after(connection.rows("SELECT number FROM version")[0][0], steps, self.where)
 
     def _explained(self, error: psycopg.Error) -> StoreError:

@@ -222,7 +222,7 @@ class SqliteEngine:
         tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
         where = shown_address(self.path)
         if mark != MARK and (tables or version or mark):
-            raise UnknownSchema(f"{where} is an SQLite file, but no store of ours")
+            raise UnknownSchema(f"{where} is an SQLite file, but not a contextwright store")
         return steps_after(version, steps, where)
 
     def _require_current(self, connection: SqliteConnection, steps: Sequence[Step]) -> None:
@@ -273,7 +273,7 @@ class SqliteEngine:
             case apsw.ReadOnlyError() | apsw.PermissionsError():
                 return StoreError(f"{where} may not be written", hint="see its permissions")
             case apsw.NotADBError():
-                return UnknownSchema(f"{where} is no SQLite file")
+                return UnknownSchema(f"{where} is not an SQLite file")
             case apsw.CorruptError():
                 return StoreError(f"{where} is damaged", hint="see cw doctor")
             case apsw.IOError():

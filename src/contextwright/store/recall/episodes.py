@@ -39,7 +39,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.validation import memory_body
 from contextwright.store.state import State
 
-__all__ = ["Made", "Maker", "copy", "is_visible", "listed"]
+__all__ = ["EpisodeResult", "Maker", "copy", "is_visible", "listed"]
 
 BATCH = 32
 """Episodes stored in one transaction, if no model writes their text."""
@@ -67,7 +67,7 @@ Entry: TypeAlias = tuple[StoredMemory, str]
 """An episode with the JSON of its memory."""
 
 
-class Made(Struct, frozen=True):
+class EpisodeResult(Struct, frozen=True):
     """The result of making a conversation's episodes."""
 
     episodes: tuple[StoredMemory, ...] = ()
@@ -152,12 +152,12 @@ class Maker:
         self.changes: list[Change] = []
         self.removed = 0
 
-    def make(self) -> Made:
+    def make(self) -> EpisodeResult:
         """Give every finished stretch its episode, and rebuild those with hidden messages."""
         self.make_anew()
         while not self.make_new():
             pass
-        return Made(tuple(self.made), self.removed, tuple(self.changes))
+        return EpisodeResult(tuple(self.made), self.removed, tuple(self.changes))
 
     def make_new(self) -> bool:
         """Make what is missing; False: another was faster, and how far it got has to be seen."""

@@ -6,7 +6,7 @@ from contextwright.errors import UsageError
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Engine
 from contextwright.store.recall import terms, vectors
-from contextwright.store.recall.indexing import Indexed, Indexing, Progress
+from contextwright.store.recall.indexing import Indexing, IndexResult, Progress
 from contextwright.store.recall.nearest import Space
 from contextwright.store.recall.outlines import Outlines
 
@@ -36,14 +36,14 @@ class Index:
         again: bool = False,
         words_only: bool = False,
         progress: Progress | None = None,
-    ) -> Indexed:
+    ) -> IndexResult:
         """Index the messages that are missing, of one conversation or of all of a tenant.
 
         One conversation is left as it is while at most `few` of its messages are missing. `again`
         removes the index first; `words_only` makes no vectors.
         """
         if self.engine.is_read_only:
-            return Indexed()  # a search reads what the index lacks
+            return IndexResult()  # a search reads what the index lacks
         allowed = 0 if again else terms.FEW if few is None else few
         indexing = Indexing(self.engine, tenant, conversation, allowed)
         embedder = None if words_only else self.embedder

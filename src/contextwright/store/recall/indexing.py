@@ -19,7 +19,7 @@ from contextwright.store.rows import conversations, index
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.index import Gap
 
-__all__ = ["Indexed", "Indexing", "Progress"]
+__all__ = ["IndexResult", "Indexing", "Progress"]
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with how much is done, and how much there is."""
@@ -31,7 +31,7 @@ SHARE = 8
 NUMBERS = "SELECT number FROM conversations WHERE tenant = ? ORDER BY number"
 
 
-class Indexed(Struct):
+class IndexResult(Struct):
     """The result of indexing."""
 
     words: int = 0
@@ -39,8 +39,8 @@ class Indexed(Struct):
     vectors: int = 0
     """Messages that were embedded, those without words among them."""
 
-    def __add__(self, other: Indexed) -> Indexed:
-        return Indexed(self.words + other.words, self.vectors + other.vectors)
+    def __add__(self, other: IndexResult) -> IndexResult:
+        return IndexResult(self.words + other.words, self.vectors + other.vectors)
 
 
 class Indexing:
@@ -53,14 +53,14 @@ class Indexing:
     def __init__(self, engine: Engine, tenant: str, id: str | None, few: int) -> None:
         self.engine, self.tenant, self.id, self.few = engine, tenant, id, few
 
-    def run(self, embedder: Embedder | None, progress: Progress | None = None) -> Indexed:
+    def run(self, embedder: Embedder | None, progress: Progress | None = None) -> IndexResult:
         """Index what is missing, vectors too where there is an embedder."""
         words = self.engine.read(self._lacking_words)
         pages = self.engine.read(self._lacking_vectors(embedder))
         total = missing(words) + missing(pages)
-        done = Indexed()
+        done = IndexResult()
 
-        def tell(more: Indexed) -> None:
+        def tell(more: IndexResult) -> None:
             nonlocal done
             done += more
             if progress is not None:
@@ -73,14 +73,14 @@ class Indexing:
                 self._embed(gap, embedder, tell)
         return done
 
-    def _index_words(self, gap: Gap, tell: Callable[[Indexed], None]) -> None:
+    def _index_words(self, gap: Gap, tell: Callable[[IndexResult], None]) -> None:
         """Index the words of one conversation."""
         left = gap.last - gap.indexed
         while self.engine.write(terms.catch_up(self.tenant, gap.conversation)):
-            tell(Indexed(words=min(left, terms.PAGE)))
+            tell(IndexResult(words=min(left, terms.PAGE)))
             left = max(left - terms.PAGE, 0)
 
-    def _embed(self, gap: Gap, embedder: Embedder, tell: Callable[[Indexed], None]) -> None:
+    def _embed(self, gap: Gap, embedder: Embedder, tell: Callable[[IndexResult], None]) -> None:
         """The vectors of one conversation."""
 
         def work(connection: Connection) -> vectors.Messages:
@@ -89,7 +89,7 @@ class Indexing:
         while messages := self.engine.read(work):
             page = vectors.made(gap.conversation, messages, embedder)
             if self.engine.write(vectors.keep(page)):
-                tell(Indexed(vectors=len(messages)))
+                tell(IndexResult(vectors=len(messages)))
 
     def clear(self, embedder: Embedder | None) -> list[int]:
         """Remove what can be rebuilt; return the conversations it belonged to."""

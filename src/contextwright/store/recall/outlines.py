@@ -77,7 +77,7 @@ class Outlines:
             lines = msgspec.json.decode(body, type=Lines)
             page.extend(lines.behind(page.last + 1 - first))
         self._pages.move_to_end(number)
-        size = sum(len(one.sittings) for one in self._pages.values())
+        size = sum(len(one.sessions) for one in self._pages.values())
         while (size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
-            size -= len(self._pages.popitem(last=False)[1].sittings)
+            size -= len(self._pages.popitem(last=False)[1].sessions)
         return page

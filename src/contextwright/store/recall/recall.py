@@ -21,8 +21,8 @@ from contextwright.recall.packing import (
     worth,
 )
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import Ranked, rank
-from contextwright.recall.signals import Found, in_turn
+from contextwright.recall.ranking import RankedMessage, rank
+from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
 from contextwright.store.recall.options import MOST, RecallRequest
@@ -51,7 +51,7 @@ HITS, NEAREST = 1_000, 200
 COMMON = 0.2
 """Weight of a common word, where other words have 1."""
 LONG = 5_000
-"""Messages from which on common words are not looked for: too many have them."""
+"""Messages from which on common words are not searched for: too many have them."""
 AT_ONCE = 64
 """Messages that are read together."""
 
@@ -63,8 +63,8 @@ HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
 
 
-class Looked(Struct, frozen=True):
-    """A conversation, looked at before the question is."""
+class SearchedConversation(Struct, frozen=True):
+    """A conversation, searched at before the question is."""
 
     id: str
     head: Head
@@ -80,17 +80,17 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
         NotFound: there is no such conversation.
     """
     trouble = indexed(state, id)
-    looked = state.engine.read(lambda connection: look(connection, state, id, wish.last))
-    names = {name for name, _ in looked.outline.people() if name}
+    searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
+    names = {name for name, _ in searched.outline.people() if name}
     question = question_of(wish.query, names, wish.now)
     vector, reason = vector_of(state, question)
 
     def work(connection: Connection) -> RecallResult:
-        ranked = ranked_in(connection, state, looked, question, vector, wish, looked.end)
+        ranked = ranked_in(connection, state, searched, question, vector, wish, searched.end)
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, id, question, wish):
             packing.add(item)
-        fill(connection, packing, [(looked, one) for one in by_worth(ranked)])
+        fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
         return packing.recall(wish.query, wish.budget, vector is not None)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
@@ -104,13 +104,13 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
 
     def work(connection: Connection) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
-        found: list[tuple[Looked, Ranked]] = []
+        found: list[tuple[SearchedConversation, RankedMessage]] = []
         for id in fitting(connection, state, question, vector):
-            looked = look(connection, state, id, None)
-            names = {name for name, _ in looked.outline.people() if name}
+            searched = look(connection, state, id, None)
+            names = {name for name, _ in searched.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
-            ranked = ranked_in(connection, state, looked, asked, vector, wish, total)
-            found += [(looked, one) for one in ranked]
+            ranked = ranked_in(connection, state, searched, asked, vector, wish, total)
+            found += [(searched, one) for one in ranked]
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, "", question, wish):
             packing.add(item)
@@ -154,7 +154,7 @@ def known(
     return [item for item in items_of(told, question) if item.score >= wish.min_score]
 
 
-def look(connection: Connection, state: State, id: str, last: int | None) -> Looked:
+def look(connection: Connection, state: State, id: str, last: int | None) -> SearchedConversation:
     """Read a conversation's outline."""
     head = conversations.require(connection, state.tenant, id)
     length = conversations.length_of(connection, head, id)
@@ -164,25 +164,25 @@ def look(connection: Connection, state: State, id: str, last: int | None) -> Loo
     for (number, seq), message in behind.items():
         new.setdefault(number, []).append((seq, message))
     outline = state.index.outlines.outline(connection, head, end, new)
-    return Looked(id, head, end, behind, outline)
+    return SearchedConversation(id, head, end, behind, outline)
 
 
 def ranked_in(
     connection: Connection,
     state: State,
-    looked: Looked,
+    searched: SearchedConversation,
     question: Question,
     vector: Vectors | None,
     wish: RecallRequest,
     total: int,
-) -> list[Ranked]:
+) -> list[RankedMessage]:
     """The messages of a conversation that may be needed."""
-    found, meanings = found_in(connection, state, looked, question, vector, wish.width)
+    found, meanings = found_in(connection, state, searched, question, vector, wish.width)
     ranked = rank(
         question,
         found,
         meanings,
-        looked.outline,
+        searched.outline,
         most=wish.width,
         total=total,
         now=wish.now,
@@ -195,23 +195,23 @@ def ranked_in(
 def found_in(
     connection: Connection,
     state: State,
-    looked: Looked,
+    searched: SearchedConversation,
     question: Question,
     vector: Vectors | None,
     width: int,
-) -> tuple[list[Found], dict[int, float] | None]:
+) -> tuple[list[TermMatches], dict[int, float] | None]:
     """Return the messages that have the words of a question, and those near its meaning."""
-    head, end = looked.head, looked.end
-    numbers_of = search.numbers_in(connection, head, end, looked.behind)
+    head, end = searched.head, searched.end
+    numbers_of = search.numbers_in(connection, head, end, searched.behind)
     # What is hidden takes no place from others, and its words do not speak for its neighbours.
     hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
     common = question.common if end <= LONG else ()
-    found: list[Found] = []
+    found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
         for term in terms:
             numbers = frozenset(numbers_of(term))
             weight = search.rarity(len(numbers), max(end, 1)) * counts
-            found.append(Found(term, weight, numbers - hidden if hidden else numbers))
+            found.append(TermMatches(term, weight, numbers - hidden if hidden else numbers))
     if vector is None or state.index.space is None:
         return found, None
     near = state.index.space.nearest(connection, head, vector, width * WIDER, last=end)
@@ -245,30 +245,34 @@ def is_recallable(connection: Connection, place: Place) -> bool:
     return message is not None and is_said(message)
 
 
-def fill(connection: Connection, packing: Packing, found: Sequence[tuple[Looked, Ranked]]) -> None:
+def fill(
+    connection: Connection,
+    packing: Packing,
+    found: Sequence[tuple[SearchedConversation, RankedMessage]],
+) -> None:
     """Offer what was found until nothing more fits; what is hidden is not there."""
     offered: set[Place] = set()  # a fork and its parent have the same messages
     waiting = (pair for pair in found if packing.has_room(pair[1].entry.size))
     while some := [*islice(waiting, AT_ONCE)]:
         messages = read_visible(connection, some)
-        for looked, one in some:
+        for searched, one in some:
             if packing.is_full:
                 return
-            message = messages.get((looked.id, one.number))
-            place = (looked.head.owner(one.number), one.number)
+            message = messages.get((searched.id, one.number))
+            place = (searched.head.owner(one.number), one.number)
             if message is not None and place not in offered:
                 offered.add(place)
-                packing.offer(looked.id, one, message)
+                packing.offer(searched.id, one, message)
 
 
 def read_visible(
-    connection: Connection, some: Iterable[tuple[Looked, Ranked]]
+    connection: Connection, some: Iterable[tuple[SearchedConversation, RankedMessage]]
 ) -> dict[tuple[str, int], Message]:
     """Messages as the conversation that has them sees them, without those that are hidden."""
     wanted: dict[tuple[str, int, int], list[int]] = {}
-    for looked, one in some:
-        head = looked.head
-        key = (looked.id, head.number, head.owner(one.number))
+    for searched, one in some:
+        head = searched.head
+        key = (searched.id, head.number, head.owner(one.number))
         wanted.setdefault(key, []).append(one.number)
     messages: dict[tuple[str, int], Message] = {}
     for (id, asking, number), seqs in wanted.items():

@@ -154,7 +154,7 @@ def is_there(connection: Connection, row: Row) -> bool | None:
     for _, _, known, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
         if known != body and not (was_made(known) and was_made(body)):
             hint = "copy into another store, or forget it there"
-            raise Conflict(f"the memory {shown(id)} of the target says something else", hint=hint)
+            raise Conflict(f"the memory {shown(id)} of the target is different", hint=hint)
         return known == body
     return None
 
@@ -214,12 +214,12 @@ def sound(memory: Memory) -> Memory:
         UsageError: it is none that can be remembered.
     """
     if type(memory) is not Memory:
-        raise UsageError(f"{shown(memory)} is no memory", hint="Memory(kind, text, about=…)")
+        raise UsageError(f"{shown(memory)} is not a memory", hint="Memory(kind, text, about=…)")
     if memory.kind == "passage":
         hint = "memory, profile, fact or episode"
         raise UsageError("passages are found in conversations, not remembered", hint=hint)
     if not memory.text.strip():
-        raise UsageError("a memory without words")
+        raise UsageError("a memory without text")
     if memory.about is not None:
         require_name(memory.about, "person's id")
     require_name(memory.scope, "conversation's id", empty=True)

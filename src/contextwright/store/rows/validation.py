@@ -25,7 +25,7 @@ __all__ = [
     "decode_memory",
     "decode_message",
     "memory_body",
-    "mended",
+    "replace_invalid",
     "require_name",
     "require_text",
     "require_visible",
@@ -38,7 +38,7 @@ JOINERS = "\u200c\u200d"
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters that show nothing."""
 LONGEST_NAME = 256
-REMEDY = "remove it, or replace it with contextwright.store.rows.validation.mended"
+REMEDY = "remove it, or replace it with contextwright.store.replace_invalid"
 
 decode_message = msgspec.json.Decoder(Message).decode
 decode_memory = msgspec.json.Decoder(Memory).decode
@@ -104,7 +104,9 @@ def bodies_of(messages: Sequence[Message]) -> list[str]:
 def body_of(message: Message, path: str) -> str:
     """One message as JSON text that can be read again."""
     if type(message) is not Message:
-        raise UsageError(f"{path}: {shown(message)} is no message", hint="use user(…) and the like")
+        raise UsageError(
+            f"{path}: {shown(message)} is not a message", hint="use user(…) and the like"
+        )
     try:
         body = encoded(message, path)
         if rb"\u0000" in body:  # perhaps: a backslash before u0000 looks the same
@@ -211,10 +213,10 @@ def faults_of(value: Any, path: str) -> Iterator[tuple[str, int, str]]:
             yield from faults_of(item, f"{path}[{index}]")
 
 
-def mended(messages: Sequence[Message]) -> tuple[list[Message], list[Change]]:
-    """The messages with U+FFFD for every character no store can keep, and a change for each text.
+def replace_invalid(messages: Sequence[Message]) -> tuple[list[Message], list[Change]]:
+    """Replace characters that cannot be stored with U+FFFD; return a change for each text.
 
-    Halves of a pair that were only torn apart are joined again.
+    The two halves of a split surrogate pair are joined again.
     """
     clean: list[Message] = []
     changes: list[Change] = []

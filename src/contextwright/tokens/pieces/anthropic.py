@@ -59,7 +59,7 @@ TRIGGERS = {"clear_tool_uses": 100_000, "compact": 150_000}
 
 
 def is_about_thinking(edit: Fields) -> bool:
-    """Whether an edit clears reasoning, and nothing else."""
+    """Whether an edit clears only thinking."""
     return text_of(edit.get("type")).startswith("clear_thinking")
 
 
@@ -73,7 +73,7 @@ def trigger_of(edit: Fields) -> float:
 
 
 def anthropic_settings(body: Fields) -> Found:
-    """Yield the settings that the provider puts into words, and those of unknown price."""
+    """Yield the settings that the provider writes into the prompt, and those of unknown price."""
     yield from unread(body, BODY, "request")
     if fields(body.get("thinking")).get("type") == "enabled":
         yield Piece("budget", "request")

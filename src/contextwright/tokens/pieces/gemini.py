@@ -143,7 +143,7 @@ PART = both(
 
 
 def gemini_part(part: Fields, place: str, *, past: bool = False) -> Found:
-    """Yield one part, and the signature beside it."""
+    """Yield one part and its signature."""
     if len(part) == 1 and type(part.get("text")) is str:
         yield Piece("text", place, part["text"])
         return

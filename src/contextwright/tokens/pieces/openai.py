@@ -221,7 +221,7 @@ def responses(payload: Any) -> Found:
 
 
 def compacted(given: list[Any]) -> int:
-    """Return the index of the newest compaction: it stands for all items before it."""
+    """Return the index of the newest compaction; it replaces all items before it."""
     kinds = [fields(item).get("type") for item in given]
     return len(kinds) - 1 - kinds[::-1].index("compaction") if "compaction" in kinds else 0
 

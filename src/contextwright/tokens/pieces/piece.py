@@ -73,7 +73,7 @@ class Piece(Struct, frozen=True, gc=False):
 
     kind: Kind
     place: str
-    """Where it stands: `messages[3]`, `system`, `tools`, `request`."""
+    """Its place: `messages[3]`, `system`, `tools`, `request`."""
     value: Any = ""
     """Text; for media a `Blob`; for tools the name, description and parameters of each."""
 

@@ -19,7 +19,7 @@ from contextwright.tokens.spelling.schemas import Definitions
 __all__ = ["arguments", "call", "response", "result", "tools"]
 
 QUOTE = "\ufdd0"
-"""Stands for a special token: a code point that Unicode reserves and no text contains."""
+"""A code point for a special token that Unicode reserves and no text contains."""
 
 UNREAD = ("additionalProperties", "$defs", "definitions", "$schema", "title")
 """Fields of a schema that the format has no place for."""
@@ -31,7 +31,7 @@ def tools(declared: Iterable[Fields]) -> list[str]:
 
 
 def call(name: str) -> list[str]:
-    """Return what stands before the arguments of a call."""
+    """Return the text before the arguments of a call."""
     return parts(f"{QUOTE}call:{name}{QUOTE}")
 
 
@@ -41,7 +41,7 @@ def arguments(given: Any) -> list[str]:
 
 
 def result(name: str) -> list[str]:
-    """Return what stands before the value of a result."""
+    """Return the text before the value of a result."""
     return parts(f"{QUOTE}response:{name}{QUOTE}")
 
 

@@ -40,7 +40,7 @@ def tools(declared: Iterable[Fields]) -> list[str]:
 
 
 def call(name: str) -> list[str]:
-    """Return what stands before the arguments of a call."""
+    """Return the text before the arguments of a call."""
     return [f"print(default_api.{name}"]
 
 
@@ -50,7 +50,7 @@ def arguments(given: Any) -> list[str]:
 
 
 def result(name: str) -> list[str]:
-    """Return what stands before the value of a result."""
+    """Return the text before the value of a result."""
     return [f'{{"{name}_response":']
 
 

@@ -28,7 +28,7 @@ class Definitions:
         return depth <= MAX_DEPTH and self.left >= 0
 
     def resolve(self, schema: Any) -> Fields:
-        """Return the schema, or the one it refers to with the fields beside the `$ref`."""
+        """Return the schema, or the one it refers to with the fields next to the `$ref`."""
         found = fields(schema)
         reference = found.get("$ref")
         if not isinstance(reference, str):

@@ -59,7 +59,7 @@ def is_confirmed(tool: Fields) -> bool:
 
 
 def is_simple(schema: Any) -> bool:
-    """Whether a schema has a simple type and nothing else."""
+    """Whether a schema has only a simple type."""
     told = fields(schema)
     return told.keys() == {"type"} and text_of(told["type"]) in NAMES
 
