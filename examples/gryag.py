@@ -2,7 +2,7 @@
 
 `systems.gryag` makes the bot's recipe of its persona and its switches, named as in its
 environment. What it knows about people comes from anything that has the one method of a
-`Recollection`; here these are `Notes`, held in memory.
+`MemorySource`; here they are a `MemoryList`.
 """
 
 import tempfile

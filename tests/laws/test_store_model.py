@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 import contextwright as cw
 from contextwright.store.care.doctor import look
-from contextwright.store.rows.validation import mended
+from contextwright.store.rows.validation import replace_invalid
 from profiles import STORE, examples
 from strategies.messages import IDS, NAMES, call_parts, text_parts
 
@@ -39,7 +39,7 @@ messages = st.builds(
     st.lists(parts, max_size=3).map(tuple),
     pinned=st.sampled_from((False, False, True)),
     visibility=st.sampled_from(("public", "public", "public", "internal")),
-).map(lambda message: mended([message])[0][0])
+).map(lambda message: replace_invalid([message])[0][0])
 places = st.integers(0, 12)
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.messages.exchanges import match_results
 from contextwright.store.rows.open_calls import unanswered
-from contextwright.store.rows.validation import mended
+from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
 from samples.stores.turns import TURN
 from strategies.messages import conversations
@@ -54,7 +54,7 @@ def expected_joins(said: Sequence[cw.Message]) -> list[int | None]:
 def test_results_join_their_calls_however_turns_are_cut(
     shared_file: str, conversation: cw.Conversation, sizes: list[int], at: int
 ) -> None:
-    said, _ = mended([*conversation.messages, *conversation.messages])
+    said, _ = replace_invalid([*conversation.messages, *conversation.messages])
     with cw.Store(shared_file, sync="fast") as store:
         store.forget("fork")
         store.forget("joins")
