@@ -213,7 +213,7 @@ class View:
                     yield from self.attached(part)
 
     def done(self, parts: Iterable[Part]) -> Iterator[Line]:
-        """What the assistant did, each with the thinking before it as its reason."""
+        """Return the calls of the assistant, each with the thinking before it as its reason."""
         reasons: list[Thinking] = []
         for part in parts:
             match part:
@@ -234,7 +234,7 @@ class View:
             yield from self.reason(reason)
 
     def call(self, call: ToolCall) -> Iterator[Line]:
-        """A call with its parameters; a parameter `text` stands below."""
+        """Return a call with its parameters; a parameter `text` goes below."""
         words = call.arguments.get("text")
         given = {
             name: value

@@ -169,7 +169,7 @@ class Problem(Struct, frozen=True):
 
 
 class InvalidPayload(ContextwrightError):
-    """The provider would refuse this payload; `problems` says why."""
+    """The provider would refuse this payload; `problems` has the reasons."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first = problems[0]

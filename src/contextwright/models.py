@@ -65,7 +65,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """The row or family of the table that the facts come from."""
     matched: Matched = "exact"
     note: str = ""
-    """Where the facts come from, if the name itself is not in the table."""
+    """The origin of the facts, if the name itself is not in the table."""
 
     provider: str = "unknown"
     format: str = "openai-chat"
@@ -73,7 +73,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     max_output: int = 4_096
     tokenizer: str = "o200k_base"
     rates: str = "generic"
-    """The row of `data/rates.toml` that says what messages and tools cost beyond their text."""
+    """The row of `data/rates.toml` for what messages and tools cost beyond their text."""
     image: ImageRule = ImageRule("fixed", most=1_600)
     audio_per_second: float = 32
     video_per_second: float = 300
@@ -88,7 +88,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     prefill: bool = True
     """A request may end with an assistant turn."""
     mid_system: bool = True
-    """A system message may stand in the middle of a conversation, in the provider's format."""
+    """A system message may be in the middle of a conversation, in the provider's format."""
     system_role: bool = True
     developer_role: bool = False
     always_thinks: bool = False
@@ -108,7 +108,7 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     thought_signatures: bool = False
     """Replayed function calls need their `thoughtSignature`."""
     function_response_parts: bool = False
-    """Media may stand inside a function response."""
+    """Media may be inside a function response."""
 
     cache_minimum: int | None = None
     """Prefixes shorter than this many tokens are never cached."""

@@ -16,7 +16,7 @@ __all__ = ["app"]
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 NEGATIVE = re.compile(r"-\d+")
-"""An id such as Telegram gives to groups. No option is spelled with digits."""
+"""An id like those of Telegram's groups. No option consists of digits."""
 
 
 class LazyCommand(TyperCommand):

@@ -1,4 +1,4 @@
-"""What arguments mean: models, times, texts, and the files an error is about."""
+"""The meaning of arguments: models, times, texts, and the files that an error is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of commands: where each one stands, and its line in `cw --help`.
+"""The table of commands: the module of each, and its line in `cw --help`.
 
 A module is imported when its command runs, so that `cw --help` loads none of them.
 """
@@ -21,7 +21,7 @@ Function: TypeAlias = Callable[..., int]
 
 
 class Command(NamedTuple):
-    """Where the function of a command is (`module:function`), and its help in one line."""
+    """The function of a command (`module:function`), and its help line."""
 
     place: str
     help: str

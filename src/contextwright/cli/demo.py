@@ -39,7 +39,7 @@ WIDTH = 100
 MAX_TEXT_CHARS = 80
 """Characters of one text in a request that is shown."""
 TURNS = ("messages", "input", "contents")
-"""Where the formats keep the turns of a request."""
+"""The field of a request that holds its turns, by format."""
 CALL, ARGUMENT = "check_schedule", "change"
 """A tool of the conversation and its argument."""
 
@@ -120,7 +120,7 @@ def play(model: Model) -> Demo:
 
 
 def problems_of(context: Context) -> list[Problem]:
-    """What the provider would refuse."""
+    """Return what the provider would refuse."""
     return api.check(context.payload, context.format, model=context.model)
 
 

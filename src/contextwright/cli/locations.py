@@ -1,4 +1,4 @@
-"""Where the store is that a call does not name."""
+"""The default location of the store."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def doctor(
 
 
 def back_up_first(engine: Engine) -> str:
-    """Copy the file beside itself and give the name of the copy."""
+    """Copy the file next to itself; return the name of the copy."""
     if engine.kind != "sqlite":
         hint = "run pg_dump, then cw doctor --repair --no-backup"
         raise UsageError("a Postgres database cannot be backed up here", hint=hint)

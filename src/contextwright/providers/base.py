@@ -1,4 +1,4 @@
-"""What everything that answers requests has in common."""
+"""The interface of everything that answers requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each provider is, which API it speaks, and where its key comes from."""
+"""The address and API of each provider, and the source of its key."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | N
 
 
 def headers_for(host: Host, key: str | None) -> dict[str, str]:
-    """The headers that a request needs; a key stands only here, never in an address."""
+    """Return the headers of a request; a key is only here, never in an address."""
     headers = {"content-type": "application/json", "accept": "text/event-stream"}
     if host.format == "anthropic":
         headers["anthropic-version"] = ANTHROPIC_VERSION

@@ -1,4 +1,4 @@
-"""When a request may be sent again: only while nothing of an answer has arrived."""
+"""When a request may be sent again: only before any part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RETRIED = frozenset((408, 429, 500, 502, 503, 529))
 
 
 class Retries(Struct, frozen=True):
-    """How often and how long to try again."""
+    """How often and how long to retry."""
 
     limit: int = 2
     """Tries after the first."""

@@ -101,26 +101,26 @@ class ConversationMemory:
         self._count = counter(estimator)
         self._messages: list[Message] = []
         self._costs: dict[int, int] = {}
-        """What each message costs, by its identity: none is counted twice."""
+        """The price of each message, by its identity, so that none is counted twice."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What is remembered, oldest first."""
+        """The remembered messages, oldest first."""
         return tuple(self._messages)
 
     @property
     def entries(self) -> list[dict[str, Any]]:
-        """What is remembered, as Forge writes it."""
+        """The remembered messages, as Forge writes them."""
         return entries_of(self.messages)
 
     @property
     def tokens(self) -> int:
-        """What the messages cost by the estimator."""
+        """The tokens of the messages by the estimator."""
         return self._total(self._messages)
 
     @property
     def overflow(self) -> Change | None:
-        """That what may not be forgotten exceeds the limit; None while it does not."""
+        """The problem if messages that must stay exceed the limit; None if they do not."""
         return self._overflow(self._messages)
 
     def add(self, message: Message | Mapping[str, Any]) -> tuple[Message, ...]:
@@ -149,11 +149,11 @@ class ConversationMemory:
         return tuple(one for index, one in enumerate(messages) if not decisions.is_kept(index))
 
     def _total(self, messages: Sequence[Message]) -> int:
-        """What messages cost together; hidden ones cost nothing."""
+        """Return the tokens of messages; hidden ones cost nothing."""
         return sum(self._price(one) for one in messages if one.visibility == "public")
 
     def _overflow(self, messages: Sequence[Message]) -> Change | None:
-        """What exceeds the limit although nothing more may be forgotten."""
+        """Return the problem if nothing more may be forgotten, and the limit is exceeded."""
         total = self._total(messages)
         if total <= self.limit:
             return None

@@ -31,7 +31,7 @@ GEMINI_BYTES = 100 * MEGABYTE
 
 
 def data_fault(data: str, largest: int) -> str | None:
-    """What is wrong with base64 data; None where a provider that takes `largest` bytes reads it."""
+    """Return what is wrong with base64 data of at most `largest` bytes; None if nothing is."""
     if not data:
         return "there are no bytes"
     if len(data) * 3 // 4 > largest:

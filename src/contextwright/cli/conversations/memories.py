@@ -163,7 +163,7 @@ def episodes(
 
 
 def episode_row(stored: StoredMemory) -> tuple[str, ...]:
-    """An episode as a row; one that was stored by hand has no messages."""
+    """Return an episode as a row; one that was stored by hand has no messages."""
     memory, episode = stored.memory, Episode.of(stored.memory)
     began = episode.began if episode else memory.at
     time = read_time(began) if began else None

@@ -1,4 +1,4 @@
-"""How the options of a call become requests, for stored conversations and for files."""
+"""Options of a call as requests, for stored conversations and for files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PAGE_SIZE, MAX_LOOKED_AT = 128, 1_024
 
 
 class Source(Struct, frozen=True):
-    """Where a conversation comes from: a file, or a store."""
+    """The source of a conversation: a file, or a store."""
 
     name: str
     """A file, `-`, or the id of a stored conversation."""
@@ -75,7 +75,7 @@ class Source(Struct, frozen=True):
 
     @contextmanager
     def chat(self) -> Generator[Chat]:
-        """The stored conversation.
+        """Return the stored conversation.
 
         Raises:
             NotFound: it does not exist, and there is no such file either.
@@ -132,10 +132,10 @@ class RequestTask(Struct, frozen=True, kw_only=True):
         )
 
     def instructed(self, own_agent: object) -> tuple[Recipe, tuple[Change, ...]]:
-        """The recipe with the instructions of the agent that answers, and what had to be changed.
+        """Return the recipe with the instructions of the agent that answers, and the changes.
 
         Raises:
-            UsageError: there are agents, and nobody says which of them answers.
+            UsageError: there are agents, and none of them is chosen.
         """
         name = own_agent if self.agent is None else self.agent
         if self.agents is None:
@@ -178,7 +178,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
 
 
 def uninstructed(recipe: Recipe, agent: object) -> tuple[Change, ...]:
-    """That an agent answers without its instructions, where the recipe is Port 42's."""
+    """Return the change for an agent that answers without instructions, in Port 42's recipe."""
     if recipe.name != "port42" or not isinstance(agent, str):
         return ()
     reason = f"the instructions of {shown(agent)} are not sent; name agents.json with --agents"

@@ -55,7 +55,7 @@ class Turn(Struct, gc=False):
 
     @property
     def path(self) -> str:
-        """Where it begins."""
+        """The path of its first block."""
         return f"messages[{self.index}]"
 
 
@@ -216,7 +216,7 @@ def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[P
 
 
 def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Where a system message may stand, on the models that take one."""
+    """Check the places of system messages, on the models that accept them."""
     for index, turn in enumerate(turns):
         if turn.role != "system":
             continue

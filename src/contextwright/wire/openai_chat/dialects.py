@@ -22,7 +22,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     closed: bool = False
     """Fields outside OpenAI's own types are refused."""
     thinking: Literal["reasoning_content", "reasoning", "parts"] | None = "reasoning_content"
-    """Where an assistant message carries its reasoning; None: nowhere."""
+    """The field of an assistant message for its reasoning; None if there is none."""
     limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
     """The setting that limits the answer."""
     forced: Literal["required", "any"] = "required"
@@ -139,7 +139,7 @@ class HostedFunctionMessage(Struct, tag_field="role", tag="function"):
 
 
 class HostedRequest(Struct):
-    """What all hosts share: OpenAI's request, open for more fields."""
+    """The request that all hosts share: OpenAI's, open for more fields."""
 
     model: str
     messages: list[

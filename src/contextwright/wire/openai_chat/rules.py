@@ -260,7 +260,7 @@ def texts(messages: object) -> Iterator[str]:
 
 
 def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iterator[Problem]:
-    """What this model refuses, according to its facts."""
+    """Check what this model refuses, according to its facts."""
     if body.get("messages") == []:
         yield Problem("OC-empty", "messages", "at least one message is needed")
     if not model.sampling:

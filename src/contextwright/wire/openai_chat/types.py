@@ -45,7 +45,7 @@ class TextPart(Markable, tag_field="type", tag="text"):
 
 
 class OnlyText(Markable):
-    """A text part where no other kind may stand, so that `type` is required here too."""
+    """A text part where no other kind is allowed, so that `type` is required here too."""
 
     type: Literal["text"]
     text: str

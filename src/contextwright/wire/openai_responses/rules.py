@@ -56,7 +56,7 @@ CLIENT_MADE = OUTPUTS - {"tool_search_output"} | {
 """Items that no model writes, so reasoning cannot precede them."""
 
 STORED = ("reasoning", "web_search_call", "file_search_call")
-"""Items that stand for something stored, so they need their id unless nothing is stored."""
+"""Items that refer to something stored, so they need their id unless nothing is stored."""
 
 MIN_OUTPUT_TOKENS = 16
 
@@ -153,7 +153,7 @@ def is_orphan(kind: str, item: dict[str, Any], called: set[tuple[str, str | None
 
 
 def reasoning(read: Input) -> Iterator[Problem]:
-    """Reasoning stands directly before the item it led to, and both keep their ids."""
+    """Check that reasoning is directly before the item it led to, and that both keep their ids."""
     for place, (index, kind, item) in enumerate(read.items):
         if not is_reasoning(kind, item):
             continue

@@ -23,7 +23,7 @@ NEEDED = {
     "mcp": ("server_label",),
     "allowed_tools": ("mode", "tools"),
 }
-"""What each kind of choice must name."""
+"""The field that each kind of choice must name."""
 Callers: TypeAlias = list[Literal["direct", "programmatic"]] | None
 Size: TypeAlias = Literal["low", "medium", "high"] | None
 

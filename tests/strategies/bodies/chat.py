@@ -1,0 +1,143 @@
+"""Bodies of Chat Completions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategies.bodies.pen import MODELS, PEOPLE, Body, Pen, schema
+from strategies.messages import PNG
+
+CHAT_SETTINGS: dict[str, Any] = {
+    "max_completion_tokens": (100, 5_000),
+    "max_tokens": (300,),
+    "temperature": (0.0, 0.5, 1.5),
+    "top_p": (0.9,),
+    "seed": (7,),
+    "presence_penalty": (0.1,),
+    "frequency_penalty": (0.2,),
+    "logprobs": (True, False),
+    "n": (1, 2),
+    "stop": ("END", ["END", "STOP"]),
+    "stream": (True, False),
+    "stream_options": ({"include_usage": True},),
+    "parallel_tool_calls": (True, False),
+    "verbosity": ("low",),
+    "service_tier": ("auto", "flex"),
+    "prompt_cache_key": (lambda pen: pen.words("key"),),
+    "prompt_cache_retention": ("24h",),
+    "safety_identifier": (lambda pen: pen.words("safe"),),
+    "store": (True, False),
+    "user": (lambda pen: pen.words("user"),),
+    "metadata": (lambda pen: {"run": pen.words("run")},),
+    "reasoning_effort": ("none", "minimal", "medium", "max", lambda pen: pen.words("ultra")),
+    "response_format": (
+        {"type": "text"},
+        {"type": "json_object"},
+        lambda pen: {
+            "type": "json_schema",
+            "json_schema": {
+                "name": "answer",
+                "schema": schema(pen),
+                "strict": pen.one(True, False),
+            },
+        },
+    ),
+    "tool_choice": ("auto", "none", "required", lambda pen: chat_choice(pen)),
+}
+
+
+def chat_choice(pen: Pen) -> Any:
+    """A tool that must be called, or some to choose among."""
+    named: list[Body] = [{"type": kind, kind: {"name": name}} for name, _, kind in pen.tools]
+    if not named:
+        return "required"
+    allowed = {"mode": pen.one("auto", "required"), "tools": named}
+    return pen.one(named[0], {"type": "allowed_tools", "allowed_tools": allowed})
+
+
+def chat_body(pen: Pen) -> Body:
+    messages: list[Body] = []
+    tools = [chat_tool(pen) for _ in range(pen.one(0, 0, 1, 2, 3))]
+    if pen.chance(2):
+        messages.append({"role": pen.one("system", "developer"), "content": pen.words("System")})
+    for _ in range(pen.one(1, 1, 2, 3)):
+        messages.extend(chat_turn(pen))
+    body: Body = {"model": pen.one(*MODELS["openai-chat"]), "messages": messages}
+    if tools:
+        body["tools"] = tools
+    return {**body, **pen.some(CHAT_SETTINGS), **pen.extra()}
+
+
+def chat_tool(pen: Pen) -> Body:
+    name = pen.name()
+    if pen.chance(3):
+        pen.tools.append((name, None, "custom"))
+        custom: Body = {"name": name, "description": pen.words("Custom")}
+        if pen.chance(2):
+            grammar = {"definition": pen.words("start: /a/"), "syntax": "lark"}
+            custom["format"] = {"type": "grammar", "grammar": grammar}
+        return {"type": "custom", "custom": custom}
+    pen.tools.append((name, None, "function"))
+    function: Body = {"name": name, "description": pen.words("Function")}
+    if pen.chance(2):
+        function["parameters"] = schema(pen)
+    if pen.chance(3):
+        function["strict"] = pen.one(True, False)
+    return {"type": "function", "function": function}
+
+
+def chat_turn(pen: Pen) -> list[Body]:
+    asked: Body = {"role": "user", "content": chat_content(pen)}
+    if pen.chance(3):
+        asked["name"] = pen.one(*PEOPLE)
+    turn = [asked]
+    if pen.chance(2):
+        calls = [chat_call(pen) for _ in range(pen.one(1, 1, 2))]
+        said: Body = {"role": "assistant", "content": pen.one(None, pen.words("Let me see"))}
+        turn.append({**said, "tool_calls": calls})
+        turn.extend(
+            {"role": "tool", "tool_call_id": call["id"], "content": pen.words("Result")}
+            for call in calls
+        )
+    if pen.chance(2):
+        said = {"role": "assistant", "content": pen.words("Answer")}
+        if pen.chance(4):
+            said["name"] = "Bob"
+        if pen.chance(6):
+            said = {"role": "assistant", "content": None, "refusal": pen.words("No")}
+        turn.append(said)
+        turn.append({"role": "user", "content": pen.words("And")})
+    if pen.chance(5):
+        turn.append({"role": "system", "content": pen.words("Note"), **pen.extra()})
+    return turn
+
+
+def chat_content(pen: Pen) -> Any:
+    if pen.chance(2):
+        return pen.words("Question")
+    parts: list[Body] = [{"type": "text", "text": pen.words("Question")}]
+    url = f"data:image/png;base64,{PNG}"
+    if pen.chance(2):
+        image: Body = {"url": pen.one(url, "https://example.com/a.png")}
+        if pen.chance(2):
+            image["detail"] = "low"
+        parts.append({"type": "image_url", "image_url": image})
+    if pen.chance(4):
+        file = {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": pen.words("a.pdf")}
+        parts.append({"type": "file", "file": pen.one(file, {"file_id": pen.words("file")})})
+    if pen.chance(4):
+        parts[0]["prompt_cache_breakpoint"] = {"mode": "explicit"}
+    return parts
+
+
+def chat_call(pen: Pen) -> Body:
+    name, _, kind = pen.called()
+    if kind == "custom":
+        custom = {"name": name, "input": pen.words("1 +")}
+        return {"id": pen.id(), "type": "custom", "custom": custom}
+    arguments = pen.one("{}", '{"q": "x"}', f'{{"q":"{pen.words("x")}"}}', "not json")
+    return {
+        "id": pen.id(),
+        "type": "function",
+        "function": {"name": name, "arguments": arguments},
+    }
