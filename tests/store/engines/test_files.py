@@ -171,9 +171,12 @@ def test_numbers_nobody_can_read_again_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
-def test_an_endless_source_is_refused(cw: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_source_is_refused(
+    cw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from contextwright.documents import files
 
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
     done = cw("import", "/dev/zero", "--format", "openai-chat")
     assert (done.code, "is a device" in done.err) == (2, True)
     done = cw("import", "-", "--format", "openai-chat", input=bytes(10))
