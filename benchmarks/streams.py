@@ -16,7 +16,7 @@ from time import process_time
 from typing import Any
 
 import anthropic
-import httpx
+import httpx2
 import openai
 from google import genai
 from google.genai import types
@@ -86,17 +86,17 @@ def ours_run(pieces: list[bytes], format: str) -> Run:
 # --- the vendors' clients --------------------------------------------------------------------
 
 
-def transport(body: bytes) -> httpx.Client:
+def transport(body: bytes) -> httpx2.Client:
     """A client that gets these bytes for every request."""
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         headers = {"content-type": "text/event-stream"}
-        return httpx.Response(200, headers=headers, stream=Pieces(body))
+        return httpx2.Response(200, headers=headers, stream=Pieces(body))
 
-    return httpx.Client(transport=httpx.MockTransport(answer))
+    return httpx2.Client(transport=httpx2.MockTransport(answer))
 
 
-class Pieces(httpx.SyncByteStream):
+class Pieces(httpx2.SyncByteStream):
     """A body that arrives in pieces of 4 KB, as from a network."""
 
     def __init__(self, body: bytes) -> None:

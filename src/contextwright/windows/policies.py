@@ -154,27 +154,28 @@ class FirstAndRecent(
         if view.spoken <= self.messages and Room(view, limit).stopped is None:
             return [Span(0, view.count, "all")]
         recent = max(1, self.messages - self.first - 1)
-        best = self._recent(view, limit, recent, [])
+        earliest = view.newest(recent)
+        best = self._recent(view, limit, earliest, [])
         for number in range(1, min(self.first, self.messages - 1 - recent) + 1):
             head = view.first(number)
             if len(head) < number:
                 break
-            spans = self._recent(view, limit, recent, head)
+            spans = self._recent(view, limit, earliest, head)
             if spans is None or (best is not None and size(view, spans) < size(view, best)):
                 break
             best = spans
         return best or [Span(view.last or 0, view.count, "recent")]
 
     def _recent(
-        self, view: View, limit: float, messages: int, head: list[int]
+        self, view: View, limit: float, earliest: int, head: list[int]
     ) -> list[Span] | None:
         """Return the first messages and as many of the newest as fit; None if none do."""
         stop = head[-1] + 1 if head else 0
         inside = [index for index in range(stop) if view.is_countable(index)]
-        room = Room(view, limit, also=inside, earliest=max(stop, view.newest(messages)))
+        room = Room(view, limit, also=inside, earliest=max(stop, earliest))
         if room.base > limit:
             return None
-        start = max(room.start, stop, view.newest(messages))
+        start = max(room.start, stop, earliest)
         start = min(start, view.last or 0)
         first = [Span(0, stop, "first messages")] if stop and stop <= start else []
         return [*first, Span(start, view.count, "recent")]

@@ -230,16 +230,22 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
         if thinks or not model.forced_tool_use:
             body["tool_choice"] = {"type": "auto"}
             changes.append(Change("loss.setting", "tool_choice", "a call cannot be forced here"))
-    settle_citations(body, changes)
-    settle_cache_marks(body, changes)
+    contents = [turn["content"] for turn in body["messages"] if not is_plain(turn["content"])]
+    settle_citations(contents, changes)
+    settle_cache_marks(body, contents, changes)
 
 
-def settle_citations(body: dict[str, Any], changes: list[Change]) -> None:
+def is_plain(blocks: list[dict[str, Any]]) -> bool:
+    """Whether a turn is words and nothing else, as most are."""
+    return len(blocks) == 1 and len(blocks[0]) == 2 and blocks[0].get("type") == "text"
+
+
+def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:
     """Citations on every document, if they are on for one."""
     documents = [
-        (turn["content"], place, block)
-        for turn in body["messages"]
-        for place, block in objects_in(turn["content"])
+        (blocks, place, block)
+        for blocks in contents
+        for place, block in enumerate(blocks)
         if block.get("type") == "document"
     ]
     silent = [found for found in documents if not is_cited(found[2])]
@@ -279,9 +285,15 @@ def is_known(model: Model) -> bool:
     return model.matched != "default"
 
 
-def settle_cache_marks(body: dict[str, Any], changes: list[Change]) -> None:
-    """At most four cache marks, long-lived ones first: the stable ends and the newest stay."""
-    if not may_hold_marks(body):
+def settle_cache_marks(
+    body: dict[str, Any], contents: list[list[dict[str, Any]]], changes: list[Change]
+) -> None:
+    """At most four cache marks, long-lived ones first: the stable ends and the newest stay.
+
+    `contents` are those of the turns that are more than words.
+    """
+    steady = marked_in(body.get("tools"), "tools") or marked_in(body.get("system"), "system")
+    if not steady and not any(may_hold_mark(block) for blocks in contents for block in blocks):
         return
     if not marks_of(body):
         return
@@ -318,15 +330,9 @@ MARKED = ("tools", "system", "messages")
 """What may hold cache marks, in the order of the prompt."""
 
 
-def may_hold_marks(body: dict[str, Any]) -> bool:
-    """Whether there may be cache marks: a quick look, because most requests have none."""
-    if any(marks_of({field: body.get(field)}) for field in ("tools", "system")):
-        return True
-    for turn in body["messages"]:
-        for block in turn["content"]:
-            if "cache_control" in block or isinstance(block.get("content"), (list, tuple)):
-                return True
-    return False
+def may_hold_mark(block: dict[str, Any]) -> bool:
+    """Whether a block has a cache mark, or blocks inside that may have one."""
+    return "cache_control" in block or isinstance(block.get("content"), (list, tuple))
 
 
 def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
