@@ -98,7 +98,7 @@ __all__ = [
 
 def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
     """Run rules one after another over a conversation."""
-    draft: Draft = [Placed(*entry) for entry in enumerate(messages)]
+    draft: Draft = [*map(Placed._make, enumerate(messages))]
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)

@@ -62,6 +62,7 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
     if target.traits.names and not wanted:
         names = field_names(distinct)
     prefix = (len(distinct) > 1 or target.traits.names) if wanted is None else wanted
+    prefixes = {label: clean_name(label) for label in distinct} if prefix else {}
     spelled: Draft = []
     for position, (place, message) in enumerate(draft):
         label = labels.get(position)
@@ -70,7 +71,7 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
                 if names[label] != message.author.label:  # pyright: ignore
                     message = replace(message, author=Author(name=names[label]))
             elif prefix:
-                message = prefixed(message, label)
+                message = prefixed(message, prefixes[label])
         spelled.append(Placed(place, message))
     changes.extend(author_changes(distinct, names, target, prefix=prefix))
     return spelled, changes
@@ -121,9 +122,8 @@ def author_changes(
     return changes
 
 
-def prefixed(message: Message, label: str) -> Message:
+def prefixed(message: Message, name: str) -> Message:
     """The message with its author's name before its first words, and nowhere else."""
-    name = clean_name(label)
     parts = list(message.parts)
     for index, part in enumerate(parts):
         if isinstance(part, Text):
