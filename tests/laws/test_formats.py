@@ -182,16 +182,18 @@ class Unshortened:
         self.reached: list[bool] = []
 
     def noted(self, messages: Any, target: Any, rules: Any) -> Any:
-        needed = self.needed_rules(messages, target, rules)
+        needed, enveloped = self.needed_rules(messages, target, rules)
         self.reached[-1] = needed != rules
-        return needed
+        return needed, enveloped
 
     def compare(self, conversation: cw.Conversation, target: str, model: str | None) -> None:
         self.reached.append(False)
         self.patch.setattr(legalise, "needed_rules", self.noted)
         quick = cw.render(conversation, target, model=model)
         if self.reached[-1]:
-            self.patch.setattr(legalise, "needed_rules", lambda messages, target, rules: rules)
+            self.patch.setattr(
+                legalise, "needed_rules", lambda messages, target, rules: (rules, True)
+            )
             assert cw.render(conversation, target, model=model) == quick
 
 
