@@ -213,12 +213,14 @@ def recalled_anywhere(mark: Mark, place: Place) -> bool:
 
 def recalled_of_person(mark: Mark, place: Place) -> bool:
     """What the person said in the chat, or is known there of them."""
-    return recalled_in_chat(mark, place) and mark.person == place.person
+    is_title = mark == Mark(mark.tenant, mark.chat)
+    return recalled_in_chat(mark, place) and (mark.person == place.person or is_title)
 
 
 def recalled_of_person_anywhere(mark: Mark, place: Place) -> bool:
     """What the person said anywhere, or is known everywhere of them."""
-    return recalled_anywhere(mark, place) and mark.person == place.person
+    is_title = mark == Mark(mark.tenant, mark.chat)
+    return recalled_anywhere(mark, place) and (mark.person == place.person or is_title)
 
 
 def of_events(mark: Mark, place: Place) -> bool:

@@ -26,7 +26,8 @@ def request(cw: Run, *arguments: str) -> str:
 def test_hide_and_show_again(cw: Run) -> None:
     assert cw("hide", "lunch", "1", "2") == (0, "", "cw: 2 messages of 'lunch' are hidden\n")
     assert "nuts" not in request(cw)
-    assert "1 user (hidden): I am allergic" in cw("read", "lunch").out
+    assert "1 user (hidden):\n" in cw("read", "lunch").out
+    assert "1 user (hidden): I am allergic" in cw("read", "lunch", "--hidden").out
     assert cw("show-again", "lunch", "1") == (0, "", "cw: 1 message of 'lunch' is visible\n")
     assert "nuts" in request(cw)
 

@@ -244,7 +244,8 @@ def test_telegram_entities_replies_media_and_service(tmp_path: Path) -> None:
             marks={"telegram": {"action": "pin_message", "message_id": 2}},
         ),
     )
-    assert reports(path) == [{"skipped": {"empty message": 1}, "changes": []}]
+    guess = "guess.participant me: everybody is a participant; name `me`"
+    assert reports(path) == [{"skipped": {"empty message": 1}, "changes": [guess]}]
 
 
 def test_telegram_names_line_and_field(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def take(store: Store, path: Path, **options: Any) -> Outcome:
 
 
 def held(store: Store, id: str) -> tuple[Message, ...]:
-    return tuple(stored.message for stored in store.conversation(id).read())
+    return tuple(stored.message for stored in store.conversation(id).read(hidden=True))
 
 
 def figures(outcome: Outcome) -> tuple[int, int, int]:

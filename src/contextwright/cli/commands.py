@@ -68,8 +68,12 @@ GROUPS: dict[str, dict[str, Command]] = {
         ),
         "pin": Command("conversations.edit:pin", "Pin messages, so that no window drops them."),
         "unpin": Command("conversations.edit:unpin", "Let windows drop pinned messages again."),
+        "edit": Command("conversations.erase:edit", "Change the text of a stored message."),
         "rename": Command("conversations.edit:rename", "Rename a conversation, or set its title."),
         "rm": Command("conversations.edit:remove", "Remove conversations for good."),
+        "erase": Command(
+            "conversations.erase:erase", "Erase messages, people or tenants for good."
+        ),
         "import": Command(
             "conversations.transfer:import_files", "Import conversations of other tools."
         ),
@@ -94,6 +98,9 @@ GROUPS: dict[str, dict[str, Command]] = {
         ),
     },
     "Stores": {
+        "tenants": Command(
+            "conversations.erase:tenants", "List the tenants of a store, and how much each has."
+        ),
         "doctor": Command("maintenance:doctor", "Check a store for damage and repair it."),
         "reindex": Command("maintenance:reindex", "Update the search index of a store."),
         "backup": Command("maintenance:backup", "Back up an SQLite store to a new file."),

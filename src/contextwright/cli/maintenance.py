@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from contextwright.cli import completion
@@ -27,6 +29,8 @@ from contextwright.store.records import Finding
 from contextwright.store.store import Store
 
 __all__ = ["backup", "copy", "doctor", "reindex"]
+
+BACKUP = "INSERT INTO backups (file, made) VALUES (?, ?) ON CONFLICT (file) DO NOTHING"
 
 
 # --- doctor --------------------------------------------------------------------------------------
@@ -198,6 +202,7 @@ def backup(
     with existing(StoreOptions(store=store)) as opened:
         with progress(f"{opened.engine.where} → {target}") as moved:
             back_up(opened.engine.where, target, moved)
+        note_backup(opened.engine, target)
     size = os.path.getsize(target)
     if as_json:
         say_json({"file": target, "bytes": size})
@@ -206,26 +211,46 @@ def backup(
     return 0
 
 
+def note_backup(engine: Engine, target: str) -> None:
+    """Remember a backup, so that erasing can name it."""
+    if not engine.is_read_only:
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        engine.write(lambda connection: connection.run(BACKUP, os.path.abspath(target), made))
+
+
 def copy(
     source: Annotated[str, Argument("SOURCE", help="Store to read: SQLite file or URL.")],
     target: Annotated[str, Argument("TARGET", help="Store to write: SQLite file or URL.")],
+    tenant: Annotated[
+        str | None, Option("--tenant", metavar="NAME", help="Copy this tenant only.")
+    ] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Compare and count, write nothing.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Copy a store to another, SQLite or Postgres.
 
-    Copies the conversations of all tenants with their forks, turns, keys and marks, and compares
-    both stores. Copying again adds what is new; titles, settings and marks become those of the
-    source. If a conversation of the target has other messages, nothing is written.
+    Copies the conversations and memories of all tenants, or of one, with forks, turns, keys and
+    marks, and compares both stores. Copying again adds what is new; titles, settings and marks
+    become those of the source. If a conversation of the target has other messages, nothing is
+    written.
 
     \b
     cw copy chat.db postgresql://host/database
     cw copy postgresql://host/database chat.db
+    cw copy chat.db acme.db --tenant acme
     """
     if same_file(source, target):
         raise UsageError("source and target are the same store")
-    with existing(StoreOptions(store=source)) as one, Store(target) as other:
+    is_made = not dry_run or is_server(target) or os.path.exists(file_of(target))
+    with (
+        TemporaryDirectory() as folder,
+        existing(StoreOptions(store=source)) as one,
+        Store(target if is_made else f"{folder}/store.db") as other,
+    ):
         with progress(f"{one.engine.where} → {other.engine.where}") as moved:
-            copied = copy_everything(one.engine, other.engine, moved)
+            copied = copy_everything(
+                one.engine, other.engine, moved, tenant=tenant, dry_run=dry_run
+            )
     if as_json:
         say_json(copied)
         return 1 if copied.damaged else 0
@@ -236,7 +261,7 @@ def copy(
         say("1 memory" if copied.memories == 1 else f"{copied.memories:,} memories")
     for damage in copied.damaged:
         note(f"cw: {damage}; the copy has a placeholder for it")
-    if not copied.damaged:
+    if not copied.damaged and not dry_run:
         note(f"cw: both stores are equal, digest {copied.digest}")
     return 1 if copied.damaged else 0
 

@@ -62,7 +62,7 @@ def existing_chat(
 def require_conversation(store: Store, id: str) -> None:
     """Raise an error with similar names if a conversation does not exist."""
     try:
-        store.conversation(id).length()
+        store.conversation(id).details()
     except NotFound as error:
         ids = (info.id for info in islice(store.list(), MAX_COMPARED))
         hint = error.hint or near_names(id, ids)

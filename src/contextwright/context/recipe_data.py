@@ -12,6 +12,7 @@ from contextwright.context.omission import OmissionNote
 from contextwright.errors import UsageError
 from contextwright.models import Model
 from contextwright.sections import Section
+from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import Stepped, Window
@@ -70,5 +71,5 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def reach(self) -> int:
         """The number of newest messages that its sections read, whatever the window keeps."""
-        sections = [section for section in self.system if not isinstance(section, str)]
+        sections = [as_section(section, index) for index, section in enumerate(self.system)]
         return max((section.reach() for section in sections), default=0)

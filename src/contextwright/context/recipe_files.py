@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from contextwright.context.omission import OmissionNote
 from contextwright.context.recipe import Recipe
-from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
+from contextwright.errors import (
+    ContextwrightError,
+    ParseError,
+    UsageError,
+    in_one_line,
+    shown,
+)
 from contextwright.formats.base import as_options
-from contextwright.sections import BuiltIn, File
+from contextwright.sections import BuiltIn, File, Section
+from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import BuiltIn as BuiltInWindow
@@ -81,12 +88,19 @@ def load(path: Path) -> Recipe:
         raise UsageError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: {error}") from error
-    return read(data, name=path.stem, folder=path.parent)
+    return read(data, name=path.stem, folder=path.parent, imports=True)
 
 
-def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Recipe:
-    """A recipe from decoded TOML or JSON; it may name files below its folder, and no others."""
+def read(
+    data: Any, *, name: str = "recipe", folder: Path | None = None, imports: bool = False
+) -> Recipe:
+    """A recipe from decoded TOML or JSON; it may name files below its folder, and no others.
+
+    With `imports`, sections may name a class by its import path: whoever writes such a recipe
+    chooses which installed code runs.
+    """
     try:
+        data, own = without_own_sections(data, imports=imports)
         written = msgspec.convert(data, RecipeFile)
         as_options(written.options)
         for part in ("window", "clearing", "note"):
@@ -104,7 +118,10 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
     return Recipe(
         name=name,
         title=written.title,
-        system=tuple(rooted(section, name, folder) for section in written.system),
+        system=tuple(
+            own.get(index) or rooted(section, name, folder)
+            for index, section in enumerate(written.system)
+        ),
         window=written.window,
         clearing=written.clearing,
         budget=written.budget,
@@ -120,6 +137,45 @@ def read(data: Any, *, name: str = "recipe", folder: Path | None = None) -> Reci
         reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
         options=written.options,
     )
+
+
+def without_own_sections(data: Any, *, imports: bool) -> tuple[Any, dict[int, Section]]:
+    """Take the sections out of a recipe that name a class by its import path.
+
+    Returns the recipe with an empty text in place of each, and the sections by their places.
+
+    Raises:
+        UsageError: there is no such class, or it does not take these fields.
+    """
+    own: dict[int, Section] = {}
+    written = cast("dict[str, Any]", data if isinstance(data, dict) else {})
+    system = written.get("system")
+    if not imports or not isinstance(system, list):
+        return cast("Any", data), own
+    rest = list(cast("list[Any]", system))
+    for index, fields in enumerate(rest):
+        if isinstance(fields, dict) and ":" in str(cast("Any", fields).get("type", "")):
+            own[index] = made_section(dict(cast("dict[str, Any]", fields)), index)
+            rest[index] = ""
+    return {**written, "system": rest}, own
+
+
+def made_section(fields: dict[str, Any], index: int) -> Section:
+    """Return a section of a class that is named by its import path, such as `my_bot:Weather`."""
+    place = str(fields.pop("type"))
+    module, _, name = place.partition(":")
+    try:
+        kind = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        hint = "module:Class, of a module that Python can import here"
+        raise UsageError(f"system[{index}]: cannot import {shown(place)}", hint=hint) from error
+    if not isinstance(kind, type) or not callable(getattr(kind, "write", None)):
+        hint = "a class with a method write(moment)"
+        raise UsageError(f"system[{index}]: {shown(place)} is not a section", hint=hint)
+    try:
+        return as_section(cast("Any", kind)(**fields), index)
+    except TypeError as error:
+        raise UsageError(f"system[{index}]: {shown(place)}: {in_one_line(error)}") from error
 
 
 def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:

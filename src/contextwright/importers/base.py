@@ -119,6 +119,8 @@ class Imported(Struct, frozen=True, kw_only=True):
     """The number of the parent's messages before the branch."""
     lines: Sequence[int] = ()
     """The line it stands on in its file, or the line of each of its messages."""
+    has_ids: bool = False
+    """Whether each message has an id of its own, so that a later export can change it."""
 
 
 class ReadOptions(Struct, frozen=True, kw_only=True):

@@ -2,12 +2,13 @@
 
 A stored conversation is compared message by message. Equal messages stay, new ones at the end are
 added; if the two differ, nothing of the file is stored. So the same file again stores nothing, and
-a later export of the same account adds only what is new.
+a later export of the same account adds only what is new. Where messages have ids of their own,
+those that were edited or deleted since follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -18,6 +19,8 @@ from contextwright.errors import ParseError, UsageError, shown
 from contextwright.importers.base import Imported, Report, line_at
 from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
+from contextwright.importers.updates import updated
+from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows.turns import add_or_compare
@@ -40,6 +43,8 @@ class Outcome(Struct):
     """Those that were stored."""
     known: int = 0
     """Those that were there already."""
+    has_me: bool = False
+    """Whether one of its messages is the assistant's."""
     report: Report = msgspec.field(default_factory=Report)
 
 
@@ -84,6 +89,9 @@ class Intake(Struct, frozen=True, kw_only=True):
             threads=self.threads,
         ):
             self.take(self.named(one, outcome), connection, tenant, outcome, files)
+        if self.me is not None and outcome.messages + outcome.known and not outcome.has_me:
+            hint = "an id, handle or name of the file, or leave --me out"
+            raise ParseError(f"nobody is {shown(self.me)}", file=files.label, hint=hint)
         if files.replaced:
             reason = f"{files.replaced:,} characters that cannot be stored became U+FFFD"
             outcome.report.change("repair.text", "", reason)
@@ -99,6 +107,12 @@ class Intake(Struct, frozen=True, kw_only=True):
             )
         return msgspec.structs.replace(one, id=require_name(self.id, "conversation's id"))
 
+    def seen(self, messages: Iterable[Message], outcome: Outcome) -> Iterator[Message]:
+        """Messages as they come; notes whether one of them is the assistant's."""
+        for message in messages:
+            outcome.has_me = outcome.has_me or message.role == "assistant"
+            yield message
+
     def take(
         self,
         one: Imported,
@@ -112,9 +126,11 @@ class Intake(Struct, frozen=True, kw_only=True):
         about = (one.title, one.agent, one.settings)
         info = ConversationInfo(one.id, 0, *about, one.parent, fork_at)
         empty = True
+        inspection = Inspection(one.report, pairs=one.parent is None)
+        messages = self.seen(inspection.watch(one.messages, fork_at or 0), outcome)
+        if one.has_ids and connection is not None:
+            messages = updated(connection, tenant, one.id, messages, one.report)
         try:
-            inspection = Inspection(one.report, pairs=one.parent is None)
-            messages = inspection.watch(one.messages, fork_at or 0)
             for stored, known in add_or_compare(connection, tenant, info, messages):
                 empty = False
                 outcome.known += known
@@ -137,7 +153,7 @@ class Intake(Struct, frozen=True, kw_only=True):
 def refuse_mends(one: Imported, files: Files) -> None:
     """Raise with the first thing of a conversation that would have to be mended."""
     for change in one.report.changes:
-        if not change.code.startswith("guess."):
+        if not change.code.startswith(("guess.", "update.")):
             raise ParseError(
                 f"{change.reason} ({change.code})",
                 path=f"{shown(one.id)}: {change.path}",

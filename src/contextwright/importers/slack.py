@@ -73,6 +73,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
             messages=read.messages(),
             report=read.report,
             settings={NAME: channel.data} if channel else {},
+            has_ids=True,
         )
         for thread, messages in read.threads.items():
             yield Imported(
@@ -82,6 +83,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
                 messages=messages,
                 report=Report(),
                 settings={NAME: {"channel": id, "thread": thread}},
+                has_ids=True,
             )
 
 

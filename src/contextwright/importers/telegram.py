@@ -116,7 +116,10 @@ class Chat:
         id = fields.spelled("id")
         if id is None:
             raise ParseError("a chat has its id before its messages", path=fields.place("id"))
-        self.unread = self.messages(id, with_bot=fields.maybe("type") == "bot_chat")
+        with_bot = fields.maybe("type") == "bot_chat"
+        if not with_bot and self.options.me is None:
+            self.report.change("guess.participant", "me", "everybody is a participant; name `me`")
+        self.unread = self.messages(id, with_bot=with_bot)
         return Imported(
             id=as_id(NAME, id),
             format=NAME,
@@ -124,6 +127,7 @@ class Chat:
             messages=self.unread,
             report=self.report,
             settings={NAME: self.facts},
+            has_ids=True,
         )
 
     def finish(self) -> None:

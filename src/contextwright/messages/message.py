@@ -20,7 +20,9 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Kind: TypeAlias = Literal["message", "summary", "note", "event"]
 
 
-Visibility: TypeAlias = Literal["public", "hidden", "internal", "deleted"]
+Visibility: TypeAlias = Literal["public", "hidden", "internal", "deleted", "erased"]
+"""Who sees a message. Only public ones reach a model; of hidden, deleted and erased ones nobody is
+told the words, and those of erased ones are nowhere any more."""
 
 
 class Author(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

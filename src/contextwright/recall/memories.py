@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError
 from contextwright.messages.times import read_time, with_zone
-from contextwright.text.terms import keywords, terms_of
+from contextwright.text.terms import COMMON, keywords, terms_of
 
 __all__ = [
     "Memory",
@@ -212,13 +212,18 @@ def had_part(memory: Memory, asker: str | None) -> bool:
     return not participants or asker in cast("Sequence[object]", participants)
 
 
+LEAST_SHARE = 0.2
+"""The share of a question's words below which an event has them by chance."""
+
+
 def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
     """Return how well each event fits a question: words, tags and weight count 6 to 3 to 1.
 
     Words are the share of the question's words that the event has, where rare ones count more; tags
-    are the overlap, relative to the smaller set. An event without a word of the question does not
-    fit, whatever its weight.
+    are the overlap, relative to the smaller set. An event with hardly a word of the question does
+    not fit, whatever its weight.
     """
+    asked = asked - COMMON or asked
     held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
     counts = Counter(term for terms in held for term in terms)
     weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
@@ -229,7 +234,8 @@ def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
         overlap = len(tags & asked) / max(min(len(tags), len(asked)), 1)
         share = sum(sorted(weights[term] for term in terms)) / whole if terms else 0.0
         weight = min(max(event.weight, 0.0), 1.0)
-        scores.append(0.6 * share + 0.3 * overlap + 0.1 * weight if share or overlap else 0.0)
+        fits = share >= LEAST_SHARE or overlap >= LEAST_SHARE
+        scores.append(0.6 * share + 0.3 * overlap + 0.1 * weight if fits else 0.0)
     return scores
 
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import read_time
 
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
@@ -223,7 +224,7 @@ def lines_of(messages: Iterable[Message]) -> Lines:
     """The columns about messages."""
     lines = Lines([], [], [], [], [])
     for message in messages:
-        text = message.text
+        text = spoken_text(message)
         author = message.author
         lines.times.append(seconds_of(message.sent_at))
         lines.sizes.append(len(" ".join(text.split())))
@@ -245,7 +246,7 @@ def seconds_of(sent_at: str | None) -> int | None:
 def is_said(message: Message) -> bool:
     """Whether a message is part of the conversation; instructions to the model are not."""
     spoken = message.role in ("user", "assistant") and message.kind == "message"
-    return spoken and bool(message.text.strip())
+    return spoken and bool(spoken_text(message).strip())
 
 
 def sessions_of(

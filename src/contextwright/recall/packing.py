@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.lines import LONGEST, below_headings, heading_of, line_of
 from contextwright.recall.memories import Memory
 from contextwright.recall.ranking import Part, RankedMessage
@@ -76,6 +77,8 @@ class RecallHit(Struct, frozen=True):
     """The addition of each reason to the log-odds of the score; the base is the same for all."""
     tokens: int
     memory: Memory | None = None
+    title: str = ""
+    """The title of the conversation, or of a memory the name of who it is about; empty: unknown."""
 
     @property
     def speaker(self) -> str:
@@ -88,21 +91,22 @@ class RecallHit(Struct, frozen=True):
         """The conversation and day."""
         if self.memory is not None:
             return "known:"
-        return heading_of(self.message.sent_at, self.conversation)
+        return heading_of(self.message.sent_at, self.title or self.conversation)
 
     @property
     def line(self) -> str:
         """The message on one line, with its number and its speaker."""
         if self.memory is not None:
-            about = f"about {self.memory.about}" if self.memory.about else self.memory.kind
+            about = self.title or self.memory.about
+            about = f"about {about}" if about else self.memory.kind
             key = f"{self.memory.key}: " if self.memory.key else ""
             return line_of(None, about, key + self.memory.text)
-        return line_of(self.seq, self.speaker, self.message.text)
+        return line_of(self.seq, self.speaker, spoken_text(self.message))
 
     @property
     def said(self) -> str:
         """The text with its speaker, because another's same short text is something else."""
-        return self.line if self.memory else f"{self.speaker}: {self.message.text}"
+        return self.line if self.memory else f"{self.speaker}: {spoken_text(self.message)}"
 
     @property
     def reason(self) -> str:
@@ -190,9 +194,11 @@ class Packing:
         """Whether a message of that many characters may fit; if not, it need not be read."""
         return self.price.least(min(size, LONGEST)) <= self.left
 
-    def offer(self, conversation: str, ranked: RankedMessage, message: Message) -> None:
+    def offer(
+        self, conversation: str, ranked: RankedMessage, message: Message, title: str = ""
+    ) -> None:
         """Take a message if it fits and its text is new."""
-        item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0)
+        item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0, title=title)
         place = self.add(item)
         if place is not None:  # only of what stays is anybody told why
             self.items[place] = replace(self.items[place], parts=ranked.parts)

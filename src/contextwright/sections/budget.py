@@ -12,7 +12,7 @@ from contextwright.messages.changes import Change
 from contextwright.sections import Instructions, Section, SectionInput, Share, Volatility
 from contextwright.text.quoting import one_line
 
-__all__ = ["REQUIRED", "SectionText", "FittedSection", "costs", "write", "fit"]
+__all__ = ["REQUIRED", "FittedSection", "SectionText", "as_section", "costs", "fit", "write"]
 
 Price: TypeAlias = Callable[[str], int]
 """The price of a text."""
@@ -66,7 +66,7 @@ def write(
     said: list[SectionText] = []
     changes: list[Change] = []
     for index, section in enumerate(sections):
-        section = Instructions(section) if isinstance(section, str) else section
+        section = as_section(section, index)
         name = f"{type(section).__name__}[{index}]"
         heading = words = absence = ""
         try:
@@ -83,6 +83,31 @@ def write(
         volatility, shorten = section.volatility, section.shorten
         said.append(SectionText(name, above, words, volatility, priority, share, shorten, absence))
     return said, changes
+
+
+def as_section(given: object, index: int) -> Section:
+    """Return a section of a recipe: text is instructions, any object with `write` a section.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if isinstance(given, str):
+        return Instructions(given)
+    if isinstance(given, Section):
+        return given
+    if isinstance(given, type) or not callable(getattr(given, "write", None)):
+        hint = "text, or an object with a method write(moment)"
+        raise UsageError(f"system[{index}] is {shown(given)}, not a section", hint=hint)
+    return adopted(given)
+
+
+def adopted(given: object) -> Section:
+    """Return an object with `write` as a section: what else it lacks is as `Section` has it."""
+    section = type(type(given).__name__, (Section,), {})()
+    for name in vars(Section):
+        if not name.startswith("_") and hasattr(given, name):
+            setattr(section, name, getattr(given, name))
+    return section
 
 
 def text_of(written: object) -> str:

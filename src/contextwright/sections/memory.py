@@ -7,18 +7,26 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
-from contextwright.messages.message import Message
+from contextwright.messages.message import Author, Message
 from contextwright.messages.times import read_time
 from contextwright.recall.lines import below_headings, heading_of, line_of
 from contextwright.recall.memories import (
     Memory,
-    MemoryKind,
-    MemoryQuery,
     Ranking,
     current_facts,
     had_part,
 )
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, last_entries
+from contextwright.sections.queries import (
+    RECENT,
+    about_person,
+    about_user,
+    asked_for,
+    asker_of,
+    others_of,
+    unfound,
+    unknown,
+)
 from contextwright.text.quoting import filled, one_line, quoted, quoted_lines
 
 __all__ = ["Episodes", "KeyFacts", "Memories", "PastMessages", "PastExcerpts", "UserProfile"]
@@ -26,11 +34,8 @@ __all__ = ["Episodes", "KeyFacts", "Memories", "PastMessages", "PastExcerpts", "
 NAMED, UNNAMED = "# Memories about {name} (ID: {id})", "# Memories"
 LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
-RECENT = 30
-"""Number of newest messages that are expected in the history, and not recalled."""
 OLDER = 4
 """Number of facts read for each that is wanted, because older ones are left out."""
-NO_MEMORIES = "no memories were given: pass memories=…, or build from a store"
 ALIKE = 0.85
 """The share of common words from which on two passages say the same."""
 
@@ -38,22 +43,27 @@ ALIKE = 0.85
 class Memories(
     Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Notes about the person who asks."""
+    """Notes about the person who asks, and about those who are answered or mentioned."""
 
     most: int = 15
+    others: int = 5
+    """The most memories about each of the others."""
     volatility: Volatility = "turn"
     priority: int = 45
     budget: Share = None
     heading: str = NAMED
 
     def __post_init__(self) -> None:
-        require_counts(most=self.most)
+        require_counts(most=self.most, others=self.others)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write a line for each memory, none twice."""
         found = about_user(moment, "memory", self.most)
-        kept = different(found)
-        return "\n".join(f"- {quoted(one.text, LONGEST_MEMORY)}" for one in kept) or None
+        lines = [f"- {quoted(one.text, LONGEST_MEMORY)}" for one in different(found)]
+        for person in others_of(moment):
+            about = different(about_person(moment, "memory", person.id, self.others))
+            lines += [f"- {named_line(person, one.text)}" for one in about]
+        return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
         """Nothing is known of who asks."""
@@ -94,9 +104,11 @@ class UserProfile(
 class KeyFacts(
     Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Labelled facts about the person who asks."""
+    """Labelled facts about the person who asks, and about those who are answered or mentioned."""
 
     most: int = 10
+    others: int = 5
+    """The most facts about each of the others."""
     least: float = 0.0
     """Minimum certainty, from 0 to 1."""
     volatility: Volatility = "turn"
@@ -105,15 +117,23 @@ class KeyFacts(
     heading: str = "## Key Facts"
 
     def __post_init__(self) -> None:
-        require_counts(most=self.most)
+        require_counts(most=self.most, others=self.others)
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write the surest facts first; of each label, only the newest fact."""
-        known = current_facts(about_user(moment, "fact", self.most * OLDER))
-        found = [fact for fact in known if fact.weight >= self.least]
-        found.sort(key=lambda fact: -fact.weight)
-        return "\n".join(f"- {fact_line(fact)}" for fact in found[: self.most]) or None
+        known = about_user(moment, "fact", self.most * OLDER)
+        lines = [f"- {fact_line(fact)}" for fact in self.surest(known)[: self.most]]
+        for person in others_of(moment):
+            known = about_person(moment, "fact", person.id, self.others * OLDER)
+            facts = self.surest(known)[: self.others]
+            lines += [f"- {named_line(person, fact_line(fact))}" for fact in facts]
+        return "\n".join(lines) or None
+
+    def surest(self, facts: Iterable[Memory]) -> list[Memory]:
+        """The newest fact of each label, the surest first."""
+        found = [fact for fact in current_facts(facts) if fact.weight >= self.least]
+        return sorted(found, key=lambda fact: -fact.weight)
 
     def absence(self, moment: SectionInput) -> str:
         """Nothing is known of who asks."""
@@ -199,7 +219,10 @@ class PastMessages(
         )
         kept = sorted(different(found), key=place_of)
         entries = (
-            (heading_of(passage.at, passage.scope), line_of(*origin_of(passage), passage.text))
+            (
+                heading_of(passage.at, where_said(passage)),
+                line_of(*origin_of(passage), passage.text),
+            )
             for passage in kept
         )
         return below_headings(entries) or None
@@ -259,76 +282,16 @@ def require_share(least: float) -> None:
         raise UsageError(f"least cannot be {shown(least)}", hint="from 0 to 1")
 
 
-# --- asking ----------------------------------------------------------------------------------
-
-
-def about_user(moment: SectionInput, kind: MemoryKind, most: int) -> list[Memory]:
-    """Return memories about the author of the question; without one, those about nobody."""
-    asker = asker_of(moment)
-    if moment.memories is None:
-        return []
-    prefer = moment.question.text if moment.question else ""
-    wanted = MemoryQuery(kind=kind, about=asker, limit=most, now=moment.now, prefer=prefer)
-    found = moment.memories.recall(wanted)
-    return [memory for memory in found if asker or memory.about is None][:most]
-
-
-def asked_for(
-    moment: SectionInput,
-    kind: MemoryKind,
-    most: int,
-    *,
-    least: float = 0.0,
-    tokens: int | None = None,
-    ranking: Ranking | None = None,
-) -> list[Memory]:
-    """Return memories that fit the words of the question."""
-    query = moment.question.text if moment.question else ""
-    if moment.memories is None or not query.strip():
-        return []
-    wanted = MemoryQuery(
-        kind=kind,
-        query=query,
-        limit=most,
-        now=moment.now,
-        asker=asker_of(moment),
-        min_weight=least,
-        tokens=tokens,
-        ranking=ranking or Ranking(),
-    )
-    return list(moment.memories.recall(wanted))[:most]
-
-
-def unknown(moment: SectionInput, kind: MemoryKind) -> str:
-    """Why there is nothing about the person who asks."""
-    if moment.memories is None:
-        return NO_MEMORIES
-    asker = asker_of(moment)
-    return (
-        f"there is no {kind} about {asker}"
-        if asker
-        else f"the question has no author, and no {kind} is about everybody"
-    )
-
-
-def unfound(moment: SectionInput, what: str) -> str:
-    """Why there is nothing about the question."""
-    if moment.memories is None:
-        return NO_MEMORIES
-    asked = moment.question is not None and moment.question.text.strip()
-    return f"no {what} fits the question" if asked else "the question has no words"
-
-
-def asker_of(moment: SectionInput) -> str | None:
-    """The id of who asks."""
-    author = moment.question.author if moment.question else None
-    return author.id or None if author else None
-
-
 def place_of(passage: Memory) -> tuple[str, int]:
     """Return the order of a passage: by its number, those without one as they came."""
     number = passage.meta.get("seq")
     return (passage.scope, number) if isinstance(number, int) else ("", 0)
+
+
+def where_said(passage: Memory) -> str:
+    """The title of the conversation a passage is of; that of a store's own chat needs no id."""
+    title = passage.meta.get("title")
+    return str(title or "") if "seq" in passage.meta else passage.scope
 
 
 def origin_of(passage: Memory) -> tuple[int | None, str]:
@@ -348,6 +311,12 @@ def attributed(memory: Memory, longest: int) -> str:
     day = f"{time.date().isoformat()}, " if time else ""
     name = one_line(memory.author).replace(":", ";")  # what follows the first colon was said
     return f"{quoted(day + name)}: {one_line(memory.text, longest)}"
+
+
+def named_line(person: Author, text: str) -> str:
+    """What is known about somebody else, behind their name."""
+    name = one_line(person.label).replace(":", ";")
+    return f"{quoted(name)}: {one_line(text, LONGEST_MEMORY)}"
 
 
 def fact_line(fact: Memory) -> str:

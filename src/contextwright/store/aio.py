@@ -30,14 +30,19 @@ from contextwright.store.engines.base import Outcomes, Sync
 from contextwright.store.recall.indexing import IndexResult, Progress
 from contextwright.store.records import (
     ConversationInfo,
+    EraseOptions,
+    Erasure,
+    MemoryChanges,
+    MemoryFields,
     StoredMemory,
     StoredMessage,
     StoredSummary,
     Turn,
+    Version,
 )
 from contextwright.store.rows.messages import PAGE
 from contextwright.store.rows.validation import require_name
-from contextwright.store.store import Hits, Numbers, Store
+from contextwright.store.store import Hits, Numbers, Places, Store, Tenants
 from contextwright.store.turns import TurnMessages
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
@@ -123,28 +128,33 @@ class AsyncStore:
         """Give a conversation another id; see `Store.rename`."""
         await self.run((await self.store()).rename, id, new_id)
 
-    async def remember(
-        self,
-        memory: Memory | str,
-        *,
-        about: str | None = None,
-        kind: MemoryKind = "memory",
-        key: str = "",
-        scope: str = "",
-        author: str | None = None,
-        at: datetime | str | None = None,
-    ) -> str:
+    async def tenants(self) -> Tenants:
+        """All tenants of the store by name, with how much each has."""
+        return await self.run((await self.store()).tenants)
+
+    async def erase_person(self, id: str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Erase all that somebody said; see `Store.erase_person`."""
+        return await self.run((await self.store()).erase_person, id, **options)
+
+    async def erase_tenant(self, name: str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Remove all conversations and memories of a tenant for good."""
+        return await self.run((await self.store()).erase_tenant, name, **options)
+
+    async def erase_before(self, time: datetime | str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Erase messages and memories from before a time; those without one stay."""
+        return await self.run((await self.store()).erase_before, time, **options)
+
+    async def scrub(self) -> Places:
+        """Rewrite the database's files without what was removed."""
+        return await self.run((await self.store()).scrub)
+
+    async def remember(self, memory: Memory | str, **fields: Unpack[MemoryFields]) -> str:
         """Store a memory, or words with what they are about, and give its id."""
-        return await self.run(
-            (await self.store()).remember,
-            memory,
-            about=about,
-            kind=kind,
-            key=key,
-            scope=scope,
-            author=author,
-            at=at,
-        )
+        return await self.run((await self.store()).remember, memory, **fields)
+
+    async def update_memory(self, id: str, **changes: Unpack[MemoryChanges]) -> Memory:
+        """Change a stored memory, and return it; see `Store.update_memory`."""
+        return await self.run((await self.store()).update_memory, id, **changes)
 
     async def forget_memory(self, id: str) -> None:
         """Remove a memory for good; `forget` removes a conversation."""
@@ -262,6 +272,18 @@ class AsyncChat:
         """Keep a message out of every context, for readers to see as deleted; it is not lost."""
         await self.store.run((await self._chat()).delete, seq)
 
+    async def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
+        """Put another message, or other words, in the place of one; see `Chat.edit`."""
+        await self.store.run((await self._chat()).edit, seq, message, keep=keep)
+
+    async def versions(self, seq: int) -> list[Version]:
+        """What a message said before it was edited, oldest first."""
+        return await self.store.run((await self._chat()).versions, seq)
+
+    async def erase(self, *seqs: int, **options: Unpack[EraseOptions]) -> Erasure:
+        """Remove the words of messages for good; see `Chat.erase`."""
+        return await self.store.run((await self._chat()).erase, *seqs, **options)
+
     async def pin(self, seq: int) -> None:
         """Let no window drop a message."""
         await self.store.run((await self._chat()).pin, seq)
@@ -286,9 +308,11 @@ class AsyncChat:
         await self.store.run((await self._chat()).fork, new_id, at)
         return self.store.conversation(new_id)
 
-    async def read(self, start: int = 0, stop: int | None = None) -> AsyncIterator[StoredMessage]:
+    async def read(
+        self, start: int = 0, stop: int | None = None, *, hidden: bool = False
+    ) -> AsyncIterator[StoredMessage]:
         """Messages from one number up to, and without, another, in order, as they are asked for."""
-        async for stored in self.store.each((await self._chat()).read(start, stop)):
+        async for stored in self.store.each((await self._chat()).read(start, stop, hidden=hidden)):
             yield stored
 
     async def tail(self, count: int) -> list[StoredMessage]:

@@ -9,28 +9,39 @@ from typing import TYPE_CHECKING, Any, Unpack
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from contextwright.errors import UsageError, shown
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message, Visibility
 from contextwright.models import Model
 from contextwright.recall.packing import RecallResult
-from contextwright.store.contexts.summaries import StoreSummarySource, SummaryProbe
+from contextwright.store.contexts.summaries import (
+    StoreSummarySource,
+    SummaryProbe,
+    summary_policy,
+)
 from contextwright.store.engines.base import Connection, Value, Work
 from contextwright.store.recall.search import search
 from contextwright.store.records import (
     ConversationInfo,
+    EraseOptions,
+    Erasure,
     SearchHit,
     StoredMemory,
     StoredMessage,
     StoredSummary,
     Turn,
+    Version,
 )
 from contextwright.store.rows import conversations, summaries, turns
 from contextwright.store.rows import messages as reading
-from contextwright.store.rows.validation import require_name, require_text, settings_text
+from contextwright.store.rows.validation import (
+    require_name,
+    require_number,
+    require_text,
+    settings_text,
+)
 from contextwright.store.state import State
 from contextwright.store.turns import TurnMessages, add_work, messages_of
-from contextwright.summaries.policy import Summariser, SummaryPolicy
+from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
 
 if TYPE_CHECKING:
@@ -78,6 +89,52 @@ class Chat:
     def delete(self, seq: int) -> None:
         """Keep a message out of every context, marked as deleted; `show` brings it back."""
         self._mark_visibility(seq, "deleted")
+
+    def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
+        """Put another message, or other words, in the place of one.
+
+        Contexts have the new words from then on; `meta["edited"]` says when, and the receipt that
+        the message was edited, because a provider's cache ends before it. Replies quote the new
+        words; summaries, episodes and the index are made anew. With `keep` the old version is
+        among `versions`, without it is erased.
+
+        Raises:
+            NotFound: there is no such message.
+            UsageError: it was erased, or has another role, other calls or other results.
+        """
+        from contextwright.store.care.erasure import edit
+
+        require_number(seq)
+        edit(self.state, self.id, seq, message, keep=keep)
+
+    def versions(self, seq: int) -> list[Version]:
+        """Return what a message said before it was edited, oldest first."""
+        from contextwright.store.rows.editing import versions_of
+
+        require_number(seq)
+        return self.state.engine.read(
+            lambda connection: versions_of(connection, self._head(connection)[0], seq)
+        )
+
+    def erase(self, *seqs: int, **options: Unpack[EraseOptions]) -> Erasure:
+        """Remove the words of messages for good; a stone that says "erased" keeps their numbers.
+
+        Excerpts in replies, old versions, memories, episodes and summaries made from them, their
+        words in the index and their vectors go too. Forks lose them as well.
+
+        Args:
+            scrub: rewrite the database's files at once, so that no byte is left in them; True by
+                default. It takes as long as a copy; on Postgres others wait. Else `Store.scrub`.
+            dry_run: only say what would be erased.
+
+        Raises:
+            NotFound: there is no such message.
+        """
+        from contextwright.store.care.erasure import erase
+
+        for seq in seqs:
+            require_number(seq)
+        return erase(self.state, self.id, set(seqs), **options)
 
     def pin(self, seq: int) -> None:
         """Keep a message in every window."""
@@ -133,23 +190,25 @@ class Chat:
 
     # --- reading -----------------------------------------------------------------------------
 
-    def read(self, start: int = 0, stop: int | None = None) -> Iterator[StoredMessage]:
+    def read(
+        self, start: int = 0, stop: int | None = None, *, hidden: bool = False
+    ) -> Iterator[StoredMessage]:
         """Iterate over the messages from one number up to, and without, another, in order.
 
-        Hidden and deleted messages are among them, and marked so. Messages added meanwhile are not.
-
-        Raises:
-            NotFound: there is no such conversation.
+        Of hidden and deleted messages only author, time and state are told; with `hidden` also
+        their words. Messages added meanwhile are not among them.
         """
-        return reading.each(self.state.engine, self.state.tenant, self.id, start, stop)
+        state = self.state
+        return reading.each(state.engine, state.tenant, self.id, start, stop, hidden=hidden)
 
     def tail(self, count: int) -> list[StoredMessage]:
-        """Return the last messages, in order."""
+        """Return the last messages, in order, as `read` does."""
 
         def work(connection: Connection) -> list[StoredMessage]:
             head, length = self._head(connection)
             first = max(length - count + 1, 1)
-            return reading.between(connection, head, first, length) if first <= length else []
+            found = reading.between(connection, head, first, length) if first <= length else []
+            return [reading.told(one) for one in found]
 
         return self.state.engine.read(work)
 
@@ -174,9 +233,6 @@ class Chat:
 
         Searches the conversation with those it was forked from. Hidden and deleted messages are
         not found. A query is words; it has no syntax.
-
-        Raises:
-            NotFound: there is no such conversation.
         """
         return search(self.state, query, self.id, limit)
 
@@ -196,9 +252,6 @@ class Chat:
             model: the model whose tokens are counted; by default a count that fits most models.
             price: what a message costs, instead of the tokens of its line.
             ranking: what else counts, such as recency.
-
-        Raises:
-            NotFound: there is no such conversation.
         """
         from contextwright.store.recall.options import wish_of
         from contextwright.store.recall.recall import recall_in
@@ -220,7 +273,7 @@ class Chat:
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
-            NotFound: there is no such conversation, or no such message in it.
+            NotFound: there is no such message in it.
         """
         from contextwright.store.contexts.build import build
 
@@ -275,9 +328,6 @@ class Chat:
 
         Only those with this participant, and with at least this weight (0 to 1). Episodes that
         contain a hidden message are not among them.
-
-        Raises:
-            NotFound: there is no such conversation.
         """
         from contextwright.store.recall.episodes import listed
 
@@ -296,9 +346,6 @@ class Chat:
         A session that may still continue is left for later; `now` is the time of this call by
         default. `writer` may improve the text (see `EpisodeDetails`): if it fails, the extracted
         text stays and a change reports the failure.
-
-        Raises:
-            NotFound: there is no such conversation.
         """
         from contextwright.store.recall.episodes import Maker
 
@@ -358,7 +405,7 @@ class Chat:
 
     def _head(self, connection: Connection) -> tuple[conversations.Head, int]:
         """Return the conversation and the number of its last message."""
-        head = conversations.require(connection, self.state.tenant, self.id)
+        head = conversations.seen(connection, self.state.tenant, self.id)
         return head, conversations.length_of(connection, head, self.id)
 
     def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
@@ -384,28 +431,3 @@ class Chat:
 def timed(options: BuildOptions) -> BuildOptions:
     """Return options in which `now` is the time of this call, unless it was given."""
     return {**options, "now": options.get("now") or datetime.now(UTC)}
-
-
-def summary_policy(recipe: Recipe, summariser: Summariser | None = None) -> SummaryPolicy:
-    """Return the summary policy of a recipe, with another summariser if one is given.
-
-    Raises:
-        UsageError: the recipe has none, or one without a model for the summariser.
-    """
-    policy = recipe.summary
-    if policy is None:
-        hint = "Recipe(summary=SummaryPolicy(…)), in a file summary = true"
-        raise UsageError("the recipe has no summary policy", hint=hint)
-    if summariser is None:
-        return policy
-    if policy.is_digest:
-        hint = "SummaryPolicy(model=…): stored summaries are found by the model that wrote them"
-        raise UsageError("the recipe names no model for its summaries", hint=hint)
-    return msgspec.structs.replace(policy, summariser=summariser)
-
-
-def require_number(seq: object) -> None:
-    """Refuse a value that is not the number of a message."""
-    if type(seq) is not int:
-        hint = "add returns the numbers of the messages"
-        raise UsageError(f"{shown(seq)} is not the number of a message", hint=hint)

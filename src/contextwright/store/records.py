@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from msgspec import Struct
 
 from contextwright.messages.message import Message
-from contextwright.recall.memories import Memory
+from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.summaries.summary import Summary
 
 __all__ = [
     "Cure",
     "ConversationInfo",
+    "EraseOptions",
+    "Erasure",
     "Finding",
+    "MemoryChanges",
+    "MemoryFields",
     "SearchHit",
     "StoredMessage",
     "StoredMemory",
     "StoredSummary",
+    "TenantInfo",
     "Turn",
+    "Version",
 ]
 
 
@@ -86,6 +93,68 @@ class Finding(Struct, frozen=True):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         return f"{self.code} {place}{self.problem}"
+
+
+class EraseOptions(TypedDict, total=False):
+    """How to erase."""
+
+    scrub: bool
+    """Rewrite the database's files at once, so that no byte is left in them; True by default."""
+    dry_run: bool
+    """Only say what would be erased."""
+
+
+class MemoryFields(TypedDict, total=False):
+    """What is known about a memory beside its text."""
+
+    about: str | None
+    kind: MemoryKind
+    key: str
+    scope: str
+    author: str | None
+    at: datetime | str | None
+    made_from: Sequence[int]
+
+
+class MemoryChanges(TypedDict, total=False):
+    """What a stored memory becomes; what is left out stays."""
+
+    text: str
+    key: str
+    weight: float
+    at: datetime | str | None
+    """When it was noted; by default now."""
+
+
+class Erasure(Struct, frozen=True):
+    """What was erased, and what is out of reach."""
+
+    messages: int = 0
+    """Messages whose words are gone; a stone stays for each, unless its conversation went too."""
+    quotes: int = 0
+    """Excerpts of them in replies."""
+    memories: int = 0
+    conversations: int = 0
+    """Conversations that were removed whole."""
+    remains: tuple[str, ...] = ()
+    """Where the words may still be, in words: backups, logs, and what nobody rewrote yet."""
+
+
+class TenantInfo(Struct, frozen=True):
+    """A tenant, and how much it has."""
+
+    name: str
+    conversations: int = 0
+    messages: int = 0
+    memories: int = 0
+
+
+class Version(Struct, frozen=True):
+    """What a message said before it was edited."""
+
+    replaced: str
+    """When, in ISO 8601."""
+    message: Message
 
 
 class SearchHit(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from datetime import datetime
 from pathlib import Path
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from msgspec.structs import replace
 
-from contextwright.messages.times import as_time
+from contextwright.errors import UsageError, shown
+from contextwright.messages.times import as_time, read_time
 from contextwright.models import Model, as_model
 from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.recall.packing import RecallResult
 from contextwright.recall.vectors.choose import EmbedderChoice, choose_embedder
 from contextwright.recall.vectors.embedder import Embedder
+from contextwright.store.care import erasure
 from contextwright.store.chat import Chat
 from contextwright.store.contexts.background import Background
 from contextwright.store.contexts.builds import Builds
@@ -25,7 +27,16 @@ from contextwright.store.engines.open import open_engine
 from contextwright.store.recall.index import Index
 from contextwright.store.recall.indexing import IndexResult, Progress
 from contextwright.store.recall.search import search
-from contextwright.store.records import ConversationInfo, SearchHit, StoredMemory, Turn
+from contextwright.store.records import (
+    ConversationInfo,
+    EraseOptions,
+    Erasure,
+    MemoryChanges,
+    SearchHit,
+    StoredMemory,
+    TenantInfo,
+    Turn,
+)
 from contextwright.store.rows import conversations, turns
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.validation import memory_body, require_name, require_text
@@ -36,10 +47,14 @@ from contextwright.tokens.count import Calibration
 if TYPE_CHECKING:
     from contextwright.store.recall.options import RecallOptions
 
-__all__ = ["Hits", "Numbers", "Store"]
+__all__ = ["Hits", "Numbers", "Places", "Store", "Tenants"]
 
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
+Places: TypeAlias = list[str]
+"""Where removed words may still be."""
+Tenants: TypeAlias = list[TenantInfo]
+"""All tenants of a store."""
 Hits: TypeAlias = list[SearchHit]
 """The hits of a search."""
 
@@ -134,6 +149,43 @@ class Store:
 
         self.engine.write(work, min(id, new_id))
 
+    # --- erasing -----------------------------------------------------------------------------
+
+    def tenants(self) -> Tenants:
+        """Return all tenants of the store by name, with how much each has."""
+        return self.engine.read(conversations.tenants)
+
+    def erase_person(self, id: str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Erase all that somebody said in this tenant's conversations, by the id of the author.
+
+        The memories about or by them and the episodes they had part in go too, and their name in
+        replies to them. What others say about them stays. `Chat.erase` says how.
+        """
+        require_name(id, "person's id")
+        return erasure.erase_person(self.state, id, **options)
+
+    def erase_tenant(self, name: str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Remove all conversations and memories of a tenant for good."""
+        return erasure.erase_tenant(self.for_tenant(name).state, **options)
+
+    def erase_before(self, time: datetime | str, **options: Unpack[EraseOptions]) -> Erasure:
+        """Erase this tenant's messages and memories from before a time; those without one stay.
+
+        A conversation with nothing newer is removed whole, unless it has forks.
+        """
+        moment = time if isinstance(time, datetime) else read_time(time)
+        if moment is None:
+            raise UsageError(f"{shown(time)} is not an ISO 8601 time")
+        return erasure.erase_old(self.state, moment, **options)
+
+    def scrub(self) -> Places:
+        """Rewrite the database's files without what was removed.
+
+        `forget` and `erase(scrub=False)` leave bytes in free space until it is used again. Returns
+        where they may still be: backups, and logs of a server.
+        """
+        return erasure.scrubbed(self.engine)
+
     # --- memories ----------------------------------------------------------------------------
 
     def remember(
@@ -146,20 +198,52 @@ class Store:
         scope: str = "",
         author: str | None = None,
         at: datetime | str | None = None,
+        made_from: Sequence[int] = (),
     ) -> str:
         """Store a memory, or a text with what it is about, and return its id.
 
-        With a `scope`, the id of a conversation, it is used there only and removed with it. `at`
-        is the current time by default.
+        A fact or memory that says the same of the same person is not stored twice: the one that is
+        there gets the newer time. With a `scope`, the id of a conversation, it is used there only
+        and removed with it. `at` is the current time by default. `made_from` are messages of that
+        conversation: hiding one of them hides the memory, erasing one removes it.
         """
         if isinstance(memory, str):
             memory = Memory(kind, memory, about, key, author, as_time(at), scope)
+        if made_from:
+            memory = replace(memory, meta={**memory.meta, "messages": list(made_from)})
         record = notes.sound(memory)
         id, body = notes.new_id(), memory_body(record)
-        self.engine.write(
-            lambda connection: notes.add(connection, self.tenant, id, record, body), scope
-        )
-        return id
+
+        def work(connection: Connection) -> str:
+            known = notes.find_equal(connection, self.tenant, record)
+            if known is None:
+                notes.add(connection, self.tenant, id, record, body)
+            else:
+                notes.replace(
+                    connection,
+                    self.tenant,
+                    known.id,
+                    memory_body(notes.merged(known.memory, record)),
+                )
+            return id if known is None else known.id
+
+        return self.engine.write(work, scope)
+
+    def update_memory(self, id: str, **changes: Unpack[MemoryChanges]) -> Memory:
+        """Change a stored memory, and return it: its text, key, weight, or `at`, by default now.
+
+        Raises:
+            NotFound: there is no such memory.
+        """
+        require_name(id, "memory's id")
+
+        def work(connection: Connection) -> Memory:
+            old = notes.find(connection, self.tenant, id)
+            new = notes.sound(replace(old, **{**changes, "at": as_time(changes.get("at"))}))
+            notes.replace(connection, self.tenant, id, memory_body(new))
+            return new
+
+        return self.engine.write(work)
 
     def forget_memory(self, id: str) -> None:
         """Remove a memory permanently; `forget` removes a conversation."""
@@ -180,7 +264,7 @@ class Store:
             require_text(text, name)
         number = 0
         while page := self.engine.read(notes.page_after(self.tenant, number, fields)):
-            yield from (stored for _, stored in page)
+            yield from (stored for _, stored in page if stored is not None)
             number = page[-1][0]
 
     # --- search ------------------------------------------------------------------------------
@@ -190,9 +274,6 @@ class Store:
 
         Searches one conversation, with those it was forked from, or all of them. Hidden and
         deleted messages are not found. A query is words; it has no syntax.
-
-        Raises:
-            NotFound: there is no such conversation.
         """
         id = None if conversation is None else require_name(conversation, "conversation's id")
         return search(self.state, query, id, limit)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
+from contextwright.messages.speech import with_speech
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.records import Turn
 from contextwright.store.rows import turns
@@ -23,7 +24,10 @@ TurnMessages: TypeAlias = Message | Conversation | Iterable[Message]
 
 def messages_of(turn: TurnMessages) -> tuple[Message, ...]:
     """Return the messages of a turn as a tuple."""
-    return as_conversation(turn.messages if isinstance(turn, Conversation) else turn).messages
+    if not isinstance(turn, Conversation):
+        return as_conversation(turn).messages
+    messages = as_conversation(turn.messages).messages
+    return tuple(with_speech(message, turn.reply_tools) for message in messages)
 
 
 def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:

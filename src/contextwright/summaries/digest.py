@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.summaries.summary import DIGEST, LONGEST_NAME, Summary
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.quoting import one_line
@@ -59,7 +60,7 @@ def covers(message: Message) -> bool:
 def line_of(number: int, message: Message) -> Line | None:
     """The text of a message; None if it is not speech, or has no text."""
     spoken = message.kind == "message" and message.role in ("user", "assistant")
-    text = message.text if spoken else ""
+    text = spoken_text(message) if spoken else ""
     return Line(number, speaker_of(message), text, date_of(message)) if text.strip() else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from contextwright.errors import in_one_line
 from contextwright.messages.message import Message
+from contextwright.messages.speech import is_speech, spoken_text
 from contextwright.summaries.digest import covers, date_of, speaker_of
 from contextwright.summaries.policy import Request, SummaryPolicy
 from contextwright.summaries.summary import LONGEST_LINE, Summary, SummaryResult
@@ -79,7 +80,8 @@ def request_for(policy: SummaryPolicy, previous: Summary | None, lines: Sequence
 
 def request_line(number: int, message: Message) -> str:
     """A message on one line: number, date, speaker, text, calls and results."""
-    pieces = [message.text, *(f"(calls {call.name} {call.json})" for call in message.calls)]
+    silent = [call for call in message.calls if not is_speech(call, message)]
+    pieces = [spoken_text(message), *(f"(calls {call.name} {call.json})" for call in silent)]
     pieces += [f"(result {result.name or ''}: {result.text})" for result in message.results]
     kind = "" if message.kind == "message" else f" ({message.kind})"
     date = date_of(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from contextwright.errors import UsageError, shown
 from contextwright.windows.decisions import CLEARED, Action, Decisions, Run, Span
 from contextwright.windows.history import View
 from contextwright.windows.policies import Window
@@ -17,7 +18,7 @@ Outcome: TypeAlias = tuple[Action, str]
 
 def decide(window: Window, view: View, limit: float) -> Decisions:
     """The decisions of a window within a limit, with all that no window may drop."""
-    spans = window.spans(view, limit)
+    spans = as_spans(window.spans(view, limit), view.count)
     reasons = {index: span.reason for span in spans for index in range(span.start, span.stop)}
     torn = torn_in(view, reasons)
     kept = sorted({*view.required, *reasons} - torn)
@@ -26,6 +27,10 @@ def decide(window: Window, view: View, limit: float) -> Decisions:
     outcomes: list[Outcome] = [
         ("kept", reasons.get(index) or why_required(view, index)) for index in kept
     ]
+    if view.log.edited:  # what was cached behind an edited message is read anew
+        for place, index in enumerate(kept):
+            if index in view.log.edited:
+                outcomes[place] = ("kept", f"{outcomes[place][1]}, edited")
     if view.cleared_until:
         for place, index in enumerate(kept):
             if view.is_cleared(index):
@@ -47,6 +52,23 @@ def runs_of(indexes: Sequence[int], outcomes: Sequence[Outcome]) -> list[Run]:
             runs.append(Run(indexes[first], indexes[place - 1] + 1, *outcomes[first]))
             first = place
     return runs
+
+
+def as_spans(found: Sequence[Span | range], count: int) -> list[Span]:
+    """Return what a window keeps as spans of a history of so many messages.
+
+    Raises:
+        UsageError: a window of the caller's own gave something else.
+    """
+    spans: list[Span] = []
+    for one in found:
+        if isinstance(one, range) and one.step == 1:
+            one = Span(one.start, one.stop, "in the window")
+        if not isinstance(one, Span) or not 0 <= one.start <= one.stop <= count:
+            hint = f"ranges of indexes from 0 to {count}: range(view.newest(10), view.count)"
+            raise UsageError(f"a window cannot keep {shown(one)}", hint=hint)
+        spans.append(one)
+    return spans or [Span(count, count, "")]
 
 
 def is_sent(view: View, index: int) -> bool:

@@ -13,15 +13,18 @@ from msgspec import Struct
 from contextwright.messages.message import Message
 from contextwright.windows.history import View
 
-__all__ = ["CLEARED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
+__all__ = ["CLEARED", "ERASED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
 
 Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
 
 HIDDEN = "hidden from context"
+ERASED = "erased"
 SKIPPED = "system messages of the history are left out"
 TORN = "dropped with its tool call: the exchange does not fit"
 CLEARED = "old results and media are cleared"
 SUMMARISED = "covered by the summary"
+UNSEEN = (HIDDEN, ERASED, SKIPPED)
+"""Reasons other than want of room."""
 
 
 class Decision(Struct, frozen=True):
@@ -46,7 +49,7 @@ class Run(Struct, frozen=True):
     @property
     def is_left_out(self) -> bool:
         """Whether they were left out for want of room, not hidden."""
-        return self.action == "dropped" and self.reason not in (HIDDEN, SKIPPED)
+        return self.action == "dropped" and self.reason not in UNSEEN
 
 
 class Span(Struct, frozen=True):
@@ -201,13 +204,13 @@ class Decisions(Sequence[Decision]):
         """Whether a message that is not sent is covered by the summary."""
         if index >= self.summary_stop or index in self.untold:
             return False
-        return self._why(index) not in (HIDDEN, SKIPPED)
+        return self._why(index) not in UNSEEN
 
     def _why(self, index: int) -> str:
         """Why a message is not sent."""
         log = self.view.log
         if log.is_hidden(index):
-            return HIDDEN
+            return ERASED if index in log.erased else HIDDEN
         if self.view.history.skip_system and between(log.system, index, index + 1):
             return SKIPPED
         return TORN if index in self._torn else self._why_dropped

@@ -34,6 +34,10 @@ class Log:
         self.pinned: list[int] = []
         self.hidden: list[int] = []
         """Indexes of all messages that never reach a model, loaded or not."""
+        self.erased: set[int] = set()
+        """Those among them whose words are nowhere any more."""
+        self.edited: set[int] = set()
+        """Indexes of loaded messages that were edited."""
         self.questions: list[int] = []
         """Indexes of users' words; of those before `start`, the newest at least."""
         self.plain: list[int] = []
@@ -138,7 +142,11 @@ class Log:
         if message.visibility != "public":
             if not self.is_hidden(index):
                 insort(self.hidden, index)
+            if message.visibility == "erased":
+                self.erased.add(index)
             return
+        if "edited" in message.meta:
+            self.edited.add(index)
         if message.role == "system":
             self.system.append(index)
         elif message.pinned:

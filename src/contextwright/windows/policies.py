@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import UsageError, shown
 from contextwright.windows.decisions import Span
 from contextwright.windows.history import View, first_from
 from contextwright.windows.room import Room
@@ -27,9 +29,9 @@ TASK = 0.25
 class Window:
     """A policy that decides which messages stay; a window of your own is a class with `spans`.
 
-    class LastHour(Window):
+    class LastTen(Window):
         def spans(self, view, limit):
-            return [Span(view.newest(10), view.count, "the newest ten")]
+            return [range(view.newest(10), view.count)]
     """
 
     why_dropped: ClassVar[str] = "outside the window"
@@ -44,11 +46,11 @@ class Window:
         """The number of first messages it may keep."""
         return 0
 
-    def spans(self, view: View, limit: float) -> list[Span]:
+    def spans(self, view: View, limit: float) -> Sequence[Span | range]:
         """Return the ranges of indexes that stay, in order, within a number of tokens.
 
-        Required messages (system and pinned ones, the newest question, an unfinished exchange) stay
-        anyway, and no exchange is split.
+        A `Span` gives a reason, a range none. Required messages (system and pinned ones, the newest
+        question, an unfinished exchange) stay anyway, and no exchange is split.
         """
         raise NotImplementedError
 
@@ -107,6 +109,11 @@ class Stepped(
     """Keep the first question of an agent's run, which is the task, unless it is very long."""
 
     why_dropped: ClassVar[str] = "before the cut, which moves in steps"
+
+    def __post_init__(self) -> None:
+        if type(self.step) not in (int, float) or not 0 <= self.step <= 1:
+            hint = "a share of the budget from 0 to 1, such as 0.6"
+            raise UsageError(f"step cannot be {shown(self.step)}", hint=hint)
 
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep what follows the cut, and the task."""

@@ -102,7 +102,7 @@ def test_a_chat_recalls_what_is_told_in_it(store: cw.Store) -> None:
     store.remember("They cooked risotto", kind="episode", key="cooking")
     store.remember("They went home", kind="episode")
     event = memories.recall(cw.recall.MemoryQuery(kind="episode", query="who cooked?"))
-    assert [(memory.text, memory.score) for memory in event] == [("They cooked risotto", 0.4)]
+    assert [(memory.text, memory.score) for memory in event] == [("They cooked risotto", 0.7)]
 
 
 RECIPE = cw.Recipe(

@@ -171,13 +171,16 @@ def read(
     tail: Annotated[
         int | None, Option("--tail", min=0, metavar="N", help="Print the last N messages.")
     ] = None,
+    hidden: Annotated[
+        bool, Option("--hidden", help="Print the words of hidden and deleted messages too.")
+    ] = False,
     as_json: Annotated[
         bool, Option("--json", help='Print one line each: {"seq", "key", "message"}.')
     ] = False,
 ) -> int:
     """Print stored messages with their numbers.
 
-    Hidden and deleted messages are marked as such.
+    Of hidden and deleted messages only author, time and state are printed.
 
     \b
     cw read lunch --first 40 --last 42
@@ -187,7 +190,9 @@ def read(
         raise UsageError("--tail counts from the end", hint="leave out --first and --last")
     with existing_chat(where, conversation) as chat, written(None) as write:
         stop = None if last is None else last + 1
-        for stored in chat.read(first or 0, stop) if tail is None else chat.tail(tail):
+        if tail is not None:
+            first, stop = max(chat.length() - tail + 1, 1), None
+        for stored in chat.read(first or 0, stop, hidden=hidden):
             if as_json:
                 write(msgspec.json.encode(stored) + b"\n")
             else:

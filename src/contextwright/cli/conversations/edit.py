@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Annotated, TypeAlias
 
 from contextwright.cli import completion
@@ -12,7 +13,7 @@ from contextwright.cli.stores import existing, existing_chat, require_conversati
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.store.chat import Chat
 
-__all__ = ["hide", "pin", "remove", "rename", "show_again", "unpin"]
+__all__ = ["existing_messages", "hide", "pin", "remove", "rename", "show_again", "unpin"]
 
 Numbers: TypeAlias = Annotated[
     list[int], Argument("N...", help="Numbers of messages (see cw read).")
@@ -70,6 +71,22 @@ def unpin(
     return mark(conversation, numbers, where, Chat.unpin, "not pinned", as_json=as_json)
 
 
+@contextmanager
+def existing_messages(where: StoreOptions, id: str, numbers: list[int]) -> Generator[Chat]:
+    """Open a stored conversation that has these messages.
+
+    Raises:
+        NotFound: it does not.
+    """
+    with existing_chat(where, id, embedder=None) as chat:
+        length = chat.length()
+        for number in numbers:
+            if not 1 <= number <= length:
+                hint = f"it has {numbered(length, 'message')}"
+                raise NotFound(f"there is no message {number:,} in {shown(id)}", hint=hint)
+        yield chat
+
+
 def mark(
     id: str,
     numbers: list[int],
@@ -80,12 +97,7 @@ def mark(
     as_json: bool,
 ) -> int:
     """Change messages, all or none: a number that does not exist is found before the first."""
-    with existing_chat(where, id, embedder=None) as chat:
-        length = chat.length()
-        for number in numbers:
-            if not 1 <= number <= length:
-                hint = f"it has {numbered(length, 'message')}"
-                raise NotFound(f"there is no message {number:,} in {shown(id)}", hint=hint)
+    with existing_messages(where, id, numbers) as chat:
         for number in numbers:
             change(chat, number)
     if as_json:

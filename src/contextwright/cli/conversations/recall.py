@@ -20,6 +20,7 @@ from contextwright.cli.options import (
 from contextwright.cli.output import note, progress, say, say_json, table
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import EmbedderError, UsageError
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.packing import RecallHit, RecallResult
 from contextwright.store.records import SearchHit, StoredMessage
 from contextwright.text.quoting import one_line
@@ -229,6 +230,6 @@ def hit_line(hit: SearchHit) -> str:
     """A hit on one line: score, conversation and number, speaker, text."""
     message = hit.message
     speaker = message.author.label if message.author else message.role
-    text = message.text or "\n".join(result.text for result in message.results)
+    text = spoken_text(message) or "\n".join(result.text for result in message.results)
     where = f"{one_line(hit.conversation)} {hit.seq}"
     return f"{hit.score:.2f}  {where}  {one_line(speaker)}: {one_line(text, MAX_TEXT_CHARS)}"

@@ -182,7 +182,9 @@ def dump(conversation: Conversation, where: StoreOptions) -> int:
     cw dump lunch --store chat.db
     """
     with opened(where) as store, written(None) as write:
-        for stored in store.conversation(conversation).read():
+        chat = store.conversation(conversation)
+        chat.details()  # a dump of what is not there is a mistake, not an empty one
+        for stored in chat.read():
             write(msgspec.json.encode(as_fields(stored)) + b"\n")
     return 0
 

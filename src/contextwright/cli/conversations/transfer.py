@@ -18,6 +18,7 @@ from contextwright.cli.options import (
     ModelName,
     ModelsFile,
     Option,
+    OptionGroup,
     Output,
     ReplaceInvalid,
     StoreOptions,
@@ -51,8 +52,26 @@ from contextwright.store.store import Store
 
 __all__ = ["conversation_of", "export", "import_files", "with_time"]
 
+SAID = ("guess.me", "guess.participant")
+"""Changes that are told in words, because a better call would say more."""
+
 
 # --- import --------------------------------------------------------------------------------------
+
+
+class SourceOptions(OptionGroup, frozen=True, kw_only=True):
+    """How the files of another tool are read."""
+
+    branches: Annotated[
+        bool, Option("--branches", help="Store edited and regenerated versions as forks.")
+    ] = False
+    me: Annotated[
+        str | None,
+        Option("--me", metavar="NAME|ID", help="Participant who is the assistant: name or id."),
+    ] = None
+    threads: Annotated[
+        bool, Option("--threads", help="Store each thread as a conversation of its own.")
+    ] = False
 
 
 def import_files(
@@ -61,6 +80,7 @@ def import_files(
         Argument("FILE...", help="Files, folders or zips; - for standard input."),
     ],
     where: StoreOptions,
+    source: SourceOptions,
     format: Annotated[
         str | None,
         Option(
@@ -75,9 +95,6 @@ def import_files(
         str | None,
         Option("--as", metavar="ID", help="Id to store the only conversation under."),
     ] = None,
-    branches: Annotated[
-        bool, Option("--branches", help="Store edited and regenerated versions as forks.")
-    ] = False,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Read and check everything, store nothing.")
     ] = False,
@@ -93,16 +110,17 @@ def import_files(
     Reads exports of ChatGPT, Claude, Slack and Telegram, logs of Claude Code and Codex,
     fine-tuning data, Port 42 sessions, and every format of cw formats as a document, as JSON Lines
     with a conversation each, or with a message each, which are one conversation. Each file is
-    stored whole or not at all. Importing a file again adds only what is new.
+    stored whole or not at all. Importing a file again adds only what is new; a later export of
+    Slack or Telegram also brings what was edited or deleted since.
 
     \b
     cw import chatgpt-export.zip
     cw import ~/.claude/projects --dry-run
+    cw import slack-export.zip --me aya --threads
     cw import train.jsonl --format openai-finetuning --store data.db
     """
-    intake = Intake(
-        format=format or "", id=id, branches=branches, replace=replace_invalid, strict=strict
-    )
+    how = msgspec.structs.asdict(source)
+    intake = Intake(format=format or "", id=id, replace=replace_invalid, strict=strict, **how)
     if strict and replace_invalid:
         raise UsageError("--strict refuses what --replace-invalid replaces", hint="leave one out")
     if id is not None and len(files) > 1:
@@ -147,8 +165,11 @@ def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: 
         note(f"cw: left out {number:,} × {reason}")
     if listed:
         list_changes(found.changes)
-    else:
-        count_changes(found.codes)
+        return
+    for change in found.changes:
+        if change.code in SAID:
+            note(f"cw: {change.reason}")
+    count_changes(Counter({code: n for code, n in found.codes.items() if code not in SAID}))
 
 
 # --- export --------------------------------------------------------------------------------------

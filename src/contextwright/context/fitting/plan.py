@@ -17,6 +17,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, as_conversation, require_messages
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.messages.quotes import without_quotes
 from contextwright.models import Model
 from contextwright.sections import SectionInput, reply_media
 from contextwright.sections.budget import SectionText, write
@@ -141,4 +142,6 @@ def priced(
         history = PricedHistory((), TokenMeter(format, model), recipe)
     require_messages(messages, start=len(history))
     history.extend(messages[len(history) :])
+    if history.log.hidden and (told := without_quotes(messages)) is not messages:
+        history = PricedHistory(told, TokenMeter(format, model), recipe)
     return history, frame

@@ -54,7 +54,9 @@ def supports_media(media: Media, model: Model) -> bool:
             return media.kind == "document" and plain_text(media.data) is not None
         return ALIASES.get(media.mime or "", media.mime) in TYPES[media.kind]
     if media.url is not None:
-        return is_web_address(media.url)
+        # What an address leads to is known by its type alone, where that is known.
+        mime = ALIASES.get(media.mime or "", media.mime)
+        return is_web_address(media.url) and (mime is None or mime in TYPES[media.kind])
     return media.file_id is not None and media.origin == NAME
 
 

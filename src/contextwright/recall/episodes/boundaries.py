@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import with_zone
 from contextwright.recall.episodes.phrases import turns_subject
 from contextwright.text.terms import terms_of
@@ -121,7 +122,7 @@ class Utterance:
     @cached_property
     def text(self) -> str:
         """Its words, not too many."""
-        return self.message.text[:LONGEST]
+        return spoken_text(self.message)[:LONGEST]
 
     @cached_property
     def terms(self) -> set[str]:
@@ -135,7 +136,7 @@ def is_talk(message: Message) -> bool:
         message.role in ("user", "assistant")
         and message.kind == "message"
         and message.visibility == "public"
-        and not (text := message.text).isspace()
+        and not (text := spoken_text(message)).isspace()
         and bool(text)
     )
 

@@ -6,6 +6,7 @@ They are made without a model: their text is excerpts picked by a program, and i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -16,8 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.messages.message import Author, Message
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.episodes.boundaries import Embed, EpisodeRules, Numbered, Stretch, divide
-from contextwright.recall.episodes.phrases import FILLER
+from contextwright.recall.episodes.phrases import FILLER, GREETING
 from contextwright.recall.memories import Memory
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.graphemes import cut
@@ -163,6 +165,9 @@ def name_of(author: Author) -> str:
     return cut(" ".join(plain.split()), LONGEST_NAME) or "unknown"
 
 
+SMALL_TALK = "small talk"
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+"""A web address: its pieces are no words."""
 QUOTES = str.maketrans({"“": '"', "”": '"'})
 NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
 
@@ -170,7 +175,7 @@ NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
 def summary_of(messages: Sequence[Numbered]) -> str:
     """Return the most telling sentences, each with its speaker; no text can pass for another's."""
     lines = [
-        Line(number, speaker_of(message), message.text[:LONGEST_TEXT].translate(QUOTES))
+        Line(number, speaker_of(message), spoken_text(message)[:LONGEST_TEXT].translate(QUOTES))
         for number, message in messages
     ]
     picked = digest(lines, LONGEST_SUMMARY)
@@ -185,11 +190,18 @@ def speaker_of(message: Message) -> str:
 
 
 def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
-    """A few words on what it was about: the best tags, or how it began."""
+    """A few words on what it was about: the best tags, or how it began after the greetings."""
     topic = ", ".join(tags[:IN_TOPIC])
     if not topic:
-        topic = " ".join(messages[0].text[: 4 * LONGEST_TOPIC].split())
+        texts = (spoken_text(message)[: 4 * LONGEST_TOPIC] for message in messages)
+        topic = " ".join(next((text for text in texts if says_something(text)), SMALL_TALK).split())
     return cut(topic, LONGEST_TOPIC)
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has a word that is more than filler."""
+    words = (word.casefold() for word in WORD.findall(plain_talk(text)))
+    return any(len(word) > 2 and word.isalnum() and word not in FILLER for word in words)
 
 
 def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str, ...]:
@@ -198,7 +210,9 @@ def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str,
     Best are words that come up in many messages, but not in all.
     """
     present = terms_of(" ".join(f"{one.label} {one.username or ''}"[:200] for one in people))
-    uses = Counter(word for message in messages for word in spelled(message.text[:LONGEST_TEXT]))
+    uses = Counter(
+        word for message in messages for word in spelled(spoken_text(message)[:LONGEST_TEXT])
+    )
     spellings: dict[str, list[str]] = {}
     for word in uses:
         for term in terms_of(word) - present:
@@ -217,10 +231,16 @@ def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str,
 
 def spelled(text: str) -> set[str]:
     """Return the words of a text; pairs of characters in scripts without spaces."""
+    text = plain_talk(text)
     words = set(WORD.findall(text))
     for run in RUN.findall(text):
         words.update(run[place : place + 2] for place in range(len(run) - 1))
     return words
+
+
+def plain_talk(text: str) -> str:
+    """A text without web addresses and greetings."""
+    return GREETING.sub(" ", ADDRESS.sub(" ", text))
 
 
 def is_telling(word: str) -> bool:

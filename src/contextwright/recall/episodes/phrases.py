@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-__all__ = ["FILLER", "turns_subject"]
+__all__ = ["FILLER", "GREETING", "turns_subject"]
 
 PIECE = re.compile(r"[.!?…;。！？\r\n]+")
 WORD = re.compile(r"\w+")
@@ -32,6 +32,12 @@ TURNS = frozenset(
 OPENERS = frozenset("oh so and well but ok okay hey ах ой ну а але так і й о".split())
 """Words that may come before a phrase without changing it: `Oh, by the way`."""
 MOST_WORDS = max(len(phrase) for phrase in TURNS) + 1
+
+GREETING = re.compile(
+    r"\b(?:good (?:morning|afternoon|evening|night|day)|how(?: a|')re you(?: doing)?|"
+    r"добр(?:ий|ого|ої) (?:ранок|ранку|день|дня|вечір|вечора|ночі)|як справи)\b",
+    re.IGNORECASE,
+)
 
 FILLER = frozenset(
     """
@@ -57,6 +63,7 @@ FILLER = frozenset(
     usually very wait wanna want wanted wants wasn well went were weren what when where whether
     which while whoa whole whom whose will wish with within without woke won wonderful wondering
     work would wouldn wow yeah year years yesterday your yours yourself yup
+    are bye cheers goodbye greetings hey how welcome you
 
     адже але ами багато без би була були було бути вам вами вас ваш ваша ваше весь вже вийшло вона
     вони воно все всі вчора від він далі дати день дещо для добре довго дуже думаю ж завжди завтра
@@ -68,6 +75,7 @@ FILLER = frozenset(
     твоє твій те тебе теж тепер ти тим тих то тобою тобі того тоді той тому треба трохи туди тут
     тільки хоч хоча хочеш хочу хто це цей цього цьому ця ці чи чим чого чому чудово що щоб щодо щось
     як яка якби яке який якийсь якось якщо які
+    бувай вітання вітаю добридень дякую привіт
     """.split()
 )
 """Words too common to be a tag."""

@@ -43,6 +43,7 @@ GROUP = 2_000
 CREATE = """
 INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
+VERSIONS = "SELECT seq, number, replaced, body FROM versions WHERE conversation = ?"
 INTO = "INSERT INTO {table} ({columns}) VALUES ({places})"
 
 
@@ -60,8 +61,17 @@ class CopyResult(Struct):
     """Of all that the source holds; that of the target was the same."""
 
 
-def copy(source: Engine, target: Engine, progress: Progress | None = None) -> CopyResult:
-    """Copy everything, and compare both sides at the end.
+def copy(
+    source: Engine,
+    target: Engine,
+    progress: Progress | None = None,
+    *,
+    tenant: str | None = None,
+    dry_run: bool = False,
+) -> CopyResult:
+    """Copy everything, or one tenant, and compare both sides at the end.
+
+    With `dry_run` only what would be copied is compared and counted.
 
     The target may be empty, or hold the beginning of the source. Messages and memories must agree;
     titles, settings, marks and episodes become those of the source. Other conversations of the
@@ -71,7 +81,9 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         Conflict: a conversation or a memory of the target differs; nothing was written.
         StoreError: the two differ at the end.
     """
-    entries = source.read(entries_of)
+    entries = [
+        entry for entry in source.read(entries_of) if tenant is None or entry.tenant == tenant
+    ]
     there = {(entry.tenant, entry.id): entry for entry in target.read(entries_of)}
     done = CopyResult(len(entries))
     for entry in entries:
@@ -79,7 +91,11 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         if known is not None:
             require_beginning(source, target, entry, known)
             done.known += known.own
-    notes.require_agreement(source, target)
+    notes.require_agreement(source, target, tenant)
+    if dry_run:
+        done.messages = sum(entry.own for entry in entries) - done.known
+        done.memories = notes.count(source, tenant)
+        return done
     total, moved = 2 * sum(entry.own for entry in entries), 0
     brought: list[Entry] = []
     for group in groups_of(entries):
@@ -97,8 +113,8 @@ def copy(source: Engine, target: Engine, progress: Progress | None = None) -> Co
         moved += entry.own
         if progress is not None:
             progress(min(moved, total), total)
-    done.memories = notes.copy(source, target)
-    episodes.copy(source, target)
+    done.memories = notes.copy(source, target, tenant)
+    episodes.copy(source, target, tenant)
     done.digest = whole.hexdigest()
     return done
 
@@ -154,8 +170,10 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
         insert(connection, "messages", "seq, joins, kind, body, length, digest", number, rows)
     for rows in pages(source, TURNS, entry.number, after, entry.last):
         insert(connection, "turns", "first, count, key, stored", number, rows)
-    insert(connection, "marks", "seq, visibility, pinned", number, marks)
+    insert(connection, "marks", "seq, visibility, pinned, origin", number, marks)
     insert(connection, "open_calls", "seq, part, id, name", number, calls)
+    versions = source.read(lambda one: one.rows(VERSIONS, entry.number))
+    insert(connection, "versions", "seq, number, replaced, body", number, versions)
     bring_summaries(connection, source, entry, number)
     return entry
 
@@ -208,7 +226,7 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
     )
     head = "UPDATE heads SET last = ?, length = ?, marked = marked + 1 WHERE conversation = ?"
     connection.run(head, entry.last, entry.length, number)
-    for table in ("marks", "open_calls", "summaries"):
+    for table in ("marks", "open_calls", "summaries", "versions"):
         connection.run(f"DELETE FROM {table} WHERE conversation = ?", number)
 
 

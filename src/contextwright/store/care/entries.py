@@ -40,7 +40,7 @@ WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 500"""
 TURNS = """
 SELECT first, count, key, stored FROM turns
 WHERE conversation = ? AND first > ? AND first <= ? ORDER BY first LIMIT 500"""
-MARKS = "SELECT seq, visibility, pinned FROM marks WHERE conversation = ? ORDER BY seq"
+MARKS = "SELECT seq, visibility, pinned, origin FROM marks WHERE conversation = ? ORDER BY seq"
 CALLS = """
 SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"""
 

@@ -24,7 +24,7 @@ from contextwright.store.rows import messages as reading
 from contextwright.store.rows import open_calls as calls
 from contextwright.store.rows.damage import damage_of, decoded, stand_in_body
 from contextwright.store.rows.kinds import kind_of
-from contextwright.store.rows.turns import marks_of
+from contextwright.store.rows.turns import MARK, marks_of
 from contextwright.store.rows.validation import decode_message
 
 __all__ = ["Examination", "Patient", "patient_of"]
@@ -246,8 +246,7 @@ class Examination:
                 if said and seq not in self.marked and not damage_of(message, seq):
                     unmarked.append((number, seq, *said))
         if unmarked:
-            sql = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
-            cure = Cure(sql, tuple(unmarked), "they are marked as they say")
+            cure = Cure(MARK, tuple(unmarked), "they are marked as they say")
             problem = f"{len(unmarked):,} hidden or pinned messages have no mark"
             yield self.found("marks", problem, cure)
 

@@ -16,7 +16,7 @@ from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import NotFound, shown
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
-from contextwright.sections.memory import RECENT
+from contextwright.sections.queries import RECENT
 from contextwright.store.contexts.builds import LoadedHistory
 from contextwright.store.contexts.loader import EVERYTHING, Needs, grow, load
 from contextwright.store.contexts.summaries import StoreSummarySource
@@ -110,8 +110,10 @@ def take(
     meter = state.builds.meter(format, model)
 
     def work(connection: Connection) -> LoadedHistory:
-        head = conversations.require(connection, state.tenant, id)
+        head = conversations.seen(connection, state.tenant, id)
         stands = conversations.state_of(connection, head.number)
+        if head is conversations.NOTHING:
+            stands = (0, 0)
         if stands is None:
             raise conversations.unknown(id)
         count, marked = stands

@@ -78,6 +78,11 @@ class Builds:
         while len(self._loaded) > MAX_LOADED:
             self._loaded.pop(next(iter(self._loaded)), None)
 
+    def forget(self) -> None:
+        """Drop all texts that are in memory."""
+        self._loaded.clear()
+        self._meters.clear()
+
     def note_included(self, key: Key, episodes: Collection[str]) -> None:
         """Remember which episodes a context included, until a turn shows that it was sent.
 

@@ -42,7 +42,8 @@ AND {PUBLIC.format("seq")} AND {PUBLIC.format("joins")} LIMIT 1"""
 ANSWERS = "SELECT seq FROM messages WHERE conversation = ? AND joins = ? AND seq <= ?"
 PINNED = "SELECT seq FROM marks WHERE conversation = ? AND pinned = 1 AND seq < ?"
 HIDDEN = """
-SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
+SELECT seq, visibility FROM marks
+WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
 
 Row: TypeAlias = tuple[int | None, int, Message]
 """The number of the first message that it answers, where it ends on the ruler, the message."""
@@ -76,7 +77,9 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
     rows = Rows(connection, head, count)
     start = rows.read_end(needs)
     log = Log()
-    log.hidden = [seq - 1 for (seq,) in connection.rows(HIDDEN, head.number, count)]
+    hidden = connection.rows(HIDDEN, head.number, count)
+    log.hidden = [seq - 1 for seq, _ in hidden]
+    log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
     for seq in sorted(rows.apart(start, needs.first)):
         joins, _, message = rows[seq]
         log.add_apart(seq - 1, message, since=as_index(joins), begin=rows.length(seq - 1))
@@ -128,11 +131,16 @@ class Rows:
         """Read messages, both ends included."""
         connection, head = self._connection, self._head
         marks = reading.marks_between(connection, head, first, last)
+        found: dict[int, Row] = {}
         for row in reading.rows_between(connection, head, ROWS, first, last):
             seq, joins, length, body, digest = row
             message = read_message(body, digest)
             if seq in marks:
                 message = reading.marked(message, *marks[seq])
+            found[seq] = joins, length, message
+        messages = [message for _, _, message in found.values()]
+        told = reading.without_lost_quotes(connection, head.number, messages)
+        for (seq, (joins, length, _)), message in zip(found.items(), told, strict=True):
             self._rows[seq] = joins, length, message
 
     def length(self, seq: int) -> int:

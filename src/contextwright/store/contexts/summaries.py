@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from contextwright.errors import SummaryError
+from contextwright.context.recipe_data import RecipeData
+from contextwright.errors import SummaryError, UsageError
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import conversations
@@ -20,11 +22,11 @@ from contextwright.store.rows import messages as reading
 from contextwright.store.rows import summaries as rows
 from contextwright.store.state import State
 from contextwright.summaries.digest import Digest
-from contextwright.summaries.policy import SummaryPolicy
+from contextwright.summaries.policy import Summariser, SummaryPolicy
 from contextwright.summaries.summary import Summary, SummaryResult
 from contextwright.summaries.writer import NOBODY, write_summary
 
-__all__ = ["StoreSummarySource", "SummaryProbe"]
+__all__ = ["StoreSummarySource", "SummaryProbe", "summary_policy"]
 
 TRIES = 3
 """Maximum tries, because messages may be hidden while a summary is made."""
@@ -208,3 +210,21 @@ class StoreSummarySource:
             ),
             self.id,
         )
+
+
+def summary_policy(recipe: RecipeData, summariser: Summariser | None = None) -> SummaryPolicy:
+    """Return the summary policy of a recipe, with another summariser if one is given.
+
+    Raises:
+        UsageError: the recipe has none, or one without a model for the summariser.
+    """
+    policy = recipe.summary
+    if policy is None:
+        hint = "Recipe(summary=SummaryPolicy(…)), in a file summary = true"
+        raise UsageError("the recipe has no summary policy", hint=hint)
+    if summariser is None:
+        return policy
+    if policy.is_digest:
+        hint = "SummaryPolicy(model=…): stored summaries are found by the model that wrote them"
+        raise UsageError("the recipe names no model for its summaries", hint=hint)
+    return replace(policy, summariser=summariser)

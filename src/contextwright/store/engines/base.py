@@ -121,6 +121,17 @@ class Engine(Protocol):
         """Do work that cannot be done twice, in a transaction of its own."""
         ...
 
+    def scrub(self) -> list[str]:
+        """Rewrite the files, so that nothing of what was removed is left in them.
+
+        Takes as long as writing the whole database. Returns what it could not reach, in words.
+        """
+        ...
+
+    def backups(self) -> list[str]:
+        """The copies that were put beside the file."""
+        ...
+
     def close(self) -> None:
         """Give everything back; a second time does nothing."""
         ...

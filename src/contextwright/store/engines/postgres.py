@@ -58,6 +58,8 @@ SET synchronous_commit = {commit}
 """
 
 
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright' ORDER BY tablename"
+
 TEXTS = TextIndex(
     # The index knows terms alone: one of them says which conversation it is, and no text has it.
     # `seq + 0`, and no word about the conversation: the primary key looks as good to the planner,
@@ -170,6 +172,25 @@ class PostgresEngine:
                     return work(connection)
         except psycopg.Error as error:
             raise self._explained(error) from error
+
+    def scrub(self) -> list[str]:
+        """Rewrite the tables; others wait meanwhile."""
+        try:
+            with self._writers.borrowed() as connection:
+                session = connection.session
+                session.autocommit = True
+                try:
+                    for (table,) in connection.rows(TABLES):
+                        connection.run(f"VACUUM (FULL) {table}")
+                finally:
+                    session.autocommit = False
+        except psycopg.Error as error:
+            raise self._explained(error) from error
+        return ["the server's write-ahead log, its archive and standbys, until they are recycled"]
+
+    def backups(self) -> list[str]:
+        """None: copies of a server are made elsewhere."""
+        return []
 
     def close(self) -> None:
         """Give everything back."""

@@ -10,6 +10,7 @@ from contextwright.errors import UnknownSchema
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import fill_digests
 from contextwright.store.engines.lengths import fill_lengths
+from contextwright.store.engines.origins import fill_origins
 
 __all__ = ["STEPS", "Step", "steps_after"]
 
@@ -342,6 +343,41 @@ POSTGRES_5 = "ALTER TABLE messages ADD COLUMN digest bigint NOT NULL DEFAULT 0;"
 SQLITE_6 = "ALTER TABLE turns ADD COLUMN stored TEXT;"
 POSTGRES_6 = "ALTER TABLE turns ADD COLUMN stored text;"
 
+# `origin` is the id by which replies name a message that is gone: what they quote of it goes too.
+SQLITE_7 = """
+ALTER TABLE marks ADD COLUMN origin TEXT;
+CREATE INDEX marks_origin ON marks (conversation, origin) WHERE origin IS NOT NULL;
+CREATE TABLE versions (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    replaced TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, seq, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE backups (
+    file TEXT PRIMARY KEY,
+    made TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+POSTGRES_7 = """
+ALTER TABLE marks ADD COLUMN origin text COLLATE "C";
+CREATE INDEX marks_origin ON marks (conversation, origin) WHERE origin IS NOT NULL;
+CREATE TABLE versions (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    number bigint NOT NULL,
+    replaced text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (conversation, seq, number)
+);
+CREATE TABLE backups (
+    file text COLLATE "C" PRIMARY KEY,
+    made text NOT NULL
+);
+"""
+
 STEPS: tuple[Step, ...] = (
     Step(SQLITE_1, POSTGRES_1),
     Step(SQLITE_2, POSTGRES_2),
@@ -349,4 +385,5 @@ STEPS: tuple[Step, ...] = (
     Step(SQLITE_4, POSTGRES_4, fill_lengths),
     Step(SQLITE_5, POSTGRES_5, fill_digests),
     Step(SQLITE_6, POSTGRES_6),
+    Step(SQLITE_7, POSTGRES_7, fill_origins),
 )

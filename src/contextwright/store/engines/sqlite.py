@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
+from glob import escape, glob
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -44,6 +45,9 @@ WRITABLE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 READABLE = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 BODY = re.compile(r"\b(?:[a-z]\.)?body\b")
+
+SCRUB_PATIENCE = 5.0
+"""Seconds to wait for readers that still need the log."""
 
 LARGE_LOG = 16 * 2**20
 """Size in bytes from which the write-ahead log is emptied after exclusive work, like an import."""
@@ -184,6 +188,23 @@ class SqliteEngine:
                 result = work(connection)
             self._empty_log(connection)
             return result
+
+    def scrub(self) -> list[str]:
+        """Rewrite the file and empty its log, so that nothing of what was removed is left."""
+        with self._translated(), self._writers.borrowed() as connection:
+            # The index only notes what was removed; written anew, it is gone.
+            connection.run("INSERT INTO words (words) VALUES ('optimize')")
+            connection.run("VACUUM")
+            deadline = time.monotonic() + SCRUB_PATIENCE
+            while connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+                if time.monotonic() > deadline:
+                    return [f"{self.where}-wal, until other processes stop reading: scrub again"]
+                time.sleep(0.05)
+        return []
+
+    def backups(self) -> list[str]:
+        """The copies that were put beside the file."""
+        return sorted(glob(f"{escape(os.path.abspath(self.path))}.*.backup"))
 
     def close(self) -> None:
         """Give everything back."""

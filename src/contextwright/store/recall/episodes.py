@@ -52,9 +52,6 @@ DIVIDED = """
 INSERT INTO divided (conversation, last, marked) VALUES (?, ?, ?)
 ON CONFLICT (conversation) DO UPDATE SET last = excluded.last"""
 LOOKED = "UPDATE divided SET marked = ? WHERE conversation = ?"
-HIDDEN = """
-SELECT seq FROM marks
-WHERE conversation = ? AND seq BETWEEN ? AND ? AND visibility <> 'public'"""
 ALL = """
 SELECT c.number, c.tenant, c.id, d.last FROM divided d
 JOIN conversations c ON c.number = d.conversation
@@ -99,7 +96,7 @@ def listed(
     tenant = state.tenant
 
     def work(connection: Connection) -> list[StoredMemory]:
-        head = conversations.require(connection, tenant, id)
+        head = conversations.seen(connection, tenant, id)
         return [
             stored
             for stored in stored_in(connection, tenant, id)
@@ -122,11 +119,11 @@ def stored_in(connection: Connection, tenant: str, id: str) -> Iterator[StoredMe
 
 def is_visible(connection: Connection, head: Head | None, memory: Memory) -> bool:
     """Whether all messages of an episode are visible; one added by hand has none."""
-    episode = Episode.of(memory)
-    if episode is None or head is None:
+    seqs = notes.made_from(memory)
+    if not seqs or head is None:
         return True
-    rows = connection.rows(HIDDEN, head.number, episode.first, episode.last)
-    return not {seq for (seq,) in rows}.intersection(episode.messages)
+    rows = connection.rows(notes.HIDDEN, head.number, min(seqs), max(seqs))
+    return {seq for (seq,) in rows}.isdisjoint(seqs)
 
 
 # --- making --------------------------------------------------------------------------------------
@@ -264,9 +261,11 @@ class Maker:
 
     def state(self, connection: Connection) -> Division:
         """Read how far the conversation is divided."""
-        head = conversations.require(connection, self.tenant, self.id)
+        head = conversations.seen(connection, self.tenant, self.id)
         for row in connection.rows(STATE, head.number):
             return Division(*row)
+        if head is conversations.NOTHING:
+            return Division(head.number, 0, 0, 0)
         raise conversations.unknown(self.id)
 
     def locked(self, connection: Connection) -> Division:
@@ -290,11 +289,12 @@ def id_of(conversation: str, stretch: Stretch) -> str:
 # --- into another store --------------------------------------------------------------------------
 
 
-def copy(source: Engine, target: Engine) -> None:
+def copy(source: Engine, target: Engine, tenant: str | None = None) -> None:
     """Bring over how far conversations are divided, once they and their memories are there."""
     number = 0
     while rows := source.read(lambda connection, after=number: connection.rows(ALL, after, PAGE)):
         number = rows[-1][0]
+        rows = [row for row in rows if tenant is None or row[1] == tenant]
         target.write_alone(lambda connection, rows=rows: bring(connection, rows))
 
 

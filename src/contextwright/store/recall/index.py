@@ -68,8 +68,8 @@ class Index:
             lambda connection: vectors.remove_others(connection, tenant, name)
         )
 
-    def forget(self, number: int) -> None:
-        """Drop what is in memory of a conversation."""
+    def forget(self, number: int | None = None) -> None:
+        """Drop what is in memory of a conversation, or of all."""
         self.outlines.forget(number)
         if self.space is not None:
             self.space.forget(number)

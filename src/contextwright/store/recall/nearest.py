@@ -115,10 +115,10 @@ class Space:
         )
         return nsmallest(most, found, key=order_of)
 
-    def forget(self, number: int) -> None:
-        """Let go of the vectors of a conversation."""
+    def forget(self, number: int | None) -> None:
+        """Let go of the vectors of a conversation, or of all."""
         with self._lock:
-            for key in [key for key in self._kept if key[0] == number]:
+            for key in [key for key in self._kept if number is None or key[0] == number]:
                 del self._kept[key]
 
     # --- inside ------------------------------------------------------------------------------

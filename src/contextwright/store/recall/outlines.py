@@ -62,10 +62,13 @@ class Outlines:
                 before = (page if stop <= page.last else tail).end(stop)
             return Outline(reversed(pages))
 
-    def forget(self, number: int) -> None:
-        """Let go of the outline of a conversation."""
+    def forget(self, number: int | None) -> None:
+        """Let go of the outline of a conversation, or of all."""
         with self._lock:
-            self._pages.pop(number, None)
+            if number is None:
+                self._pages.clear()
+            else:
+                self._pages.pop(number, None)
 
     def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
         """The outline of a conversation's own messages, as far as they are indexed."""

@@ -60,6 +60,7 @@ SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
+TITLE = "SELECT title FROM conversations WHERE number = ?"
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
 
 
@@ -71,14 +72,11 @@ class SearchedConversation(Struct, frozen=True):
     end: int
     behind: dict[Place, Message]
     outline: Outline
+    title: str = ""
 
 
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
-    """Recall from a conversation and those it was forked from.
-
-    Raises:
-        NotFound: there is no such conversation.
-    """
+    """Recall from a conversation and those it was forked from."""
     trouble = indexed(state, id)
     searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
     names = {name for name, _ in searched.outline.people() if name}
@@ -88,12 +86,24 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     def work(connection: Connection) -> RecallResult:
         ranked = ranked_in(connection, state, searched, question, vector, wish, searched.end)
         packing = Packing(wish.budget, wish.price, wish.limit)
+        people = names_in(connection, searched)
         for item in known(connection, state.tenant, id, question, wish):
-            packing.add(item)
+            about = item.memory.about if item.memory else None
+            packing.add(replace(item, title=people.get(about or "", "")))
         fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
         return packing.recall(wish.query, wish.budget, vector is not None)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
+
+
+def names_in(connection: Connection, searched: SearchedConversation) -> dict[str, str]:
+    """The names of those who said something that may be seen, by id."""
+    people = searched.outline.people().copy()
+    for (seq,) in connection.rows(HIDDEN, searched.head.number):
+        entry = searched.outline.entry(seq)
+        if entry is not None:
+            people[entry.speaker, entry.id] -= 1
+    return {id: name for (name, id), count in people.items() if id and name and count > 0}
 
 
 def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
@@ -150,13 +160,13 @@ def known(
         return []
     fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
     stored = notes.newest(connection, tenant, scope, fields, MOST, without="episode")
-    told = [one.memory for one in stored]
+    told = [one.memory for one in stored if notes.is_told(connection, tenant, one.memory)]
     return [item for item in items_of(told, question) if item.score >= wish.min_score]
 
 
 def look(connection: Connection, state: State, id: str, last: int | None) -> SearchedConversation:
     """Read a conversation's outline."""
-    head = conversations.require(connection, state.tenant, id)
+    head = conversations.seen(connection, state.tenant, id)
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
     behind = search.unindexed(connection, gaps_of(connection, state.tenant, head))
@@ -164,7 +174,8 @@ def look(connection: Connection, state: State, id: str, last: int | None) -> Sea
     for (number, seq), message in behind.items():
         new.setdefault(number, []).append((seq, message))
     outline = state.index.outlines.outline(connection, head, end, new)
-    return SearchedConversation(id, head, end, behind, outline)
+    titles = [title for (title,) in connection.rows(TITLE, head.number) if title]
+    return SearchedConversation(id, head, end, behind, outline, "".join(titles))
 
 
 def ranked_in(
@@ -262,7 +273,7 @@ def fill(
             place = (searched.head.owner(one.number), one.number)
             if message is not None and place not in offered:
                 offered.add(place)
-                packing.offer(searched.id, one, message)
+                packing.offer(searched.id, one, message, searched.title)
 
 
 def read_visible(
@@ -280,5 +291,6 @@ def read_visible(
         for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
             message = reading.marked(read_message(body, digest), *mark)
             if message.visibility == "public":
+                (message,) = reading.without_lost_quotes(connection, asking, [message])
                 messages[id, seq] = message
     return messages

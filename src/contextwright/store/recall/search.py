@@ -75,7 +75,6 @@ def search(state: State, query: str, id: str | None, limit: int) -> list[SearchH
     """Return the best hits of one conversation, or of all of a tenant.
 
     Raises:
-        NotFound: there is no such conversation.
         UsageError: the query is not text, or the limit not a number.
     """
     if type(query) is not str or type(limit) is not int:
@@ -105,7 +104,7 @@ def in_conversation(
 
     Only those up to a message, and without some.
     """
-    head = conversations.require(connection, tenant, id)
+    head = conversations.seen(connection, tenant, id)
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
     behind = unindexed(connection, gaps_of(connection, tenant, head))
@@ -227,5 +226,6 @@ def visible(connection: Connection, asking: int, place: Place) -> Message | None
     """A message as the asking conversation has it; None if it is hidden or deleted there."""
     for body, digest, visibility, pinned in connection.rows(FOUND, asking, *place):
         message = reading.marked(read_message(body, digest), visibility, pinned)
-        return message if message.visibility == "public" else None
+        if message.visibility == "public":
+            return reading.without_lost_quotes(connection, asking, [message])[0]
     return None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Collection, Sequence
+from itertools import filterfalse, islice
 
 import msgspec
 
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.memories import Memory, MemoryList, MemoryQuery
 from contextwright.recall.packing import RecallHit
 from contextwright.store.engines.base import Connection, Value
-from contextwright.store.recall import episodes
 from contextwright.store.recall.options import RecallRequest, price_of
 from contextwright.store.recall.recall import recall_in
 from contextwright.store.records import StoredMemory
-from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
 from contextwright.store.state import State
 
@@ -48,6 +47,7 @@ class StoreMemorySource:
         """Why only words were compared, though the store has an embedder."""
         self._without: set[int] = set()
         self._is_shown = False
+        self._events_told: list[Memory] = []
 
     def show(self, cut: int, kept: set[int]) -> bool:
         """See the window that was made: where its newest messages begin, and all that it keeps.
@@ -60,9 +60,11 @@ class StoreMemorySource:
             self.last = cut
         self._is_shown = True
         is_twice = not kept.isdisjoint(self.recalled)
+        is_twice = is_twice or any(is_mostly(event, kept) for event in self._events_told)
         if is_later or is_twice:
             self.recalled.clear()
             self.told.clear()
+            self._events_told.clear()
             # Only then: built once more for a summary, it recalls the same.
             self._without |= kept
         return is_later or is_twice
@@ -82,7 +84,9 @@ class StoreMemorySource:
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
-        return notes.newest(connection, self.state.tenant, self.id, fields, most)
+        tenant = self.state.tenant
+        found = notes.newest(connection, tenant, self.id, fields, most)
+        return [one for one in found if notes.is_told(connection, tenant, one.memory)]
 
     def _events(self, wanted: MemoryQuery) -> list[Memory]:
         """Return the events that fit, each with its id, without those of hidden messages."""
@@ -91,18 +95,22 @@ class StoreMemorySource:
             found = self._newest(connection, wanted, MOST_SEARCHED)
             everything = msgspec.structs.replace(wanted, limit=len(found))
             fitting = MemoryList(with_id(stored) for stored in found).recall(everything)
-            head = conversations.find(connection, self.state.tenant, self.id)
             ordered = fitting if wanted.query else reversed(fitting)
-            told = (
-                event
-                for event in ordered
-                if event.scope != self.id or episodes.is_visible(connection, head, event)
-            )
-            return list(islice(told, max(wanted.limit, 0)))
+            return list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
 
         told = self.state.engine.read(work)
+        self.has_looked = True
+        self._events_told += told
         self.told.update(event.meta["id"] for event in told)
         return told if wanted.query else told[::-1]
+
+    def _is_seen(self, event: Memory) -> bool:
+        """Whether the window has most of an event's messages: it is not told twice."""
+        if event.scope != self.id:
+            return False
+        last = self.last
+        behind = {seq for seq in notes.made_from(event) if last is not None and seq > last}
+        return is_mostly(event, behind | self._without)
 
     def _passages(self, wanted: MemoryQuery) -> list[Memory]:
         """Messages that the question needs, within its tokens, in their order."""
@@ -125,6 +133,12 @@ class StoreMemorySource:
         return [as_passage(item) for item in found]
 
 
+def is_mostly(event: Memory, seqs: Collection[int]) -> bool:
+    """Whether at least half of an event was said in these messages."""
+    made = notes.made_from(event)
+    return bool(made) and 2 * len(set(made).intersection(seqs)) >= len(made)
+
+
 def with_id(stored: StoredMemory) -> Memory:
     """Return a memory with its id."""
     memory = stored.memory
@@ -136,11 +150,11 @@ def as_passage(item: RecallHit) -> Memory:
     message = item.message
     return Memory(
         "passage",
-        message.text,
+        spoken_text(message),
         about=message.author.id if message.author else None,
         author=item.speaker,
         at=message.sent_at,
         scope=item.conversation,
         score=item.score,
-        meta={"seq": item.seq},
+        meta={"seq": item.seq, "title": item.title},
     )

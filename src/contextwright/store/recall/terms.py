@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolResult
+from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.rows import conversations, index, outlines
 from contextwright.store.rows.conversations import Head
@@ -64,6 +65,8 @@ def terms_in(message: Message) -> set[str]:
             terms |= terms_of(part.text[:LONGEST_TEXT])
         elif type(part) is ToolResult:
             terms |= terms_of(part.text[:LONGEST_RESULT])
+    if message.calls:
+        terms |= terms_of(spoken_text(message)[:LONGEST_TEXT])
     return terms
 
 

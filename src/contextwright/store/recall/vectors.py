@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from contextwright.errors import StoreError, UsageError, shown
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.vectors.chunks import chunks_of
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.recall.terms import LONGEST_TEXT
@@ -173,7 +174,7 @@ def made(number: int, messages: Messages, embedder: Embedder) -> Page:
 
 def texts_in(message: Message) -> list[str]:
     """Return the texts of a message to embed, in pieces, without results and names."""
-    return chunks_of(message.text[:LONGEST_TEXT])
+    return chunks_of(spoken_text(message)[:LONGEST_TEXT])
 
 
 def keep(page: Page) -> Work[bool]:

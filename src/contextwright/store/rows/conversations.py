@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from contextwright.errors import Conflict, NotFound, shown
 from contextwright.store.engines.base import Connection, Row, Value
-from contextwright.store.records import ConversationInfo
+from contextwright.store.records import ConversationInfo, TenantInfo
 from contextwright.store.rows.validation import require_visible
 
 __all__ = [
+    "NOTHING",
     "Head",
     "change",
     "create",
@@ -26,7 +27,9 @@ __all__ = [
     "locked",
     "locked_length",
     "require",
+    "seen",
     "state_of",
+    "tenants",
     "unknown",
 ]
 
@@ -42,6 +45,10 @@ WITH RECURSIVE line (depth, number, parent, fork_at) AS (
     FROM line JOIN conversations c ON c.number = line.parent AND c.tenant = ?
 )
 SELECT number, fork_at FROM line ORDER BY depth"""
+
+TENANTS = """
+SELECT c.tenant, count(*), CAST(sum(h.last - coalesce(c.fork_at, 0)) AS bigint)
+FROM conversations c JOIN heads h ON h.conversation = c.number GROUP BY c.tenant"""
 
 DETAILS = """
 SELECT c.number, c.id, h.last, c.title, c.agent, c.settings, p.id, c.fork_at, c.created
@@ -72,6 +79,10 @@ class Head(Struct, frozen=True):
         return next(number for number, own in self.line if own <= seq)
 
 
+NOTHING = Head(0, ((0, 1),))
+"""A conversation that is not there: no row has its number."""
+
+
 def find(connection: Connection, tenant: str, id: str) -> Head | None:
     """A conversation of a tenant; None if there is none of that name."""
     for number, parent, fork_at in connection.rows(NAME, tenant, id):
@@ -93,6 +104,11 @@ def require(connection: Connection, tenant: str, id: str) -> Head:
     if head is None:
         raise unknown(id)
     return head
+
+
+def seen(connection: Connection, tenant: str, id: str) -> Head:
+    """A conversation as readers see it: one that nothing was written to is empty."""
+    return find(connection, tenant, id) or NOTHING
 
 
 def ensure(connection: Connection, tenant: str, id: str) -> Head:
@@ -132,6 +148,8 @@ def length_of(connection: Connection, head: Head, id: str) -> int:
     """The number of a conversation's last message."""
     for (last,) in connection.rows(LAST, head.number):
         return last
+    if head is NOTHING:
+        return 0
     raise unknown(id)
 
 
@@ -178,6 +196,15 @@ def details_after(
     """The next conversations of a tenant, in the order in which they were made."""
     sql = f"{DETAILS} c.number > ? ORDER BY c.number LIMIT {PAGE}"
     return [(row[0], as_details(row)) for row in connection.rows(sql, tenant, number)]
+
+
+def tenants(connection: Connection) -> list[TenantInfo]:
+    """All tenants, by name."""
+    found = {name: TenantInfo(name, *rest) for name, *rest in connection.rows(TENANTS)}
+    for name, count in connection.rows("SELECT tenant, count(*) FROM memories GROUP BY tenant"):
+        known = found.get(name, TenantInfo(name))
+        found[name] = msgspec.structs.replace(known, memories=count)
+    return [found[name] for name in sorted(found)]
 
 
 def as_details(row: Row) -> ConversationInfo:

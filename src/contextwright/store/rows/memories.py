@@ -5,14 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 import msgspec
 
-from contextwright.errors import Conflict, UsageError, shown
+from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.recall.episodes.episode import Episode
 from contextwright.recall.memories import Memory
 from contextwright.store.engines.base import Connection, Engine, Row, Value, Work
 from contextwright.store.records import StoredMemory
+from contextwright.store.rows import conversations
 from contextwright.store.rows.validation import decode_memory, memory_body, require_name
 
 __all__ = [
@@ -20,7 +22,13 @@ __all__ = [
     "after",
     "change_scope",
     "copy",
+    "count",
     "count_accesses",
+    "find",
+    "find_equal",
+    "is_told",
+    "made_from",
+    "merged",
     "new_id",
     "newest",
     "page_after",
@@ -43,6 +51,9 @@ ROWS = """
 SELECT number, tenant, id, kind, about, scope, body, accesses, accessed FROM memories
 WHERE number > ? ORDER BY number LIMIT ?"""
 SELECT = "SELECT number, id, body, accesses, accessed FROM memories WHERE tenant = ?"
+HIDDEN = """
+SELECT seq FROM marks
+WHERE conversation = ? AND seq BETWEEN ? AND ? AND visibility <> 'public'"""
 ACCESS = """
 UPDATE memories SET accesses = accesses + 1, accessed = ?
 WHERE tenant = ? AND id = ? AND scope = ?"""
@@ -103,8 +114,8 @@ def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequenc
 # --- into another store --------------------------------------------------------------------------
 
 
-def copy(source: Engine, target: Engine) -> int:
-    """Copy the memories of all tenants into another store, in order; return how many.
+def copy(source: Engine, target: Engine, tenant: str | None = None) -> int:
+    """Copy the memories of all tenants, or of one, into another store; return how many.
 
     Memories that the target already has are compared and not written again. Episodes become those
     of the source, because they are rebuilt when messages are hidden.
@@ -113,23 +124,28 @@ def copy(source: Engine, target: Engine) -> int:
         Conflict: the target has another memory with the same id.
     """
     count = 0
-    for rows in pages(source):
+    for rows in pages(source, tenant):
         target.write_alone(lambda connection, rows=rows: bring(connection, rows))
         count += len(rows)
     return count
 
 
-def require_agreement(source: Engine, target: Engine) -> None:
+def count(source: Engine, tenant: str | None = None) -> int:
+    """How many memories all tenants have, or one."""
+    return sum(map(len, pages(source, tenant)))
+
+
+def require_agreement(source: Engine, target: Engine, tenant: str | None = None) -> None:
     """Refuse a target that has a different memory with the same id, before anything is written."""
-    for rows in pages(source):
+    for rows in pages(source, tenant):
         target.read(lambda connection, rows=rows: [is_there(connection, row) for row in rows])
 
 
-def pages(source: Engine) -> Iterator[list[Row]]:
-    """The memories of all tenants, some at a time."""
+def pages(source: Engine, tenant: str | None) -> Iterator[list[Row]]:
+    """The memories of all tenants, or of one, some at a time."""
     number = 0
     while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
-        yield rows
+        yield [row for row in rows if tenant is None or row[1] == tenant]
         number = rows[-1][0]
 
 
@@ -207,6 +223,61 @@ def newest(
     return [as_stored(row) for row in told[-most:]] if most > 0 else []
 
 
+def find(connection: Connection, tenant: str, id: str) -> Memory:
+    """One memory by its id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    for _, _, body, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
+        return decode_memory(body)
+    raise NotFound(f"there is no memory {shown(id)}")
+
+
+def find_equal(connection: Connection, tenant: str, memory: Memory) -> StoredMemory | None:
+    """The memory that says the same about the same person in the same scope; None if none does."""
+    if memory.about is None or memory.kind not in ("fact", "memory"):
+        return None
+    sql = f"{SELECT} AND kind = ? AND about = ? AND scope = ?"
+    values = (tenant, memory.kind, memory.about, memory.scope)
+    for row in connection.rows(sql, *values):
+        known = as_stored(row)
+        if sense_of(known.memory) == sense_of(memory):
+            return known
+    return None
+
+
+def sense_of(memory: Memory) -> tuple[object, ...]:
+    """What two memories have in common that say the same."""
+    words = [
+        " ".join(text.casefold().split()) for text in (memory.key.replace("_", " "), memory.text)
+    ]
+    return (*words, made_from(memory), memory.author)
+
+
+def merged(known: Memory, memory: Memory) -> Memory:
+    """A memory that was noted again: as new as the newer one, as sure as the surer."""
+    return msgspec.structs.replace(memory, weight=max(known.weight, memory.weight))
+
+
+def made_from(memory: Memory) -> list[int]:
+    """The numbers of the messages that a memory of a conversation was made from."""
+    found: object = memory.meta.get("messages")
+    if not isinstance(found, list | tuple):
+        return []
+    return [one for one in cast("Sequence[object]", found) if type(one) is int]
+
+
+def is_told(connection: Connection, tenant: str, memory: Memory) -> bool:
+    """Whether every message that a memory was made from may be seen in its conversation."""
+    seqs = made_from(memory)
+    head = conversations.find(connection, tenant, memory.scope) if seqs and memory.scope else None
+    if head is None:
+        return True
+    rows = connection.rows(HIDDEN, head.number, min(seqs), max(seqs))
+    return {seq for (seq,) in rows}.isdisjoint(seqs)
+
+
 def sound(memory: Memory) -> Memory:
     """A memory as it is stored: with the time it was noted, and without a score.
 
@@ -229,6 +300,13 @@ def sound(memory: Memory) -> Memory:
 
 def page_after(
     tenant: str, number: int, fields: dict[str, Value]
-) -> Work[list[tuple[int, StoredMemory]]]:
-    """The work of reading the next page of memories."""
-    return lambda connection: after(connection, tenant, number, fields)
+) -> Work[list[tuple[int, StoredMemory | None]]]:
+    """The work of reading the next page of memories; None for one that may not be told."""
+
+    def work(connection: Connection) -> list[tuple[int, StoredMemory | None]]:
+        return [
+            (place, stored if is_told(connection, tenant, stored.memory) else None)
+            for place, stored in after(connection, tenant, number, fields)
+        ]
+
+    return work

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from contextwright.errors import NotFound
 from contextwright.messages.message import Message
+from contextwright.messages.quotes import GONE, is_gone, quoted_id, stone_of, unquoted
 from contextwright.store.engines.base import Connection, Engine, Row
 from contextwright.store.records import StoredMessage
 from contextwright.store.rows import conversations
@@ -25,6 +26,8 @@ __all__ = [
     "marked",
     "marks_between",
     "rows_between",
+    "told",
+    "without_lost_quotes",
 ]
 
 OURS = "\x1f"
@@ -40,33 +43,48 @@ FROM messages m LEFT JOIN turns t ON t.conversation = m.conversation AND t.first
 WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
 MARKS = """
 SELECT seq, visibility, pinned FROM marks WHERE conversation = ? AND seq BETWEEN ? AND ?"""
+LOST = f"""
+SELECT origin FROM marks
+WHERE conversation = ? AND visibility IN {GONE} AND origin IN ({{}})"""
 BODIES = """
 SELECT seq, body, digest FROM messages
 WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
 
 
 def each(
-    engine: Engine, tenant: str, id: str, start: int = 0, stop: int | None = None
+    engine: Engine,
+    tenant: str,
+    id: str,
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    hidden: bool = False,
 ) -> Iterator[StoredMessage]:
     """Read messages from one number up to, and without, another, page by page.
 
-    Messages added meanwhile are not included.
-
-    Raises:
-        NotFound: there is no such conversation.
+    Messages added meanwhile are not among them. Only with `hidden`, those that are hidden or
+    deleted have their words.
     """
 
     def found(connection: Connection) -> tuple[Head, int]:
-        head = conversations.require(connection, tenant, id)
+        head = conversations.seen(connection, tenant, id)
         return head, conversations.length_of(connection, head, id)
 
     head, length = engine.read(found)
     last = length if stop is None else min(stop - 1, length)
     for first in range(max(start, 1), last + 1, PAGE):
         page = range(first, min(first + PAGE, last + 1))
-        yield from engine.read(
+        stored = engine.read(
             lambda connection, page=page: between(connection, head, page[0], page[-1])
         )
+        yield from stored if hidden else map(told, stored)
+
+
+def told(stored: StoredMessage) -> StoredMessage:
+    """A message as readers see it: of one that is gone, that there was one."""
+    if stored.damage or not is_gone(stored.message):
+        return stored
+    return msgspec.structs.replace(stored, message=stone_of(stored.message))
 
 
 def between(connection: Connection, head: Head, first: int, last: int) -> list[StoredMessage]:
@@ -79,7 +97,24 @@ def between(connection: Connection, head: Head, first: int, last: int) -> list[S
     if len(rows) != last - first + 1:
         raise NotFound("the conversation was forgotten while it was read")
     marks = marks_between(connection, head, first, last)
-    return [as_stored(row, marks.get(row[0])) for row in rows]
+    stored = [as_stored(row, marks.get(row[0])) for row in rows]
+    messages = without_lost_quotes(connection, head.number, [one.message for one in stored])
+    return [
+        one if one.message is message else msgspec.structs.replace(one, message=message)
+        for one, message in zip(stored, messages, strict=True)
+    ]
+
+
+def without_lost_quotes(
+    connection: Connection, number: int, messages: Sequence[Message]
+) -> list[Message]:
+    """Messages of a conversation without quotes of those that were hidden, deleted or erased."""
+    asked = {id for message in messages if (id := quoted_id(message)) is not None}
+    if not asked:
+        return list(messages)
+    sql = LOST.format(", ".join("?" * len(asked)))
+    lost = {origin for (origin,) in connection.rows(sql, number, *sorted(asked))}
+    return [unquoted(one) if quoted_id(one) in lost else one for one in messages]
 
 
 def marks_between(connection: Connection, head: Head, first: int, last: int) -> dict[int, Row]:

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from contextwright.errors import Conflict, NotFound, shown
+from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.messages.message import Message
+from contextwright.messages.quotes import source_id
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
@@ -51,7 +52,8 @@ BATCH = 256
 INSERT = """
 INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
 VALUES (?, ?, ?, ?, ?, ?, ?)"""
-MARK = "INSERT INTO marks (conversation, seq, visibility, pinned) VALUES (?, ?, ?, ?)"
+MARK = """
+INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, ?, ?, ?)"""
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
@@ -109,11 +111,11 @@ def with_key(connection: Connection, head: conversations.Head, key: str) -> list
     return []
 
 
-def marks_of(message: Message) -> tuple[str | None, int | None] | None:
+def marks_of(message: Message) -> tuple[str | None, int | None, str | None] | None:
     """Return the marks that a message comes with; None if it has none."""
     if message.visibility == "public" and not message.pinned:
         return None
-    return message.visibility, int(message.pinned)
+    return message.visibility, int(message.pinned), source_id(message)
 
 
 def require_same(
@@ -125,12 +127,18 @@ def require_same(
         return
     # The same messages may be spelled otherwise: fields of an object in another order.
     if len(stored) != len(bodies) or any(
-        read_message(*old) != decode_message(new) for old, new in zip(stored, bodies, strict=True)
+        not is_same(read_message(*old), decode_message(new))
+        for old, new in zip(stored, bodies, strict=True)
     ):
         raise Conflict(
             f"the key {shown(key)} was used for other messages ({first} to {first + count - 1})",
             hint="a key names one turn; retry with the same messages, or use a new key",
         )
+
+
+def is_same(stored: Message, message: Message) -> bool:
+    """Whether a message is stored, perhaps in other words by now, or erased."""
+    return stored == message or stored.visibility == "erased" or "edited" in stored.meta
 
 
 def add_or_compare(
@@ -214,10 +222,21 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
         f"INSERT INTO marks (conversation, seq, {column}) VALUES (?, ?, ?) "
         f"ON CONFLICT (conversation, seq) DO UPDATE SET {column} = excluded.{column}"
     )
+    message = message_at(connection, head, seq)
+    if message.visibility == "erased":
+        raise UsageError(f"message {seq} of {shown(id)} was erased", hint="nothing brings it back")
     connection.run(sql, head.number, seq, value)
     if column == "visibility":
+        origin = "UPDATE marks SET origin = ? WHERE conversation = ? AND seq = ?"
+        connection.run(origin, source_id(message), head.number, seq)
         summaries.forget_from(connection, head.number, seq)
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
+
+
+def message_at(connection: Connection, head: conversations.Head, seq: int) -> Message:
+    """One message as it was written."""
+    ((_, body, digest),) = reading.rows_between(connection, head, reading.BODIES, seq, seq)
+    return read_message(body, digest)
 
 
 def forget(connection: Connection, tenant: str, id: str) -> int | None:
@@ -281,8 +300,8 @@ def fork(
     if number is None:
         raise Conflict(f"{shown(new_id)} was made by another just now")
     copy_marks = (
-        "INSERT INTO marks (conversation, seq, visibility, pinned) "
-        "SELECT ?, seq, visibility, pinned FROM marks WHERE conversation = ? AND seq <= ?"
+        "INSERT INTO marks (conversation, seq, visibility, pinned, origin) "
+        "SELECT ?, seq, visibility, pinned, origin FROM marks WHERE conversation = ? AND seq <= ?"
     )
     connection.run(copy_marks, number, head.number, at)
     summaries.copy_to_fork(connection, head.number, number, at)

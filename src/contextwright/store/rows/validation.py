@@ -27,6 +27,7 @@ __all__ = [
     "memory_body",
     "replace_invalid",
     "require_name",
+    "require_number",
     "require_text",
     "require_visible",
     "settings_text",
@@ -62,6 +63,13 @@ def require_name(name: object, what: str, *, empty: bool = False) -> str:
             f"the {what} {shown(name)} is too {'long' if name else 'short'}", hint=hint
         )
     return name
+
+
+def require_number(seq: object) -> None:
+    """Refuse a value that is not the number of a message."""
+    if type(seq) is not int:
+        hint = "add returns the numbers of the messages"
+        raise UsageError(f"{shown(seq)} is not the number of a message", hint=hint)
 
 
 def require_visible(name: str, what: str) -> None:

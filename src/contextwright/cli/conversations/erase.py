@@ -1,0 +1,163 @@
+"""`cw edit`, `cw erase` and `cw tenants`: other words, no words, and whose words a store holds."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.conversations.edit import existing_messages
+from contextwright.cli.options import (
+    Argument,
+    AsJson,
+    Conversation,
+    Option,
+    StoreLocation,
+    StoreOptions,
+)
+from contextwright.cli.output import note, numbered, say, say_json, table
+from contextwright.cli.stores import existing
+from contextwright.errors import UsageError, shown
+from contextwright.store.records import Erasure
+
+__all__ = ["edit", "erase", "tenants"]
+
+AGE = re.compile(r"(\d{1,6})([hdw])")
+UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def edit(
+    conversation: Conversation,
+    number: Annotated[int, Argument("N", help="Number of the message (see cw read).")],
+    text: Annotated[str, Argument("TEXT", help="New text, or - for standard input.")],
+    where: StoreOptions,
+    erase_old: Annotated[
+        bool, Option("--erase-old", help="Erase the old text. Default: kept as history.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Change the text of a stored message.
+
+    Requests have the new text from then on; a provider's cache ends before it.
+
+    \b
+    cw edit lunch 12 "Something vegetarian, please."
+    """
+    with existing_messages(where, conversation, [number]) as chat:
+        chat.edit(number, read_text(text), keep=not erase_old)
+    state = "edited, the old text erased" if erase_old else "edited"
+    if as_json:
+        say_json({"conversation": conversation, "seq": number, "state": state})
+    else:
+        note(f"cw: message {number:,} of {shown(conversation)} is {state}")
+    return 0
+
+
+def erase(
+    where: StoreOptions,
+    conversation: Annotated[
+        str | None, Argument("[CONVERSATION]", help="Id of a stored conversation.")
+    ] = None,
+    numbers: Annotated[
+        list[int] | None, Argument("[N...]", help="Numbers of its messages (see cw read).")
+    ] = None,
+    person: Annotated[
+        str | None, Option("--person", metavar="ID", help="Erase all that this author said.")
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        Option("--older-than", metavar="AGE", help="Erase what is older: 90d, 12h, 2w, a date."),
+    ] = None,
+    everything: Annotated[
+        bool, Option("--everything", help="Erase all of the tenant named by --tenant.")
+    ] = False,
+    scrub: Annotated[
+        bool, Option("--scrub/--no-scrub", help="Rewrite the files, so that no byte is left.")
+    ] = True,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Print what would be erased, erase nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Erase messages, people or tenants for good.
+
+    A stone that says "erased" keeps the number of each message. Excerpts in replies, memories,
+    episodes and summaries made from it, its words in the index and its vectors go too, and the
+    files are rewritten. Backups that cw made are named: they still hold it.
+
+    \b
+    cw erase lunch 12 13
+    cw erase --person U1234546 --dry-run
+    cw erase --tenant acme --older-than 90d
+    cw erase --tenant acme --everything
+    """
+    asked = [conversation, person, older_than, everything or None]
+    if sum(one is not None for one in asked) != 1 or (conversation is not None and not numbers):
+        hint = "CONVERSATION N..., --person, --older-than or --everything"
+        raise UsageError("name one thing to erase", hint=hint)
+    if everything and not where.tenant:
+        raise UsageError("--everything needs --tenant", hint='--tenant "" is no tenant; use cw rm')
+    if conversation is not None:
+        with existing_messages(where, conversation, numbers or []) as chat:
+            erased = chat.erase(*(numbers or []), scrub=scrub, dry_run=dry_run)
+    else:
+        with existing(where, embedder=None) as store:
+            if person is not None:
+                erased = store.erase_person(person, scrub=scrub, dry_run=dry_run)
+            elif older_than is not None:
+                limit = time_before(older_than)
+                erased = store.erase_before(limit, scrub=scrub, dry_run=dry_run)
+            else:
+                erased = store.erase_tenant(where.tenant, scrub=scrub, dry_run=dry_run)
+    if as_json:
+        say_json(erased)
+    else:
+        tell(erased, dry_run=dry_run)
+    return 0
+
+
+def time_before(age: str) -> datetime:
+    """The time that `--older-than` means: so long ago, or a date."""
+    found = AGE.fullmatch(age)
+    if found is None:
+        return read_time_option(age, "--older-than")
+    try:
+        return datetime.now(UTC) - timedelta(**{UNITS[found[2]]: int(found[1])})
+    except OverflowError:
+        raise UsageError(f"--older-than {shown(age)} is before all time") from None
+
+
+def tell(erased: Erasure, *, dry_run: bool) -> None:
+    """Print what was erased, and where it may still be."""
+    counts = [
+        numbered(erased.messages, "message"),
+        numbered(erased.quotes, "quote"),
+        "1 memory" if erased.memories == 1 else f"{erased.memories:,} memories",
+    ]
+    if erased.conversations:
+        counts.append(f"{numbered(erased.conversations, 'conversation')} removed whole")
+    say(f"{'would erase' if dry_run else 'erased'}: {', '.join(counts)}")
+    for place in erased.remains:
+        note(f"cw: may still hold it: {place}")
+
+
+def tenants(store: StoreLocation = None, as_json: AsJson = False) -> int:
+    """List the tenants of a store, and how much each has.
+
+    \b
+    cw tenants
+    """
+    with existing(StoreOptions(store=store), embedder=None) as opened:
+        found = opened.tenants()
+    if as_json:
+        say_json(found)
+    elif found:
+        rows = [
+            (one.name or '""', *(f"{n:,}" for n in (one.conversations, one.messages, one.memories)))
+            for one in found
+        ]
+        say(table([("tenant", "conversations", "messages", "memories"), *rows], numbers=1))
+    else:
+        note("cw: no tenants")
+    return 0

@@ -1,0 +1,118 @@
+"""A later export of a stored conversation: what was edited or deleted there, follows here.
+
+Messages are known by the ids they have at their source. What only an older export says changes
+nothing: a newer edit stays, and so do messages behind the last one of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from msgspec import Struct
+
+from contextwright.importers.base import Report
+from contextwright.messages.message import Message
+from contextwright.messages.quotes import source_id
+from contextwright.messages.times import read_time
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows import conversations, turns
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.editing import replace_message
+
+__all__ = ["updated"]
+
+ORIGINS = """
+SELECT seq, origin FROM marks WHERE conversation = ? AND visibility = 'erased'"""
+GONE = "SELECT seq FROM marks WHERE conversation = ? AND visibility IN ('deleted', 'erased')"
+
+
+class Known(Struct, frozen=True):
+    """A stored message, and the id it has at its source."""
+
+    seq: int
+    message: Message
+    origin: str | None
+
+
+def updated(
+    connection: Connection, tenant: str, id: str, messages: Iterable[Message], report: Report
+) -> Iterator[Message]:
+    """Yield a conversation as it is stored after what its source changed, then what is new.
+
+    Edited messages get their new words, the old ones are kept as a version; messages that the
+    source has no more are marked as deleted.
+    """
+    head = conversations.find(connection, tenant, id)
+    if head is None:
+        yield from messages
+        return
+    stored = known_messages(connection, head)
+    places = {one.origin: place for place, one in enumerate(stored) if one.origin is not None}
+    gone = {seq for (seq,) in connection.rows(GONE, head.number)}
+    reached = 0
+    for message in messages:
+        place = places.get(source_id(message) or "")
+        if place is None and reached < len(stored) and is_behind(message, stored[-1].message):
+            place = len(stored)  # the newest of those that are stored were deleted
+        if place is None or place < reached:
+            place = reached
+        for one in stored[reached:place]:
+            if one.seq not in gone:
+                turns.mark(connection, tenant, id, one.seq, {"visibility": "deleted"})
+                report.change("update.deleted", f"messages[{one.seq}]", "its source has it no more")
+            yield one.message
+        reached = place + 1
+        if place < len(stored) and stored[place].origin == source_id(message):
+            yield compared(
+                connection, head.owner(stored[place].seq), stored[place], message, report
+            )
+        else:
+            yield message
+
+
+def known_messages(connection: Connection, head: conversations.Head) -> list[Known]:
+    """The conversation's own messages with their ids, also of those that were erased."""
+    last = conversations.length_of(connection, head, "")
+    origins = dict(connection.rows(ORIGINS, head.number))
+    return [
+        Known(seq, message, source_id(message) or origins.get(seq))
+        for seq, message in reading.each_message(connection, head, last)
+        if seq > head.fork_at
+    ]
+
+
+def compared(
+    connection: Connection, number: int, known: Known, message: Message, report: Report
+) -> Message:
+    """Return a stored message, with its new words if its source has newer ones."""
+    old = known.message
+    is_kept = old == message or old.visibility == "erased" or "edited" in old.meta
+    if is_kept or edited_at(message) < edited_at(old):
+        return old
+    is_edit = (old.parts, old.role) != (message.parts, message.role)
+    new = replace_message(connection, number, known.seq, old, message, keep=is_edit, marked=False)
+    if is_edit:
+        report.change("update.edited", f"messages[{known.seq}]", "its source has other words")
+    return new
+
+
+def edited_at(message: Message) -> float:
+    """When a message was edited at its source, in seconds since 1970; 0: never."""
+    for fields in message.meta.values():
+        edited = field_of(fields, "edited")
+        edited = edited if isinstance(edited, str) else field_of(edited, "ts")
+        time = read_time(edited) if isinstance(edited, str) else None
+        if time is not None:
+            return time.timestamp()
+    return 0.0
+
+
+def field_of(value: object, name: str) -> object:
+    """A field of an object; None if it is none or has none."""
+    return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
+
+
+def is_behind(message: Message, other: Message) -> bool:
+    """Whether a message was sent after another."""
+    return message.time is not None and other.time is not None and message.time > other.time

@@ -1,0 +1,195 @@
+"""Erasing messages, people, tenants and what is old, and editing; the files follow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import TypeVar, Unpack
+
+import msgspec
+
+from contextwright.errors import NotFound, shown
+from contextwright.messages.message import Message
+from contextwright.messages.times import read_time, with_zone
+from contextwright.store.engines.base import Connection, Engine, Work
+from contextwright.store.records import EraseOptions, Erasure
+from contextwright.store.rows import conversations, editing, index
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.erasing import (
+    Erased,
+    erase_messages,
+    forget_person,
+    messages_like,
+    spoken_by,
+)
+from contextwright.store.rows.validation import decode_memory
+from contextwright.store.state import State
+
+__all__ = ["edit", "erase", "erase_old", "erase_person", "erase_tenant", "scrubbed"]
+
+NUMBERS = "SELECT number, id FROM conversations WHERE tenant = ? ORDER BY number DESC"
+MEMORIES = "SELECT id, about, body FROM memories WHERE tenant = ?"
+BACKUPS = "SELECT file FROM backups ORDER BY file"
+ANY = "%"
+UNSCRUBBED = "free space of the database: store.scrub() rewrites it"
+
+Result = TypeVar("Result")
+
+
+class Rehearsed(Exception):
+    """Ends a transaction whose outcome was only asked for."""
+
+
+def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseOptions]) -> Erasure:
+    """Erase messages of one conversation."""
+
+    def work(connection: Connection) -> Erased:
+        head = conversations.require(connection, state.tenant, id)
+        last = conversations.locked_length(connection, head) or 0
+        for seq in seqs:
+            if not 1 <= seq <= last:
+                raise NotFound(f"there is no message {seq} in {shown(id)}")
+        return erase_messages(connection, head, seqs)
+
+    return done(state, work, options)
+
+
+def edit(state: State, id: str, seq: int, message: Message | str, *, keep: bool) -> None:
+    """Put a message, or other words, in the place of one; without `keep` the old one is erased."""
+
+    def work(connection: Connection) -> int:
+        return editing.edit(connection, state.tenant, id, seq, message, keep=keep)
+
+    state.index.forget(state.engine.write(work, id))
+    if not keep:
+        state.builds.forget()
+        state.engine.scrub()
+
+
+def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> Erasure:
+    """Erase what somebody said in a tenant's conversations, and the memories about or by them."""
+
+    def work(connection: Connection) -> Erased:
+        erased = Erased()
+        for number, _, head in heads_of(connection, state.tenant):
+            said, answers = spoken_by(connection, number, person)
+            erased.quotes += forget_person(connection, number, answers)
+            erased += erase_messages(connection, head, said)
+        for id, about, body in connection.rows(MEMORIES, state.tenant):
+            memory = decode_memory(body)
+            people = memory.meta.get("participants", ())
+            if person in (about, memory.author) or person in people:
+                notes.remove(connection, state.tenant, id)
+                erased.memories += 1
+        return erased
+
+    return done(state, work, options)
+
+
+def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
+    """Remove all conversations and memories of a tenant."""
+
+    def work(connection: Connection) -> Erased:
+        erased = Erased()
+        # Forks come behind those they were forked from, so that the last one has none.
+        for number, _, head in heads_of(connection, state.tenant):
+            erased.messages += conversations.length_of(connection, head, "") - head.fork_at
+            remove(connection, number)
+            erased.conversations += 1
+        rows = connection.rows("SELECT count(*) FROM memories WHERE tenant = ?", state.tenant)
+        erased.memories = rows[0][0]
+        connection.run("DELETE FROM memories WHERE tenant = ?", state.tenant)
+        return erased
+
+    return done(state, work, options)
+
+
+def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -> Erasure:
+    """Erase a tenant's messages and memories from before a time; those without a time stay.
+
+    A conversation with nothing else in it is removed whole, unless another was forked from it.
+    """
+    limit = with_zone(before)
+
+    def is_old(at: str | None) -> bool:
+        time = read_time(at) if at else None
+        return time is not None and time < limit
+
+    def work(connection: Connection) -> Erased:
+        erased = Erased()
+        forks = "SELECT 1 FROM conversations WHERE parent = ? LIMIT 1"
+        for number, id, head in heads_of(connection, state.tenant):
+            own = list(messages_like(connection, number, ANY))
+            old = [seq for seq, one in own if is_old(one.sent_at)]
+            gone = sum(one.visibility == "erased" for _, one in own)
+            if old and len(old) + gone == len(own) and not connection.rows(forks, number):
+                remove(connection, number)
+                notes.remove_scope(connection, state.tenant, id)
+                erased += Erased(messages=len(old), conversations=1)
+            elif old:
+                erased += erase_messages(connection, head, old)
+        for id, _, body in connection.rows(MEMORIES, state.tenant):
+            if is_old(decode_memory(body).at):
+                notes.remove(connection, state.tenant, id)
+                erased.memories += 1
+        return erased
+
+    return done(state, work, options)
+
+
+def heads_of(connection: Connection, tenant: str) -> Iterator[tuple[int, str, Head]]:
+    """All conversations of a tenant, forks before those they were forked from."""
+    for number, id in connection.rows(NUMBERS, tenant):
+        yield number, id, conversations.require(connection, tenant, id)
+
+
+def remove(connection: Connection, number: int) -> None:
+    """Remove one conversation with everything in it."""
+    index.remove(connection, number)
+    connection.run("DELETE FROM conversations WHERE number = ?", number)
+
+
+# --- how it is done ------------------------------------------------------------------------------
+
+
+def done(state: State, work: Work[Erased], options: EraseOptions) -> Erasure:
+    """Do the work, rewrite the files if wanted, and say what is out of reach."""
+    engine = state.engine
+    if options.get("dry_run", False):
+        erased, remains = rehearsed(engine, work), list[str]()
+    else:
+        erased = engine.write_alone(work)
+        state.index.forget()
+        state.builds.forget()
+        remains = engine.scrub() if options.get("scrub", True) else [UNSCRUBBED]
+    counts = msgspec.structs.asdict(erased)
+    return Erasure(**counts, remains=(*remains, *backups_of(engine)))
+
+
+def scrubbed(engine: Engine) -> list[str]:
+    """Rewrite the files; return where removed words may still be."""
+    return [*engine.scrub(), *backups_of(engine)]
+
+
+def rehearsed(engine: Engine, work: Work[Result]) -> Result:
+    """Return what work would give, and undo it."""
+    found: list[Result] = []
+
+    def attempt(connection: Connection) -> None:
+        found.append(work(connection))
+        raise Rehearsed
+
+    try:
+        engine.write_alone(attempt)
+    except Rehearsed:
+        pass
+    return found[0]
+
+
+def backups_of(engine: Engine) -> list[str]:
+    """The backups that were made of a store and are still there."""
+    noted = [file for (file,) in engine.read(lambda connection: connection.rows(BACKUPS))]
+    files = sorted({*engine.backups(), *filter(os.path.exists, noted)})
+    return [f"the backup {file}" for file in files]

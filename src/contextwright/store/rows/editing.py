@@ -1,0 +1,102 @@
+"""Editing: another message in the place of one, whose old version is kept or erased."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from contextwright.errors import NotFound, UsageError, shown
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Text, ToolCall, ToolResult
+from contextwright.store.engines.base import Connection
+from contextwright.store.records import Version
+from contextwright.store.rows import conversations
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.erasing import requote
+from contextwright.store.rows.rewriting import messages_at, rewrite
+from contextwright.store.rows.validation import body_of, decode_message
+
+__all__ = ["edit", "replace_message", "versions_of"]
+
+KEEP = """
+INSERT INTO versions (conversation, seq, number, replaced, body)
+SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ? FROM versions WHERE conversation = ? AND seq = ?"""
+DROP = "DELETE FROM versions WHERE conversation = ? AND seq = ?"
+VERSIONS = """
+SELECT replaced, body FROM versions WHERE conversation = ? AND seq = ? ORDER BY number"""
+
+
+def edit(
+    connection: Connection, tenant: str, id: str, seq: int, message: Message | str, *, keep: bool
+) -> int:
+    """Put a message, or other words, in the place of another; return whose own message it is.
+
+    Raises:
+        NotFound: there is no such message.
+        UsageError: it was erased, or the new one has another role or other calls or results.
+    """
+    head = conversations.require(connection, tenant, id)
+    last = conversations.locked_length(connection, head) or 0
+    if not 1 <= seq <= last:
+        raise NotFound(f"there is no message {seq} in {shown(id)}")
+    number = head.owner(seq)
+    ((_, old),) = messages_at(connection, number, [seq])
+    if old.visibility == "erased":
+        raise UsageError(f"message {seq} of {shown(id)} was erased", hint="add a new one")
+    if isinstance(message, str):
+        message = with_words(old, message)
+    if structure_of(old) != structure_of(message):
+        hint = "words can be edited; role, calls and results stay"
+        raise UsageError(f"message {seq} of {shown(id)} is of another shape", hint=hint)
+    replace_message(connection, number, seq, old, message, keep=keep)
+    return number
+
+
+def replace_message(
+    connection: Connection,
+    number: int,
+    seq: int,
+    old: Message,
+    new: Message,
+    *,
+    keep: bool,
+    marked: bool = True,
+) -> Message:
+    """Put a message in the place of another, and return it; replies quote the new words.
+
+    It is `marked` as edited, unless its own source says so.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    meta = {**new.meta, "edited": now} if marked else new.meta
+    # Whether it can be seen is said by its mark, which stays.
+    new = msgspec.structs.replace(new, meta=meta, visibility=old.visibility, pinned=old.pinned)
+    if keep:
+        connection.run(KEEP, number, seq, now, body_of(old, "message"), number, seq)
+    else:
+        connection.run(DROP, number, seq)
+    for reader in rewrite(connection, number, {seq: new}):
+        requote(connection, reader, [old], new.text or None)
+    return new
+
+
+def with_words(message: Message, words: str) -> Message:
+    """Return a message with other words; its other parts stay."""
+    others = [part for part in message.parts if not isinstance(part, Text)]
+    return message.with_parts((Text(words), *others))
+
+
+def structure_of(message: Message) -> object:
+    """What an edit cannot change, because other messages hang on it."""
+    parts = [
+        (type(part), part.id if isinstance(part, ToolCall) else part.call_id)
+        for part in message.parts
+        if isinstance(part, ToolCall | ToolResult)
+    ]
+    return message.role, parts
+
+
+def versions_of(connection: Connection, head: Head, seq: int) -> list[Version]:
+    """What a message said before, oldest first."""
+    rows = connection.rows(VERSIONS, head.owner(seq), seq)
+    return [Version(replaced, decode_message(body)) for replaced, body in rows]

@@ -1,0 +1,184 @@
+"""Erasing: the words of messages, and all that was made of them, leave the tables.
+
+A stone stays in the place of each message, so that numbers and turns stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.quotes import quoted_id, source_id, unquoted
+from contextwright.messages.speech import spoken_text
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.rewriting import Reader, messages_at, rewrite
+from contextwright.store.rows.validation import decode_memory
+
+__all__ = ["Erased", "erase_messages", "forget_person", "messages_like", "requote", "spoken_by"]
+
+MARK = """
+INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, 'erased', 0, ?)
+ON CONFLICT (conversation, seq) DO UPDATE
+SET visibility = excluded.visibility, pinned = 0, origin = excluded.origin"""
+LIKE = """
+SELECT seq, body, digest FROM messages
+WHERE conversation = ? AND seq > ? AND body LIKE ? ORDER BY seq LIMIT 500"""
+CALLS = "DELETE FROM open_calls WHERE conversation = ? AND seq = ?"
+VERSIONS = "DELETE FROM versions WHERE conversation = ? AND seq = ?"
+TITLE = "SELECT title FROM conversations WHERE number = ?"
+MADE = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind <> 'episode'"
+TITLE_CHARS = 40
+"""So much of a message at the beginning is what a title of it repeats."""
+
+replace = msgspec.structs.replace
+
+
+class Erased(Struct):
+    """What an erasure took away, counted."""
+
+    messages: int = 0
+    quotes: int = 0
+    """Excerpts in replies to them."""
+    memories: int = 0
+    conversations: int = 0
+
+    def __add__(self, other: Erased) -> Erased:
+        pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        return Erased(*(one + another for one, another in pairs))
+
+
+def erase_messages(connection: Connection, head: Head, seqs: Collection[int]) -> Erased:
+    """Erase messages of a conversation, wherever in its line they were written.
+
+    Those that are erased already are left alone.
+    """
+    done = Erased()
+    for number in {head.owner(seq) for seq in seqs}:
+        own = [seq for seq in seqs if head.owner(seq) == number]
+        old = {
+            seq: message
+            for seq, message in messages_at(connection, number, own)
+            if message.visibility != "erased"
+        }
+        if old:
+            done += erase_own(connection, number, old)
+    return done
+
+
+def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> Erased:
+    """Erase messages that were written in a conversation, here and in its forks."""
+    stones = {seq: stone(message) for seq, message in old.items()}
+    done = Erased(messages=len(old))
+    for reader in rewrite(connection, number, stones):
+        gone = [old[seq] for seq in reader.seqs]
+        marks = [
+            (reader.number, seq, source_id(one)) for seq, one in zip(reader.seqs, gone, strict=True)
+        ]
+        connection.run_many(MARK, marks)
+        connection.run_many(CALLS, [(reader.number, seq) for seq in reader.seqs])
+        connection.run_many(VERSIONS, [(reader.number, seq) for seq in reader.seqs])
+        done.quotes += requote(connection, reader, gone)
+        done.memories += forget_made(connection, reader)
+        forget_title(connection, reader.number, gone)
+    return done
+
+
+def stone(message: Message) -> Message:
+    """What stays of an erased message: its role, and the turn it was in."""
+    return Message(message.role, turn=message.turn, visibility="erased")
+
+
+# --- what others hold of it ----------------------------------------------------------------------
+
+
+def requote(
+    connection: Connection, reader: Reader, gone: Sequence[Message], new: str | None = None
+) -> int:
+    """Take quotes of messages out of the replies to them, or let them quote other words."""
+    ids = {id for message in gone if (id := source_id(message)) is not None}
+    texts = [flat(spoken_text(message)) for message in gone if spoken_text(message).strip()]
+    changed: dict[int, Message] = {}
+    for seq, message in messages_like(connection, reader.number, '%"excerpt":%'):
+        reply = message.reply_to
+        if reply is None or reply.excerpt is None:
+            continue
+        excerpt = flat(reply.excerpt).rstrip("….")
+        if quoted_id(message) in ids or (excerpt and any(excerpt in text for text in texts)):
+            told = None if new is None else new[: max(len(reply.excerpt), 1)]
+            changed[seq] = unquoted(message, told)
+    if changed:
+        rewrite(connection, reader.number, changed)
+    return len(changed)
+
+
+def forget_made(connection: Connection, reader: Reader) -> int:
+    """Remove the memories that name one of the messages as what they were made from."""
+    removed = 0
+    for id, body in connection.rows(MADE, reader.tenant, reader.id):
+        if not set(reader.seqs).isdisjoint(notes.made_from(decode_memory(body))):
+            notes.remove(connection, reader.tenant, id)
+            removed += 1
+    return removed
+
+
+def forget_title(connection: Connection, number: int, gone: Iterable[Message]) -> None:
+    """Remove a title that repeats the beginning of an erased message."""
+    for (title,) in connection.rows(TITLE, number):
+        begins = [flat(one.text)[:TITLE_CHARS] for one in gone]
+        if title and any(begin and begin in flat(title) for begin in begins):
+            connection.run("UPDATE conversations SET title = NULL WHERE number = ?", number)
+
+
+def flat(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split())
+
+
+# --- a person ------------------------------------------------------------------------------------
+
+
+def spoken_by(connection: Connection, number: int, person: str) -> tuple[list[int], list[int]]:
+    """The numbers of a conversation's own messages by somebody, and of replies to them."""
+    said: list[int] = []
+    answers: list[int] = []
+    for seq, message in messages_like(connection, number, pattern_of(person)):
+        reply = message.reply_to
+        if message.author is not None and message.author.id == person:
+            said.append(seq)
+        elif reply is not None and reply.author is not None and reply.author.id == person:
+            answers.append(seq)
+    return said, answers
+
+
+def pattern_of(text: str) -> str:
+    """A pattern for LIKE that finds at least the bodies with this text."""
+    return "%" + re.sub(r"[^0-9A-Za-z-]+", "%", text) + "%"
+
+
+def messages_like(
+    connection: Connection, number: int, pattern: str
+) -> Iterator[tuple[int, Message]]:
+    """A conversation's own messages whose bodies fit a pattern, page by page."""
+    seq = -1
+    while rows := connection.rows(LIKE, number, seq, pattern):
+        for seq, body, digest in rows:
+            yield seq, read_message(body, digest)
+
+
+def forget_person(connection: Connection, number: int, seqs: Collection[int]) -> int:
+    """Take author and words of the answered message out of replies."""
+    changed = {
+        seq: replace(one, reply_to=replace(one.reply_to, author=None, excerpt=None, media=()))
+        for seq, one in messages_at(connection, number, seqs)
+        if one.reply_to is not None
+    }
+    if changed:
+        rewrite(connection, number, changed)
+    return len(changed)

@@ -1,0 +1,133 @@
+"""Other words in a message's place: its row, and all that was made of the words before.
+
+A message belongs to the conversation it was written in; every fork behind it reads it there. So
+lengths, marks, summaries and episodes of all of them follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.recall.episodes.episode import Episode
+from contextwright.store.engines.base import Connection
+from contextwright.store.engines.digests import digest_of
+from contextwright.store.engines.lengths import length_until
+from contextwright.store.rows import index, summaries
+from contextwright.store.rows import memories as notes
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.validation import body_of, decode_memory
+from contextwright.windows.ruler import length_of
+
+__all__ = ["Reader", "messages_at", "readers_of", "rewrite"]
+
+FORKS = "SELECT number, tenant, id, fork_at FROM conversations WHERE parent = ?"
+NAME = "SELECT tenant, id FROM conversations WHERE number = ?"
+BODY = "SELECT body, digest FROM messages WHERE conversation = ? AND seq = ?"
+SET = """
+UPDATE messages SET body = ?, kind = ?, digest = ? WHERE conversation = ? AND seq = ?"""
+SHIFT = """
+UPDATE messages SET length = length + ? WHERE conversation = ? AND seq BETWEEN ? AND ?"""
+GROW = "UPDATE heads SET length = length + ?, marked = marked + 1 WHERE conversation = ?"
+EPISODES = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind = 'episode'"
+DIVIDED = "UPDATE divided SET last = ? WHERE conversation = ? AND last > ?"
+END = 1 << 60
+
+
+class Reader(Struct, frozen=True):
+    """A conversation that shows some of the messages in question: their own, or a fork of it."""
+
+    number: int
+    tenant: str
+    id: str
+    seqs: tuple[int, ...]
+
+
+def readers_of(connection: Connection, number: int, seqs: Collection[int]) -> list[Reader]:
+    """The conversation in which messages were written, and all forks that show some of them."""
+    ((tenant, id),) = connection.rows(NAME, number)
+    return [
+        Reader(number, tenant, id, tuple(sorted(seqs))),
+        *forks_of(connection, number, sorted(seqs)),
+    ]
+
+
+def forks_of(connection: Connection, number: int, seqs: Sequence[int]) -> Iterator[Reader]:
+    """The forks of a conversation, and theirs, that show some of its messages."""
+    for fork, tenant, id, fork_at in connection.rows(FORKS, number):
+        shown = tuple(seq for seq in seqs if seq <= fork_at)
+        if shown:
+            yield Reader(fork, tenant, id, shown)
+            yield from forks_of(connection, fork, shown)
+
+
+def messages_at(
+    connection: Connection, number: int, seqs: Collection[int]
+) -> Iterator[tuple[int, Message]]:
+    """Some of a conversation's own messages."""
+    for seq in sorted(seqs):
+        for body, digest in connection.rows(BODY, number, seq):
+            yield seq, read_message(body, digest)
+
+
+def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]) -> list[Reader]:
+    """Put messages in the place of those with their numbers; return the conversations they are in.
+
+    What was made of the old words goes: index, vectors, summaries and episodes, which are made
+    again when they are needed.
+    """
+    readers = readers_of(connection, number, messages)
+    added = {
+        seq: length_of(one) - old_length(connection, number, seq) for seq, one in messages.items()
+    }
+    rows: list[tuple[str, int | None, int, int, int]] = []
+    for seq, message in messages.items():
+        body = body_of(message, f"message {seq}")
+        rows.append((body, kind_of(message), digest_of(body), number, seq))
+    connection.run_many(SET, rows)
+    for reader in readers:
+        shift(connection, reader, added, is_own=reader.number == number)
+        summaries.forget_from(connection, reader.number, reader.seqs[0])
+        forget_episodes(connection, reader)
+    forget_index(connection, number, min(messages))
+    return readers
+
+
+def old_length(connection: Connection, number: int, seq: int) -> int:
+    """The length that a stored message has on the ruler."""
+    return length_until(connection, number, seq) - length_until(connection, number, seq - 1)
+
+
+def shift(
+    connection: Connection, reader: Reader, added: Mapping[int, int], *, is_own: bool
+) -> None:
+    """Let the lengths of a conversation follow those of some of its messages."""
+    total = 0
+    stops = [*(seq - 1 for seq in reader.seqs[1:]), END]
+    for seq, stop in zip(reader.seqs, stops, strict=True):
+        total += added[seq]
+        if is_own and total:
+            connection.run(SHIFT, total, reader.number, seq, stop)
+    if not is_own and total:
+        connection.run(SHIFT, total, reader.number, 0, END)
+    connection.run(GROW, total, reader.number)
+
+
+def forget_episodes(connection: Connection, reader: Reader) -> None:
+    """Remove the episodes that were made of some messages; the next call makes them anew."""
+    for id, body in connection.rows(EPISODES, reader.tenant, reader.id):
+        episode = Episode.of(decode_memory(body))
+        if episode is not None and not set(reader.seqs).isdisjoint(episode.messages):
+            notes.remove(connection, reader.tenant, id)
+            before = episode.first - 1
+            connection.run(DIVIDED, before, reader.number, before)
+
+
+def forget_index(connection: Connection, number: int, seq: int) -> None:
+    """Remove the index of a conversation's own messages, and the vectors from a message on."""
+    index.remove(connection, number)
+    connection.run("DELETE FROM indexed WHERE conversation = ?", number)
+    connection.run("DELETE FROM vectors WHERE conversation = ? AND last >= ?", number, seq)

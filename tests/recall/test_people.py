@@ -1,0 +1,183 @@
+"""What was said is known: speech through tools, topics, names, and events told by need."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import contextwright as cw
+from contextwright import sections
+from contextwright.recall.episodes.episode import find_episodes
+from contextwright.systems import aya
+
+NOW = datetime(2026, 1, 9, tzinfo=UTC)
+ALICE, BOB = cw.Author("U1", "Alice", "alice"), cw.Author("U2", "Bob", "bob")
+MODEL = "claude-sonnet-5-5"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[cw.Store]:
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        yield store
+
+
+def at(minute: int) -> str:
+    return (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute)).isoformat()
+
+
+def posted(minute: int, text: str) -> list[cw.Message]:
+    call = cw.ToolCall("postMessage", {"text": text}, id=f"c{minute}")
+    return [cw.assistant(call, sent_at=at(minute)), cw.tool_result(f"c{minute}", "ok")]
+
+
+# --- a bot that speaks through a tool ------------------------------------------------------------
+
+
+def test_a_reply_tool_is_speech_everywhere(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    for minute in range(0, 12, 2):
+        chat.add(cw.user(f"Lunch idea {minute}?", author=ALICE, sent_at=at(minute)))
+        chat.add(posted(minute + 1, f"Mushroom risotto, number {minute}"))
+    assert {hit.seq for hit in chat.search("risotto")} == {2, 5, 8, 11, 14, 17}
+    assert "#2 assistant: Mushroom risotto, number 0" in chat.recall("Which risotto?").text
+    chat.make_episodes(now=NOW)
+    (episode,) = chat.episodes()
+    assert "risotto" in f"{episode.memory.key} {episode.memory.text}"
+    digest = cw.Recipe(summary=cw.SummaryPolicy(), window=cw.windows.KeepRecent(messages=2))
+    context = chat.context(digest, model=MODEL, tools=[cw.Tool("postMessage")])
+    assert "assistant: Mushroom risotto" in str(context.payload)
+
+
+def test_other_reply_tools_come_with_the_conversation(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    said = cw.assistant(cw.ToolCall("say", {"words": "quesadilla"}, id="c1"))
+    chat.add(cw.Conversation((cw.user("Lunch?"), said), reply_tools={"say": "words"}))
+    assert [hit.seq for hit in chat.search("quesadilla")] == [2]
+    chat.add(said)
+    assert [hit.seq for hit in chat.search("quesadilla")] == [2]
+    assert aya.REPLY_TOOLS["postMessage"] == "text"
+
+
+# --- titles and names ----------------------------------------------------------------------------
+
+
+def test_what_is_recalled_has_titles_and_names_not_ids(store: cw.Store) -> None:
+    chat = store.conversation("-100200")
+    chat.add([cw.user("The passport is in the red drawer", author=ALICE, sent_at=at(0))])
+    store.remember("Keeps the passport at home", about="U1")
+    assert chat.recall("Where is the passport?").text == (
+        "known:\nabout Alice: Keeps the passport at home\n"
+        "2026-01-01, -100200:\n#1 Alice: The passport is in the red drawer"
+    )
+    chat.update(title="Family")
+    for recall in (chat.recall, store.recall):
+        assert (
+            "2026-01-01, Family:\n#1 Alice: The passport" in recall("Where is the passport?").text
+        )
+    chat.add([cw.user(f"Filler {n}", author=BOB) for n in range(40)])
+    chat.add(cw.user("Where is the passport?", author=ALICE))
+    recipe = cw.Recipe(
+        system=[sections.PastMessages(), sections.PastExcerpts()],
+        window=cw.windows.KeepRecent(messages=2),
+    )
+    recalled, excerpts = chat.context(recipe, model=MODEL).sections.values()
+    assert "2026-01-01, Family:\n#1 Alice: The passport is in the red drawer" in recalled
+    assert "2026-01-01, Alice: The passport is in the red drawer" in excerpts
+    chat.update(title=None)
+    assert "-100200" not in str(chat.context(recipe, model=MODEL).sections)
+
+
+# --- memories ------------------------------------------------------------------------------------
+
+
+def test_a_memory_can_be_updated(store: cw.Store) -> None:
+    id = store.remember("Kyiv", about="U1", kind="fact", key="location", at=at(0))
+    assert store.update_memory(id, text="Lviv", at=at(5)).text == "Lviv"
+    assert store.update_memory(id, weight=0.5, at=at(6)).text == "Lviv"
+    (stored,) = store.memories()
+    assert (stored.id, stored.memory.text, stored.memory.weight) == (id, "Lviv", 0.5)
+    with pytest.raises(cw.errors.NotFound, match="there is no memory 'x'"):
+        store.update_memory("x", text="Lviv")
+    with pytest.raises(cw.errors.NotFound):
+        store.for_tenant("acme").update_memory(id, text="Odesa")
+
+
+def test_equal_memories_merge(store: cw.Store) -> None:
+    first = store.remember("Kyiv", about="U1", kind="fact", key="location", at=at(0))
+    again = store.remember(" kyiv ", about="U1", kind="fact", key="Location", at=at(9))
+    assert again == first
+    (stored,) = store.memories()
+    assert stored.memory.at == at(9)
+    for fields in ({"about": "U2"}, {"key": "home"}, {"scope": "lunch"}):
+        store.remember("Kyiv", **{"about": "U1", "kind": "fact", "key": "location", **fields})
+    assert len([*store.memories()]) == 4
+
+
+def test_those_who_are_answered_or_mentioned_are_known(store: cw.Store) -> None:
+    chat = store.conversation("lunch")
+    for person, city in ((ALICE, "Kyiv"), (BOB, "Lviv"), (cw.Author("U3", "Eve"), "Odesa")):
+        chat.add(cw.user("Hello", author=person))
+        store.remember(f"Lives in {city}", about=person.id)
+        store.remember(city, about=person.id, kind="fact", key="location")
+    recipe = cw.Recipe(system=[sections.Memories(), sections.KeyFacts()])
+
+    def known(text: str, reply: cw.Reply | None = None) -> str:
+        chat.add(cw.user(text, author=ALICE, reply_to=reply))
+        return "\n".join(chat.context(recipe, model=MODEL, now=NOW).sections.values())
+
+    own = "# Memories about Alice (ID: U1)\n- Lives in Kyiv"
+    assert known("And you?") == f"{own}\n## Key Facts\n- Location: Kyiv"
+    for told in (
+        known("Where does @bob live?"),
+        known("Is Bob here?"),
+        known("?", cw.Reply("1", BOB)),
+    ):
+        assert told == (
+            f"{own}\n- Bob: Lives in Lviv\n## Key Facts\n- Location: Kyiv\n- Bob: Location: Lviv"
+        )
+    assert "Lviv" not in known("Bobby is not Bobsled")
+
+
+# --- events --------------------------------------------------------------------------------------
+
+SMALL = ["Good morning!", "I'm doing good as well!", "How are you doing?", "Great, thanks!"] * 2
+LINKED = [f"See https://example.org/page?id={n} for the tomatoes" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("talk", "topic"),
+    [
+        (SMALL, "small talk"),
+        (["Good morning!", *LINKED], "tomatoes"),
+        (["Привіт! Доброго ранку!", "Як справи?"] * 4, "small talk"),
+    ],
+)
+def test_topics_are_what_it_is_about(talk: list[str], topic: str) -> None:
+    messages = [cw.user(text, author=ALICE, sent_at=at(n)) for n, text in enumerate(talk)]
+    (episode,) = find_episodes(enumerate(messages, 1), now=NOW)
+    assert episode.topic == topic
+    assert "https" not in episode.tags
+
+
+def test_events_are_told_by_need_and_never_twice(store: cw.Store) -> None:
+    chat = store.conversation("garden")
+    talk = ["We plant tomatoes", "The tomatoes need water", "Red tomatoes are best", "Water them"]
+    chat.add([cw.user(text, author=ALICE, sent_at=at(n)) for n, text in enumerate(talk * 2)])
+    chat.make_episodes(now=NOW)
+    recipe = cw.Recipe(
+        system=[sections.Episodes(least=0.0)], window=cw.windows.KeepRecent(messages=4)
+    )
+
+    def told(question: str, **options: object) -> bool:
+        chat.add(cw.user(question, author=ALICE, sent_at=at(5_000)))
+        found = chat.context(
+            cw.Recipe(**{"system": recipe.system, **options}), model=MODEL, now=NOW
+        )
+        return "tomatoes" in "".join(found.sections.values())
+
+    assert not told("How are the tomatoes?")  # the window has them
+    chat.add([cw.user(f"Filler {n}", author=ALICE, sent_at=at(6_000 + n)) for n in range(40)])
+    assert told("How are the tomatoes?", window=recipe.window)
+    assert not told("What shall we cook for the guests tonight?", window=recipe.window)
+    assert not told("How are the tomatoes?", window=cw.windows.KeepAll())

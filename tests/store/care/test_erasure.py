@@ -1,0 +1,197 @@
+"""Erasing and editing: bytes leave the files, numbers stay, and everything else follows."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import contextwright as cw
+from contextwright.store.care.doctor import examine
+
+BOB, AL = cw.Author("7", "Bob"), cw.Author("8", "Al")
+SECRET = "The secret word is xylophone."
+MODEL = "claude-sonnet-5-5"
+RECIPE = cw.Recipe(system=["Be brief."], summary=cw.SummaryPolicy())
+DAY = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[cw.Store]:
+    with cw.Store(place, embedder=None) as store:
+        yield store
+
+
+def filled(store: cw.Store, id: str = "lunch") -> cw.Chat:
+    """A conversation whose third message is quoted, remembered, indexed, forked and summarised."""
+    chat = store.conversation(id)
+    chat.add([cw.user(f"Filler {n} of the garden", author=AL) for n in range(2)], key="first")
+    chat.add(
+        cw.user(SECRET, author=BOB, sent_at="2026-01-01T10:00:00Z", meta={"message_id": 3}), "k3"
+    )
+    quote = cw.Reply("3", BOB, SECRET[:20])
+    chat.add(cw.user("Really?", author=AL, reply_to=quote, meta={"message_id": 4}))
+    chat.add([cw.assistant(f"Answer {n}") for n in range(3)])
+    store.remember("Bob knows of a xylophone", about="7", scope=id, made_from=[3])
+    chat.fork(f"{id}-fork").add(cw.user("Go on", author=AL))
+    chat.update(title=f"#general: {SECRET}")
+    store.index()
+    chat.context(RECIPE, model=MODEL, budget=120)
+    chat.make_episodes(now=DAY)
+    return chat
+
+
+def bytes_held(folder: Path, word: str) -> int:
+    """How often a word stands in the files of a folder, in any case."""
+    files = [path.read_bytes().lower() for path in folder.iterdir()]
+    return sum(content.count(word.lower().encode()) for content in files)
+
+
+ERASE: dict[str, Callable[[cw.Store], object]] = {
+    "message": lambda store: store.conversation("lunch").erase(3),
+    "from a fork": lambda store: store.conversation("lunch-fork").erase(3),
+    "person": lambda store: store.erase_person("7"),
+    "tenant": lambda store: store.erase_tenant(""),
+    "old": lambda store: store.erase_before(DAY),
+    "edit": lambda store: (
+        store.conversation("lunch").edit(3, "Nothing", keep=False)
+        or store.forget_memory(next(store.memories()).id)
+        or store.conversation("lunch").update(title=None)
+        or store.scrub()
+    ),
+    "forget and scrub": lambda store: (
+        store.forget("lunch-fork") or store.forget("lunch") or store.scrub()
+    ),
+}
+
+
+@pytest.mark.parametrize("way", ERASE)
+def test_no_byte_is_left(tmp_path: Path, way: str) -> None:
+    with cw.Store(tmp_path / "chat.db", embedder="wordllama") as store:
+        filled(store)
+        assert bytes_held(tmp_path, "xylophon")
+        ERASE[way](store)
+        assert bytes_held(tmp_path, "xylophon") == bytes_held(tmp_path, "secret") == 0
+        assert examine(store.engine).findings == []
+        assert store.search("xylophone") == []
+
+
+def test_a_stone_keeps_the_number(store: cw.Store) -> None:
+    chat = filled(store)
+    done = chat.erase(3)
+    assert (done.messages, done.quotes, done.memories) == (1, 1, 1)
+    stones = [one for one in chat.read(hidden=True) if one.message.visibility == "erased"]
+    assert [(one.seq, one.key, one.message) for one in stones] == [
+        (3, "k3", cw.Message("user", visibility="erased"))
+    ]
+    assert chat.length() == 7
+    assert chat.details().title is None
+    context = chat.context(RECIPE, model=MODEL)
+    assert (context.decisions[2].action, context.decisions[2].reason) == ("dropped", "erased")
+    assert "erased" in context.explain()
+    # Its turn came once: a retry is known, not another message.
+    assert chat.add(cw.user(SECRET, author=BOB), "k3") == [3]
+    for change in (chat.show, chat.hide, lambda seq: chat.edit(seq, "New")):
+        with pytest.raises(cw.UsageError, match="message 3 of 'lunch' was erased"):
+            change(3)
+    assert chat.erase(3).messages == 0
+    with pytest.raises(cw.errors.NotFound, match="there is no message 9"):
+        chat.erase(1, 9)
+    assert store.conversation("lunch-fork").tail(6)[0].message.visibility == "erased"
+
+
+def test_a_dry_run_changes_nothing(store: cw.Store) -> None:
+    chat = filled(store)
+    before = [*chat.read(hidden=True)]
+    assert chat.erase(3, dry_run=True).messages == 1
+    assert store.erase_person("7", dry_run=True).messages == 1
+    assert store.erase_tenant("", dry_run=True).conversations == 2
+    assert store.erase_before(DAY, dry_run=True).messages == 1
+    assert [*chat.read(hidden=True)] == before
+    assert len([*store.memories()]) == 2
+
+
+def test_a_person_is_erased_in_one_tenant(store: cw.Store) -> None:
+    chat, other = filled(store), filled(store.for_tenant("acme"))
+    store.remember("Likes tea", about="8", author="7")
+    store.remember("Likes tea", about="8", author="9")
+    done = store.erase_person("7")
+    assert (done.messages, done.quotes, done.memories) == (1, 1, 2)
+    assert [one.memory.author for one in store.memories()] == ["9"]
+    reply = chat.tail(4)[0].message.reply_to
+    assert reply == cw.Reply("3")
+    assert SECRET in str([*other.read()])
+
+
+def test_what_is_old_goes(store: cw.Store) -> None:
+    chat = store.conversation("old")
+    chat.add([cw.user("Then", sent_at="2025-12-31T10:00:00Z")])
+    store.conversation("mixed").add([cw.user("Then", sent_at="2025-12-31"), cw.user("Now")])
+    store.remember("Then", at="2025-12-31T10:00:00Z")
+    done = store.erase_before("2026-01-01T00:00:00Z")
+    assert (done.messages, done.conversations, done.memories) == (2, 1, 1)
+    assert [info.id for info in store.list()] == ["mixed"]
+    assert [one.message.visibility for one in store.conversation("mixed").read()] == [
+        "erased",
+        "public",
+    ]
+    with pytest.raises(cw.UsageError, match="not an ISO 8601 time"):
+        store.erase_before("yesterday")
+
+
+def test_tenants_are_listed(store: cw.Store) -> None:
+    filled(store)
+    store.for_tenant("acme").remember("Likes tea")
+    store.for_tenant("zeta").conversation("a").add(cw.user("Hi"))
+    found = [(one.name, one.conversations, one.messages, one.memories) for one in store.tenants()]
+    assert found == [("", 2, 8, 2), ("acme", 0, 0, 1), ("zeta", 1, 1, 0)]
+    store.erase_tenant("zeta")
+    assert [one.name for one in store.tenants()] == ["", "acme"]
+
+
+def test_backups_are_named(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = filled(store)
+        (tmp_path / "chat.db.version-4.backup").write_text("")
+        assert chat.erase(3, scrub=False).remains == (
+            "free space of the database: store.scrub() rewrites it",
+            f"the backup {tmp_path}/chat.db.version-4.backup",
+        )
+        assert store.scrub() == [f"the backup {tmp_path}/chat.db.version-4.backup"]
+
+
+# --- editing -------------------------------------------------------------------------------------
+
+
+def test_an_edit_is_what_everybody_sees(store: cw.Store) -> None:
+    chat = filled(store)
+    chat.edit(3, "The word is zebra.")
+    assert [hit.seq for hit in chat.search("zebra")] == [3]
+    assert chat.search("xylophone") == []
+    reply = chat.tail(4)[0].message.reply_to
+    assert reply == cw.Reply("3", BOB, "The word is zebra.")
+    context = chat.context(RECIPE, model=MODEL)
+    assert "zebra" in str(context.payload)
+    assert "xylophone" not in str(context.payload)
+    assert context.decisions[2].reason == "recent, edited"
+    assert [one.message.text for one in chat.versions(3)] == [SECRET]
+    chat.edit(3, cw.user("Again", author=BOB))
+    assert [one.message.text for one in chat.versions(3)] == [SECRET, "The word is zebra."]
+    assert chat.add(cw.user(SECRET, author=BOB), "k3") == [3]
+    chat.edit(3, "At last", keep=False)
+    assert chat.versions(3) == []
+    assert examine(store.engine).findings == []
+
+
+def test_an_edit_keeps_calls_and_results(store: cw.Store) -> None:
+    chat = store.conversation("agent")
+    call = cw.assistant(["Looking.", cw.ToolCall("clock", {}, "c1")])
+    chat.add([cw.user("Time?"), call, cw.tool_result("c1", "13:05")])
+    chat.edit(2, "Let me see.")
+    assert chat.tail(2)[0].message.calls == call.calls
+    chat.edit(3, cw.tool_result("c1", "13:06"))
+    for seq, message in ((2, cw.assistant("No call")), (1, cw.assistant("Time?"))):
+        with pytest.raises(cw.UsageError, match="is of another shape"):
+            chat.edit(seq, message)
+    with pytest.raises(cw.errors.NotFound):
+        chat.edit(9, "Nothing")

@@ -1,0 +1,46 @@
+"""Windows of one's own, and steps that make no sense."""
+
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.windows import Stepped, View, Window
+
+
+class LastTwo(Window):
+    def spans(self, view: View, limit: float) -> list[range]:
+        return [range(view.newest(2), view.count)]
+
+
+class Wrong(Window):
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def spans(self, view: View, limit: float) -> Any:
+        return self.found
+
+
+def test_a_window_of_ones_own_gives_ranges() -> None:
+    talk = [cw.user("one"), cw.assistant("two"), cw.user("three"), cw.assistant("four")]
+    context = cw.build(talk, cw.Recipe(window=LastTwo()), model="gpt-4o")
+    assert [(one.action, one.reason) for one in context.decisions] == [
+        ("dropped", "outside the window"),
+        ("dropped", "outside the window"),
+        ("kept", "in the window"),
+        ("kept", "in the window"),
+    ]
+    context = cw.build(talk, cw.Recipe(window=Wrong([])), model="gpt-4o")
+    assert [one.action for one in context.decisions] == ["dropped", "dropped", "kept", "kept"]
+
+
+@pytest.mark.parametrize("found", [[5], [range(0, 9)], [range(-1, 2)], [range(0, 4, 2)], ["all"]])
+def test_what_a_window_cannot_keep_is_refused(found: Any) -> None:
+    with pytest.raises(cw.UsageError, match="a window cannot keep"):
+        cw.build([cw.user("one")], cw.Recipe(window=Wrong(found)), model="gpt-4o")
+
+
+@pytest.mark.parametrize("step", [5, -0.1, 1.01, "0.5", float("nan"), True])
+def test_a_step_is_a_share(step: Any) -> None:
+    with pytest.raises(cw.UsageError, match="step cannot be"):
+        Stepped(step=step)
