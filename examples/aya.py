@@ -12,7 +12,7 @@ from pathlib import Path
 import contextwright as cw
 from contextwright.context import recipe_files as recipes
 from contextwright.display import show
-from outline import build_for_all
+from outline import build_for_all, take_words_back
 
 LUNCH = [
     ("system", "You're a helpful AI assistant named Aya."),
@@ -75,3 +75,6 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "aya.db") 
     # To the providers. The history that Aya looked up is recorded nowhere: each gets a result that
     # says so, because a call without one is refused.
     build_for_all(chat, recipes.find("aya"), own="openai-chat")
+
+    # Words that people take back.
+    take_words_back(chat, recipes.find("aya"), edited=2, deleted=5)

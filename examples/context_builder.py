@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import contextwright as cw
-from outline import build_for_all, print_line
+from outline import build_for_all, print_line, take_words_back
 
 # Rows as 013's database has them: a call has no `type`, one tool row may hold several results.
 ROWS = [
@@ -68,3 +68,6 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "chats.db"
 
     # The builder's recipe works for the other providers too.
     build_for_all(chat, builder.recipe, own="openai-chat")
+
+    # Words that people take back.
+    take_words_back(chat, builder.recipe, edited=1, deleted=7)

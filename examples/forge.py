@@ -18,7 +18,7 @@ from contextwright.systems.forge import (
     validate_message,
     validate_tool_call,
 )
-from outline import build_for_all
+from outline import build_for_all, take_words_back
 
 CALL = """[I'll calculate this using the calculator tool]
 
@@ -68,3 +68,6 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "forge.db"
     chat = store.conversation("tutor")
     chat.add(talk)
     build_for_all(chat, recipes.find("forge"), own="openai-chat")
+
+    # Words that people take back.
+    take_words_back(chat, recipes.find("forge"), edited=2, deleted=6)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import contextwright as cw
 from contextwright.systems import gryag
-from outline import build_for_all, print_line
+from outline import build_for_all, print_line, take_words_back
 
 PERSONA = "Ти — гряг. Відповідай коротко."
 NOW = datetime(2025, 1, 15, 12, 30, tzinfo=UTC)
@@ -84,3 +84,6 @@ with tempfile.TemporaryDirectory() as folder, cw.Store(Path(folder) / "gryag.db"
     )
 
     build_for_all(chat, recipe, own="gemini", now=NOW, memories=MEMORIES)
+
+    # Words that people take back.
+    take_words_back(chat, recipe, edited=5, deleted=1)

@@ -43,3 +43,30 @@ def print_line(name: str, value: Any) -> None:
     """A value as one line of JSON, cut where it gets long."""
     line = f"{name} {json.dumps(value, ensure_ascii=False)}"
     print(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…")
+
+
+def take_words_back(chat: cw.Chat, recipe: cw.Recipe, edited: int, deleted: int) -> None:
+    """A message is edited, a thread begins at it, another is deleted, and the first is erased."""
+    old = spoken(chat, edited)
+    chat.edit(edited, "Other words.")
+    print(f"\n== taken back\n{edited} edited: {spoken(chat, edited)!r}, before {old!r}")
+
+    # A thread is a conversation of its own: it has what was said up to there, and adds its own.
+    thread = chat.fork(f"{chat.id}-thread", at=edited)
+    thread.add(cw.user("Said in the thread alone."))
+    print(f"thread: {len(thread)} messages, the chat has {len(chat)}")
+
+    # Deleted, nobody is told of it; with `show` it comes back. Erased, it is nowhere any more.
+    chat.delete(deleted)
+    print(f"{deleted} deleted: {spoken(chat, deleted)!r}")
+    chat.show(deleted)
+    done = chat.erase(edited)
+    print(f"{edited} erased: {done.messages} message, in the thread {spoken(thread, edited)!r}")
+    context = chat.context(recipe, model=PROVIDERS["anthropic"], format="anthropic")
+    print("receipt:", [one.reason for one in context.decisions if one.action == "dropped"][:1])
+
+
+def spoken(chat: cw.Chat, number: int) -> str:
+    """What a message says to whoever reads the conversation."""
+    (stored,) = chat.read(number, number + 1)
+    return stored.message.text or f"({stored.message.visibility})"

@@ -17,7 +17,7 @@ from contextwright import importers
 from contextwright.importers.intake import Intake
 from contextwright.systems import port42
 from contextwright.systems.port42 import Sessions, log_lines, parse_agents
-from outline import build_for_all
+from outline import build_for_all, take_words_back
 
 AGENTS = {
     "agents": {
@@ -84,3 +84,6 @@ with tempfile.TemporaryDirectory() as home, cw.Store(Path(home) / "port42.db") a
     print(*log_lines(held, context)[1:], sep="\n")
 
     build_for_all(chat, recipe, own="anthropic")
+
+    # Words that people take back.
+    take_words_back(chat, recipe, edited=1, deleted=3)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from commands import runner
 from contextwright import importers
 from contextwright.importers.base import without_secrets
 from contextwright.importers.intake import Intake
@@ -40,14 +41,14 @@ def telegram(folder: Path, *messages: Any, type: str = "private_group") -> Path:
     )
 
 
-def taken(path: Path, **options: Any) -> tuple[importers.base.Imported, list[cw.Message]]:
+def conversation_in(path: Path, **options: Any) -> tuple[importers.base.Imported, list[cw.Message]]:
     """The one conversation of a file, with its messages."""
     ((one, messages),) = [(one, list(one.messages)) for one in importers.read(path, **options)]
     return one, messages
 
 
 def roles(path: Path, **options: Any) -> list[tuple[str, str]]:
-    return [(message.text, message.role) for message in taken(path, **options)[1]]
+    return [(message.text, message.role) for message in conversation_in(path, **options)[1]]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_addresses_lose_their_tokens(tmp_path: Path) -> None:
     address = "https://files.slack.com/f/menu.pdf?t=xoxe-1-secret&pub=1"
     file = {"name": "menu.pdf", "mimetype": "application/pdf", "url_private": address}
     path = slack(tmp_path, 0, said("1.1", "menu", user="U1", files=[file]))
-    one, (message,) = taken(path)
+    one, (message,) = conversation_in(path)
     assert message.parts[1].url == "https://files.slack.com/f/menu.pdf?pub=1"
     assert "xoxe" not in str(message)
     assert [change.code for change in one.report.changes] == ["loss.token"]
@@ -130,7 +131,7 @@ def test_threads_are_marked_or_apart(tmp_path: Path) -> None:
         said("1.3", "other", user="U2"),
         said("1.4", "bread", user="U1", thread_ts="1.1"),
     )
-    marks = [(message.text, message.meta.get("thread")) for message in taken(path)[1]]
+    marks = [(message.text, message.meta.get("thread")) for message in conversation_in(path)[1]]
     assert marks == [("lunch?", "1.1"), ("soup", "1.1"), ("other", None), ("bread", "1.1")]
     found = [
         (one.id, one.title, [message.text for message in one.messages])
@@ -146,7 +147,7 @@ def test_threads_are_marked_or_apart(tmp_path: Path) -> None:
 def test_slack_events_are_no_system_text(tmp_path: Path, subtype: str) -> None:
     events = [said(f"1.{n}", OVERRIDE, user="U1", subtype=subtype) for n in range(1_500)]
     path = slack(tmp_path, 0, *events, said("2.1", "lunch?", user="U1"))
-    _, messages = taken(path)
+    _, messages = conversation_in(path)
     context = cw.Recipe().build(messages, model="claude-sonnet-5-5", budget=8_000)
     assert "system" not in context.payload
     assert OVERRIDE not in str(context.payload)
@@ -157,7 +158,7 @@ def test_a_recipe_that_wants_events_gets_them_quoted(tmp_path: Path) -> None:
     service = {"id": 1, "type": "service", "date": "2024-05-01T08:00:00", "actor": "Max",
                "actor_id": "user2", "action": "edit_group_title", "title": TITLE}  # fmt: skip
     asked = {"id": 2, "type": "message", "date": "2024-05-01T08:01:00", "text": "hi"}
-    _, messages = taken(telegram(tmp_path, service, asked))
+    _, messages = conversation_in(telegram(tmp_path, service, asked))
     recipe = cw.Recipe(system=["Be kind.", cw.sections.Events()])
     context = recipe.build(messages, model="gpt-4o")
     assert context.sections["Events[1]"] == (
@@ -251,3 +252,43 @@ def test_whoever_is_nobody_is_refused(tmp_path: Path) -> None:
         assert [*store.list()] == []
         take(store, telegram(tmp_path, post(1, "one")), me="@max")
         assert store.conversation("telegram-5").tail(1)[0].message.role == "assistant"
+
+
+@pytest.mark.parametrize(
+    ("mime", "taken"),
+    [
+        ("application/pdf", True),
+        ("application/javascript", False),
+        ("image/png", True),
+        ("image/svg+xml", False),
+    ],
+)
+def test_files_go_where_the_api_takes_them(tmp_path: Path, mime: str, taken: bool) -> None:
+    """Anthropic reads PDF and four kinds of pictures behind an address, and refuses the rest."""
+    address = "https://files.slack.com/x?t=xoxe-1-secret"
+    file = {"name": "x", "mimetype": mime, "url_private": address}
+    path = slack(tmp_path, 1, said("1.0", "See this", user="U1", files=[file]))
+    _, messages = conversation_in(path)
+    payload = cw.build(messages, cw.Recipe(), model="claude-sonnet-5-5").payload
+    assert ("https://files.slack.com/x" in str(payload)) is taken
+    assert "xoxe" not in str(payload)
+    assert cw.check(payload, "anthropic", model="claude-sonnet-5-5") == []
+
+
+def test_the_command_line_says_who_is_me(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cw_run = runner(capsysbinary, monkeypatch)
+    path = str(telegram(tmp_path, post(1, "one"), post(2, "two")))
+    store = ("--store", str(tmp_path / "chat.db"))
+    assert "everybody is a participant" in cw_run("import", path, "--dry-run", *store).err
+    assert cw_run("import", path, "--me", "nobody", *store).code == 1
+    assert cw_run("import", path, "--me", "user1", *store).code == 0
+    assert '"role":"assistant"' in cw_run("dump", "telegram-5", *store).out
+    thread = [
+        said("1.0", "Lunch?", user="U1", thread_ts="1.0"),
+        said("2.0", "Soup", user="U1", thread_ts="1.0", parent_user_id="U1"),
+    ]
+    assert cw_run("import", str(slack(tmp_path, 1, *thread)), "--threads", *store).code == 0
+    assert "Soup" in cw_run("dump", "slack-C1-1.0", *store).out
+    assert "Soup" not in cw_run("dump", "slack-C1", *store).out

@@ -69,11 +69,6 @@ THREADS = 32
 """Maximum number of calls at once; the writers among them share a sync."""
 
 
-def page_of(items: Iterator[Item]) -> list[Item]:
-    """The next few items."""
-    return list(islice(items, PAGE))
-
-
 class AsyncStore:
     """A `Store` for an event loop; it opens at the first call, or with `async with`."""
 
@@ -233,7 +228,7 @@ class AsyncStore:
 
     async def each(self, items: Iterator[Item]) -> AsyncIterator[Item]:
         """Items that are fetched in a thread, some at a time."""
-        while page := await self.run(page_of, items):
+        while page := await self.run(lambda: list(islice(items, PAGE))):
             for item in page:
                 yield item
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.messages.make import Content
-from contextwright.messages.message import Message, Visibility
+from contextwright.messages.message import Message
 from contextwright.models import Model
 from contextwright.recall.packing import RecallResult
 from contextwright.store.contexts.summaries import (
@@ -18,18 +18,16 @@ from contextwright.store.contexts.summaries import (
     SummaryProbe,
     summary_policy,
 )
+from contextwright.store.corrections import Corrections
 from contextwright.store.engines.base import Connection, Value, Work
 from contextwright.store.recall.search import search
 from contextwright.store.records import (
     ConversationInfo,
-    EraseOptions,
-    Erasure,
     SearchHit,
     StoredMemory,
     StoredMessage,
     StoredSummary,
     Turn,
-    Version,
 )
 from contextwright.store.rows import conversations, summaries, turns
 from contextwright.store.rows import messages as reading
@@ -39,7 +37,6 @@ from contextwright.store.rows.validation import (
     require_text,
     settings_text,
 )
-from contextwright.store.state import State
 from contextwright.store.turns import TurnMessages, add_work, messages_of
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
@@ -58,11 +55,8 @@ if TYPE_CHECKING:
 __all__ = ["Chat"]
 
 
-class Chat:
+class Chat(Corrections):
     """One conversation of a store. Messages are numbered from 1, without holes."""
-
-    def __init__(self, state: State, id: str) -> None:
-        self.state, self.id = state, id
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -77,72 +71,6 @@ class Chat:
         """
         id, work = add_work(self.state, Turn(self.id, messages_of(turn), key))
         return self.state.engine.write(work, id)
-
-    def hide(self, seq: int) -> None:
-        """Keep a message out of every context; `show` brings it back."""
-        self._mark_visibility(seq, "hidden")
-
-    def show(self, seq: int) -> None:
-        """Return a hidden or deleted message to contexts."""
-        self._mark_visibility(seq, "public")
-
-    def delete(self, seq: int) -> None:
-        """Keep a message out of every context, marked as deleted; `show` brings it back."""
-        self._mark_visibility(seq, "deleted")
-
-    def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
-        """Put another message, or other words, in the place of one.
-
-        Contexts have the new words from then on; `meta["edited"]` says when, and the receipt that
-        the message was edited, because a provider's cache ends before it. Replies quote the new
-        words; summaries, episodes and the index are made anew. With `keep` the old version is
-        among `versions`, without it is erased.
-
-        Raises:
-            NotFound: there is no such message.
-            UsageError: it was erased, or has another role, other calls or other results.
-        """
-        from contextwright.store.care.erasure import edit
-
-        require_number(seq)
-        edit(self.state, self.id, seq, message, keep=keep)
-
-    def versions(self, seq: int) -> list[Version]:
-        """Return what a message said before it was edited, oldest first."""
-        from contextwright.store.rows.editing import versions_of
-
-        require_number(seq)
-        return self.state.engine.read(
-            lambda connection: versions_of(connection, self._head(connection)[0], seq)
-        )
-
-    def erase(self, *seqs: int, **options: Unpack[EraseOptions]) -> Erasure:
-        """Remove the words of messages for good; a stone that says "erased" keeps their numbers.
-
-        Excerpts in replies, old versions, memories, episodes and summaries made from them, their
-        words in the index and their vectors go too. Forks lose them as well.
-
-        Args:
-            scrub: rewrite the database's files at once, so that no byte is left in them; True by
-                default. It takes as long as a copy; on Postgres others wait. Else `Store.scrub`.
-            dry_run: only say what would be erased.
-
-        Raises:
-            NotFound: there is no such message.
-        """
-        from contextwright.store.care.erasure import erase
-
-        for seq in seqs:
-            require_number(seq)
-        return erase(self.state, self.id, set(seqs), **options)
-
-    def pin(self, seq: int) -> None:
-        """Keep a message in every window."""
-        self._mark(seq, {"pinned": 1})
-
-    def unpin(self, seq: int) -> None:
-        """Allow windows to drop a message again."""
-        self._mark(seq, {"pinned": 0})
 
     def update(
         self,
@@ -407,16 +335,6 @@ class Chat:
         """Return the conversation and the number of its last message."""
         head = conversations.seen(connection, self.state.tenant, self.id)
         return head, conversations.length_of(connection, head, self.id)
-
-    def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
-        self._mark(seq, {"visibility": visibility})
-
-    def _mark(self, seq: int, change: dict[str, Value]) -> None:
-        require_number(seq)
-        tenant, id = self.state.tenant, self.id
-        self.state.engine.write(
-            lambda connection: turns.mark(connection, tenant, id, seq, change), id
-        )
 
     def _open_calls(self, at: int) -> Work[Any]:
         """Return work that reads the open calls before the fork, so that no writer waits for it."""

@@ -12,7 +12,6 @@ from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
 from contextwright.store.rows import conversations
-from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.erasing import requote
 from contextwright.store.rows.rewriting import messages_at, rewrite
 from contextwright.store.rows.validation import body_of, decode_message
@@ -96,7 +95,8 @@ def structure_of(message: Message) -> object:
     return message.role, parts
 
 
-def versions_of(connection: Connection, head: Head, seq: int) -> list[Version]:
+def versions_of(connection: Connection, tenant: str, id: str, seq: int) -> list[Version]:
     """What a message said before, oldest first."""
+    head = conversations.seen(connection, tenant, id)
     rows = connection.rows(VERSIONS, head.owner(seq), seq)
     return [Version(replaced, decode_message(body)) for replaced, body in rows]
