@@ -16,15 +16,15 @@ SCOPE = benchmark("scope")
 
 OTHER = {
     "Store": "add_all add_each calibration close conversation drop_unused_vectors embedder engine "
-    "erase_before erase_person erase_tenant for_tenant forget forget_memory index remember rename scrub state "
-    "tenant tenants update_memory",
+    "erase_before erase_person erase_tenant for_tenant forget forget_memory index remember rename "
+    "scrub state tenant tenants update_memory",
     "Chat": "add ask ask_stream delete edit erase fork hide id make_episodes pin show state unpin "
     "update versions",
     "AsyncStore": "add_all add_each close conversation drop_unused_vectors each erase_before "
     "erase_person erase_tenant for_tenant forget forget_memory index remember rename run scrub "
     "store tenants update_memory",
-    "AsyncChat": "add ask ask_stream delete edit erase fork hide id make_episodes pin show store unpin "
-    "update versions",
+    "AsyncChat": "add ask ask_stream delete edit erase fork hide id make_episodes pin show store "
+    "unpin update versions",
 }
 """What else these have: they write, lead to others, or are how the store works inside."""
 
