@@ -12,7 +12,7 @@ import pytest
 from commands import Run
 from contextwright.messages.make import tool_result, user
 from contextwright.store.store import Store
-from samples.stored_chat import CHAT
+from samples.stores.chat import CHAT
 
 
 @pytest.fixture
