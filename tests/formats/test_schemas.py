@@ -1,4 +1,4 @@
-"""Schemas between JSON Schema, Gemini's proto and Anthropic's plain objects."""
+"""Schemas as each API takes them, and what of them each cannot say."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.formats.schemas import gemini_schema, json_schema, object_schema
-from contextwright.wire.gemini.schema import schema_problems
-from gemini_sdk import types
+from contextwright.formats.schemas import (
+    gemini_schema,
+    json_schema,
+    object_schema,
+    output_schema,
+)
+from contextwright.formats.schemas.nodes import nodes_of
+from contextwright.formats.schemas.objects import UNHELD
 
 PROTO_TO_JSON = {
     "types are small": (
@@ -54,123 +59,112 @@ def test_gemini_schemas_become_json_schema(name: str) -> None:
         assert list(json_schema(proto)["properties"]) == list(properties)
 
 
-JSON_TO_PROTO = {
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+PLACE = {"type": "object", "properties": {"city": {"type": "string"}}}
+JSON_TO_GEMINI = {
     "plain": (
-        {
-            "type": "object",
-            "properties": {"n": {"type": "integer", "minimum": 1}},
-            "required": ["n"],
-        },
-        {
-            "type": "OBJECT",
-            "properties": {"n": {"type": "INTEGER", "minimum": 1}},
-            "required": ["n"],
-        },
+        {"type": "object", "properties": {"n": {"type": ["integer", "null"], "pattern": "x"}}},
+        {"type": "object", "properties": {"n": {"type": ["integer", "null"], "pattern": "x"}}},
         [],
     ),
-    "what the proto has no word for": (
-        {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "t": {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
-            },
-        },
-        {"type": "OBJECT", "properties": {"t": {"type": "ARRAY", "items": {"type": "STRING"}}}},
-        ["additionalProperties", "uniqueItems"],
-    ),
-    "type lists": (
-        {"type": ["string", "null"], "format": "date-time"},
-        {"nullable": True, "type": "STRING", "format": "date-time"},
+    "the draft": (
+        {"$schema": "https://x.org", "type": "object"},
+        {"type": "object"},
         [],
     ),
-    "several types": (
-        {"type": ["string", "integer"]},
-        {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]},
+    "a constant": ({"const": "on"}, {"enum": ["on"]}, []),
+    "a constant that cannot be listed": ({"const": True}, {}, ["const"]),
+    "a reference with a description": (
+        {"properties": {"a": {"$ref": "#/$defs/P", "description": "d"}}, "$defs": {"P": PLACE}},
+        {"properties": {"a": {"$ref": "#/$defs/P", "description": "d"}}, "$defs": {"P": PLACE}},
         [],
     ),
-    "an alternative to null": (
-        {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "maybe"},
-        {"nullable": True, "type": "STRING", "description": "maybe"},
+    "a reference beside other words": (
+        {"properties": {"a": {"$ref": "#/$defs/P", "title": "t"}}, "$defs": {"P": PLACE}},
+        {"properties": {"a": {**PLACE, "title": "t"}}, "$defs": {"P": PLACE}},
         [],
     ),
-    "one constant": ({"const": "on"}, {"type": "STRING", "enum": ["on"]}, []),
-    "numbers cannot be listed": (
-        {"type": "integer", "enum": [1, 2]},
-        {"type": "INTEGER"},
-        ["enum"],
-    ),
-    "references": (
-        {
-            "type": "object",
-            "properties": {"home": {"$ref": "#/$defs/Place", "description": "where"}},
-            "$defs": {"Place": {"type": "object", "properties": {"city": {"type": "string"}}}},
-        },
-        {
-            "type": "OBJECT",
-            "properties": {
-                "home": {
-                    "type": "OBJECT",
-                    "properties": {"city": {"type": "STRING"}},
-                    "description": "where",
-                }
-            },
-        },
-        [],
-    ),
+    "a reference to nothing": ({"items": {"$ref": "#/$defs/P"}}, {"items": {}}, ["$ref #/$defs/P"]),
     "a reference into itself": (
-        {
-            "$ref": "#/$defs/Node",
-            "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
-        },
-        {"type": "OBJECT", "properties": {"next": {"type": "OBJECT"}}},
-        ["$ref #/$defs/Node"],
+        {"$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
+        {"$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
+        [],
     ),
-    "open bounds": (
-        {
-            "type": "object",
-            "properties": {
-                "n": {"type": "integer", "exclusiveMinimum": 0},
-                "x": {"type": "number", "exclusiveMaximum": 1.5},
-            },
-        },
-        {
-            "type": "OBJECT",
-            "properties": {
-                "n": {"type": "INTEGER", "minimum": 1},
-                "x": {"type": "NUMBER", "maximum": 1.5},
-            },
-        },
-        ["exclusiveMaximum"],
+    "a reference into itself beside other words": (
+        {"$ref": "#/$defs/Node", "title": "t", "$defs": {"Node": NODE}},
+        {"$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
+        ["recursion"],
     ),
-    "all of": (
+    "all of one": (
+        {
+            "properties": {"a": {"allOf": [{"$ref": "#/$defs/P"}], "default": 1}},
+            "$defs": {"P": PLACE},
+        },
+        {"properties": {"a": {"default": 1, "$ref": "#/$defs/P"}}, "$defs": {"P": PLACE}},
+        [],
+    ),
+    "all of several": (
         {
             "allOf": [
-                {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                {"type": "object", "properties": {"a": {"const": "x"}}, "required": ["a"]},
                 {"properties": {"b": {"type": "string"}}, "required": ["b"]},
             ]
         },
         {
-            "type": "OBJECT",
-            "properties": {"a": {"type": "STRING"}, "b": {"type": "STRING"}},
+            "type": "object",
+            "properties": {"a": {"enum": ["x"]}, "b": {"type": "string"}},
             "required": ["a", "b"],
         },
         ["allOf"],
     ),
-    "a list of anything": (
-        {"type": "array"},
-        {"type": "ARRAY", "items": {"type": "STRING"}},
-        ["items"],
+}
+
+
+@pytest.mark.parametrize("name", JSON_TO_GEMINI)
+def test_json_schema_becomes_what_gemini_takes(name: str) -> None:
+    plain, expected, lost = JSON_TO_GEMINI[name]
+    assert gemini_schema(plain) == (expected, lost)
+
+
+def test_an_answer_of_gemini_demands_nothing_without_end() -> None:
+    node = {**NODE, "required": ["next"], "minLength": 1}
+    schema = {"$ref": "#/$defs/Node", "$defs": {"Node": node}}
+    expected = {"$ref": "#/$defs/Node", "$defs": {"Node": {**node, "required": []}}}
+    lost = ["minLength", "required (of recursive properties)"]
+    assert gemini_schema(schema, enforced=True) == (expected, lost)
+
+
+ANSWERS = {
+    "bounds": (
+        {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2},
+        {"type": "array", "items": {"type": "integer"}},
+        ["minimum", "minItems"],
+    ),
+    "open objects": (
+        {"type": "object", "properties": {"a": {"type": "object"}}},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "object", "additionalProperties": False}},
+            "additionalProperties": False,
+        },
+        ["additionalProperties"],
+    ),
+    "alternatives and formats": (
+        {"oneOf": [{"type": "string", "format": "uuid"}, {"type": "string", "format": "x"}]},
+        {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "string"}]},
+        ["format", "oneOf"],
     ),
 }
 
 
-@pytest.mark.parametrize("name", JSON_TO_PROTO)
-def test_json_schema_becomes_a_gemini_schema(name: str) -> None:
-    plain, proto, lost = JSON_TO_PROTO[name]
-    assert gemini_schema(plain) == (proto, lost)
-    types.Schema.model_validate(proto)
+@pytest.mark.parametrize("name", ANSWERS)
+def test_anthropic_holds_an_answer_to_less(name: str) -> None:
+    schema, expected, lost = ANSWERS[name]
+    assert output_schema(schema) == (expected, lost)
+
+
+def test_anthropic_takes_no_answer_that_leads_into_itself() -> None:
+    assert output_schema({"$ref": "#/$defs/Node", "$defs": {"Node": NODE}}) is None
 
 
 OBJECTS = {
@@ -227,19 +221,21 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_anthropic_wants_a_plain_object_at_the_root(name: str) -> None:
+def test_a_tool_wants_a_plain_object_at_the_root(name: str) -> None:
     schema, expected, lost = OBJECTS[name]
     assert object_schema(schema) == (expected, lost)
 
 
 def test_references_that_double_do_not_explode() -> None:
     defs = {
-        f"D{n}": {"type": "object", "properties": {k: {"$ref": f"#/$defs/D{n + 1}"} for k in "ab"}}
+        f"D{n}": {
+            "type": "object",
+            "properties": {k: {"$ref": f"#/$defs/D{n + 1}", "title": k} for k in "ab"},
+        }
         for n in range(40)
     }
-    proto, lost = gemini_schema({"$ref": "#/$defs/D0", "$defs": defs})
-    assert proto["type"] == "OBJECT"
-    assert "depth" in lost
+    _, lost = gemini_schema({"$ref": "#/$defs/D0", "$defs": defs})
+    assert "depth" in lost or "recursion" in lost
 
 
 JSON = st.recursive(
@@ -270,21 +266,23 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS)
 def test_any_schema_can_be_read(schema: dict[str, object]) -> None:
-    proto, _ = gemini_schema(schema)
-    unknown = [p for p in schema_problems(proto, "") if "no such field" in p.message]
-    assert unknown == []
+    written, _ = gemini_schema(schema, enforced=True)
+    for node in nodes_of(written):
+        assert not {"allOf", "const", "$schema"} & node.keys()
+        beside = {key for key in node if not key.startswith("$")} - {"description", "default"}
+        assert "$ref" not in node or not beside
     plain, _ = object_schema(schema)
     assert plain["type"] == "object"
     assert not {"anyOf", "oneOf", "allOf"} & plain.keys()
+    answer = output_schema(schema)
+    assert answer is None or all(UNHELD.isdisjoint(node) for node in nodes_of(answer[0]))
     json_schema(schema)
 
 
 @given(SCHEMAS)
-def test_a_gemini_schema_survives_the_way_there_and_back(schema: dict[str, object]) -> None:
-    proto, _ = gemini_schema(schema)
-    again, lost = gemini_schema(json_schema(proto))
-    if not any(schema_problems(proto, "")):
-        assert again == proto or lost
+def test_a_schema_that_gemini_takes_stays_as_it_is(schema: dict[str, object]) -> None:
+    once, _ = gemini_schema(schema)
+    assert gemini_schema(once) == (once, [])
 
 
 def test_depth_is_no_danger() -> None:
@@ -292,5 +290,6 @@ def test_depth_is_no_danger() -> None:
     for _ in range(5_000):
         deep = {"type": "array", "items": deep}
     json_schema(deep)
-    assert "depth" in gemini_schema(deep)[1]
+    gemini_schema(deep, enforced=True)
+    output_schema(deep)
     assert object_schema(deep)[0] == {"type": "object"}

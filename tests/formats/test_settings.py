@@ -114,6 +114,12 @@ def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, targ
             {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
         ),
         (
+            cw.Settings(effort="none"),
+            "anthropic",
+            "claude-sonnet-5-5",
+            {"output_config": {"effort": "low"}},
+        ),
+        (
             cw.Settings(top_k=5, seed=1, temperature=0.5),
             "gemini",
             "gemini-2.5-flash",
@@ -156,7 +162,6 @@ def test_a_setting_is_asked_in_the_models_own_terms(
     [
         (cw.Settings(effort="high"), "openai-chat", "gpt-4o", ["effort"]),
         (cw.Settings(effort="high"), "gemini", "gemini-2.0-flash", ["effort"]),
-        (cw.Settings(effort="none"), "anthropic", "claude-sonnet-5-5", ["effort"]),
         (cw.Settings(verbosity="low", seed=1), "anthropic", "claude-opus-5", ["verbosity", "seed"]),
         (cw.Settings(cache_key="k"), "gemini", "gemini-3.8-flash", ["cache_key"]),
         (cw.Settings(top_k=3), "openai-responses", "gpt-4o", ["top_k"]),

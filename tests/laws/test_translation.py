@@ -190,10 +190,15 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             wanted, got = wanted.mode, got and got.mode
         if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation):
             continue
-        assert named & {name, "thinking" if name in THOUGHT else name}, (name, wanted, got)
+        assert named & {name, WIRE_NAMES.get(name)}, (name, wanted, got)
 
 
-THOUGHT = ("effort", "show_thinking")
+WIRE_NAMES = {
+    "effort": "thinking",
+    "show_thinking": "thinking",
+    "parallel_calls": "parallel_tool_calls",
+}
+"""What a change calls a setting that was translated first, and refused then."""
 
 
 def is_idle(name: str, value: Any, conversation: cw.Conversation) -> bool:

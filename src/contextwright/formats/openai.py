@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from contextwright.formats.base import keep_extra
+from contextwright.formats.schemas import object_schema
 from contextwright.formats.settings import FREE, effort_of
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
@@ -23,6 +26,7 @@ __all__ = [
     "output_of",
     "output_wire",
     "tool_kind",
+    "with_object_root",
 ]
 
 BREAKPOINT = "prompt_cache_breakpoint"
@@ -49,6 +53,15 @@ def moved(
     source, target = names
     rest = {name: fields for name, fields in extra.items() if name not in names}
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
+
+
+def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
+    """A tool whose parameters are one object, without alternatives at the top."""
+    schema, reworked = object_schema(tool.parameters or {})
+    if reworked:
+        reason = f"{', '.join(reworked)} cannot stand at the top here"
+        changes.append(Change("repair.schema", f"{path}.parameters", reason))
+    return replace(tool, parameters=schema)
 
 
 def allowed_names(tools: Any) -> tuple[str, ...] | None:

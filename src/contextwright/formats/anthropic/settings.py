@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.formats.base import foreign_settings
 from contextwright.formats.reader import plain
-from contextwright.formats.schemas import closed_schema
+from contextwright.formats.schemas import output_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
@@ -39,6 +39,7 @@ __all__ = ["settings_of", "settings_wire", "settle"]
 
 NAME = "anthropic"
 MOST_TEMPERATURE = 1.0
+LEAST: Effort = "low"
 USUAL: Effort = "medium"
 """How hard to think where the model shall decide, and cannot."""
 DEFAULT_MAX_TOKENS = 4_096
@@ -160,7 +161,9 @@ def write_thinking(
         return
     if effort == "none":
         if model.always_thinks or not model.disable_thinking:
-            changes.append(Change("loss.setting", "effort", f"{model.id} always thinks"))
+            put(wire, "output_config.effort", LEAST)
+            reason = f"{model.id} always thinks; {LEAST} is the least"
+            changes.append(Change("repair.setting", "effort", reason))
         elif model.adaptive_thinking or model.legacy_thinking:
             wire["thinking"] = {"type": "disabled"}
     elif model.adaptive_thinking:
@@ -168,8 +171,8 @@ def write_thinking(
         if settings.show_thinking is not None:
             wire["thinking"]["display"] = "summarized" if settings.show_thinking else "omitted"
         if effort == "minimal":
-            effort = "low"
-            changes.append(Change("repair.setting", "effort", "minimal is low here"))
+            effort = LEAST
+            changes.append(Change("repair.setting", "effort", f"minimal is {LEAST} here"))
         if effort is not None:
             put(wire, "output_config.effort", effort)
     elif not model.legacy_thinking:
@@ -207,10 +210,15 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
             Change("loss.setting", "output", f"{NAME} has no JSON mode without a schema")
         )
         return
-    schema, closed = closed_schema(output.schema)
-    if closed:
-        reason = "objects of a structured output allow no other properties here"
-        changes.append(Change("repair.schema", "output", reason))
+    converted = output_schema(output.schema)
+    if converted is None:
+        reason = f"{NAME} takes no schema that leads into itself"
+        changes.append(Change("loss.setting", "output", reason))
+        return
+    schema, lost = converted
+    if lost:
+        reason = f"{NAME} holds no answer to {', '.join(lost)}"
+        changes.append(Change("loss.schema", "output", reason))
     if output.description:
         reason = f"{NAME} has no description of the answer"
         changes.append(Change("loss.setting", "output.description", reason))

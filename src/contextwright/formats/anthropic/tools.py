@@ -9,7 +9,7 @@ from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.base import keep_extra
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import clean_name
-from contextwright.formats.schemas import object_schema
+from contextwright.formats.schemas import object_schema, output_schema
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equal
 from contextwright.messages.changes import Change
@@ -69,6 +69,10 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
     wire["input_schema"] = schema
     if tool.strict is not None:
         wire["strict"] = tool.strict
+        if tool.strict and not target.same_format and output_schema(schema) != (schema, []):
+            wire["strict"] = False
+            reason = "strict wants closed objects, no bounds and nothing that leads into itself"
+            changes.append(Change("loss.strict", path, reason))
     extra = tool.extra.get(NAME, {})
     lost = foreign_fields(tool, NAME)
     if extra and shape_problems({**extra, **wire}, CustomTool):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import plain
-from contextwright.formats.schemas import json_schema
+from contextwright.formats.schemas import gemini_schema, json_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
@@ -126,7 +126,11 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
     if settings.output is not None:
         config["responseMimeType"] = JSON
         if settings.output.schema is not None:
-            config["responseJsonSchema"] = settings.output.schema
+            schema, lost = gemini_schema(settings.output.schema, enforced=True)
+            config["responseJsonSchema"] = schema
+            if lost:
+                reason = f"{NAME} holds no answer to {', '.join(lost)}"
+                changes.append(Change("loss.schema", "output", reason))
         if settings.output.description:
             reason = f"{NAME} has no description of the answer"
             changes.append(Change("loss.setting", "output.description", reason))

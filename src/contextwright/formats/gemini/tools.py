@@ -8,7 +8,7 @@ from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import Reader
-from contextwright.formats.schemas import json_schema
+from contextwright.formats.schemas import gemini_schema, json_schema
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equal
 from contextwright.messages.changes import Change
@@ -145,8 +145,13 @@ def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list
     proto = extra.get("parameters")
     if is_object(proto) and json_schema(proto) == tool.parameters:
         declaration["parameters"] = proto
-    elif tool.parameters is not None:
+    elif tool.parameters is not None and target.same_format:
         declaration["parametersJsonSchema"] = tool.parameters
+    elif tool.parameters is not None:
+        declaration["parametersJsonSchema"], reworked = gemini_schema(tool.parameters)
+        if reworked:
+            reason = f"{NAME} cannot say {', '.join(reworked)}"
+            changes.append(Change("loss.schema", f"{path}.parameters", reason))
     known = (OPENS, BESIDE, "parameters")
     rest = {key: value for key, value in extra.items() if key not in known}
     lost = foreign_fields(tool, NAME)

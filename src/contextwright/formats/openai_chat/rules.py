@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.errors import shown
 from contextwright.formats.media import standard_base64
+from contextwright.formats.openai import with_object_root
 from contextwright.formats.openai_chat.media import PARTS, supports_media
 from contextwright.formats.openai_chat.settings import fits
 from contextwright.formats.rules import (
@@ -224,6 +225,8 @@ def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bo
             return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
         if "type" in own and "custom" not in own:
             tool = replace(tool, extra={**tool.extra, NAME: {}})
+    if tool.parameters is not None and not same_format:
+        tool = with_object_root(tool, path, changes)
     if tool.strict and not same_format and not is_strict(tool.parameters or {}):
         reason = "strict needs every property required and additionalProperties: false"
         changes.append(Change("loss.strict", path, reason))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import shown
 from contextwright.formats.base import without
+from contextwright.formats.openai import with_object_root
 from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
@@ -163,6 +164,8 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
     if extra.get("type") == "custom":
         return {**wire, **extra}
+    if tool.parameters is not None and not target.same_format:
+        tool = with_object_root(tool, path, changes)
     if tool.parameters is not None or not target.same_format:
         wire["parameters"] = tool.parameters or NO_PARAMETERS
     strict = tool.strict

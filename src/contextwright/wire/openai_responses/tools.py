@@ -268,13 +268,19 @@ def is_strict(schema: dict[str, Any]) -> bool:
         if is_list(value):
             waiting.extend(value)
         elif is_object(value):
-            if not is_closed(value):
+            if not is_closed(value) or not REFUSED.isdisjoint(value):
                 return False
-            waiting.extend(value.get(key) for key in ("anyOf", "items", "allOf"))
+            waiting.extend(value.get(key) for key in ("anyOf", "items"))
             for key in ("properties", "$defs", "definitions"):
                 named = value.get(key)
                 waiting.extend(named.values() if is_object(named) else ())
     return schema.get("type") == "object"
+
+
+REFUSED = frozenset(
+    "allOf oneOf not if then else dependentRequired dependentSchemas patternProperties".split()
+)
+"""Keywords that strict mode refuses."""
 
 
 def is_closed(schema: dict[str, Any]) -> bool:
