@@ -76,6 +76,9 @@ TABLES: dict[str, dict[str, str]] = {
         "top_p": "top_p",
         "top_k": "top_k",
         "stream": "stream",
+        "parallel_calls": "tool_choice.disable_parallel_tool_use",
+        "service_tier": "service_tier",
+        "cache_key": "cache_control",
         "user": "metadata.user_id",
         "stop": "stop_sequences",
         "tool_choice": "tool_choice",
@@ -92,6 +95,8 @@ TABLES: dict[str, dict[str, str]] = {
         "seed": "generationConfig.seed",
         "presence_penalty": "generationConfig.presencePenalty",
         "frequency_penalty": "generationConfig.frequencyPenalty",
+        "service_tier": "serviceTier",
+        "store": "store",
         "stop": "generationConfig.stopSequences",
         "tool_choice": "toolConfig.functionCallingConfig",
         "effort": "generationConfig.thinkingConfig",
@@ -125,6 +130,13 @@ PLAIN: dict[str, Any] = {
     "metadata": dict[str, str],
 }
 """The settings whose values are the same everywhere, with their types."""
+BESIDE = {("anthropic", "parallel_calls"), ("anthropic", "cache_key")}
+"""Settings of these that an API has in another shape, translated beside its format."""
+VALUES: dict[tuple[str, str], dict[str, str]] = {
+    ("anthropic", "service_tier"): {"auto": "auto", "default": "standard_only"},
+    ("gemini", "service_tier"): {"default": "standard", "flex": "flex", "priority": "priority"},
+}
+"""Values of a setting that an API names otherwise; ours are OpenAI's."""
 SAMPLING = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
     "store": (False,),
@@ -199,8 +211,12 @@ def read_plain(body: Object, format: str) -> Object:
     found: Object = {}
     for name, kind in PLAIN.items():
         value = dig(body, table[name]) if name in table else None
-        if value is None:
+        if value is None or (format, name) in BESIDE:
             continue
+        if named := VALUES.get((format, name)):
+            value = next((ours for ours, theirs in named.items() if theirs == value), None)
+            if value is None:
+                continue
         try:
             found[name] = msgspec.convert(value, kind)
         except (msgspec.ValidationError, UnicodeEncodeError):
@@ -215,9 +231,11 @@ def write_plain(
     wire: Object = {}
     for name in PLAIN:
         value = getattr(settings, name)
-        if value is None or value == {}:
+        if value is None or value == {} or (format, name) in BESIDE:
             continue
         path = TABLES[format].get(name)
+        if path is not None and (named := VALUES.get((format, name))):
+            path, value = (path, named[value]) if value in named else (None, value)
         if name in SAMPLING and not sampling and path is not None:
             changes.append(Change("loss.setting", name, f"{model} takes no {name}"))
         elif path is not None:

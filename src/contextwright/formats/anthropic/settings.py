@@ -5,8 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Literal
 
-from msgspec.structs import replace
-
 from contextwright.formats.base import foreign_settings
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import output_schema
@@ -108,8 +106,7 @@ def settings_wire(
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
     """Settings of another provider under this one's names."""
     settings = conversation.settings
-    plain_settings = replace(settings, cache_key=None)
-    wire = write_plain(plain_settings, NAME, changes, sampling=model.sampling, model=model.id)
+    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.cache_key and model.cache_breakpoints:
         wire["cache_control"] = {"type": "ephemeral"}
         reason = f"{NAME} caches what is marked, and has no keys"
