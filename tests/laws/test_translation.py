@@ -190,13 +190,13 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             wanted, got = wanted.mode, got and got.mode
         if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation):
             continue
-        assert named & {name, WIRE_NAMES.get(name)}, (name, wanted, got)
+        assert named & {name, *OTHER_NAMES.get(name, ())}, (name, wanted, got)
 
 
-WIRE_NAMES = {
-    "effort": "thinking",
-    "show_thinking": "thinking",
-    "parallel_calls": "parallel_tool_calls",
+OTHER_NAMES = {
+    "effort": ("thinking",),
+    "show_thinking": ("thinking", "effort"),
+    "parallel_calls": ("parallel_tool_calls",),
 }
 """What a change calls a setting that was translated first, and refused then."""
 
@@ -207,7 +207,9 @@ def is_idle(name: str, value: Any, conversation: cw.Conversation) -> bool:
         return True  # said by the address; told as effort
     if name == "show_thinking":
         return not value or effort_of(conversation.settings) == "none"
-    return name == "parallel_calls" and not conversation.tools
+    choice = conversation.settings.tool_choice
+    idle = not conversation.tools or (choice is not None and choice.mode == "none")
+    return name == "parallel_calls" and idle
 
 
 # --- a call comes home -----------------------------------------------------------------------
