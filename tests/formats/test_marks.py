@@ -1,0 +1,132 @@
+"""Cache marks and tool choices, from one API to another."""
+
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+
+MODELS = {
+    "anthropic": "claude-opus-4-6",
+    "gemini": "gemini-3.8-flash",
+    "openai-chat": "gpt-5.6-sol",
+    "openai-responses": "gpt-5.6-sol",
+}
+MARK = {"cache_control": {"type": "ephemeral"}}
+BREAK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+BODIES: dict[str, dict[str, Any]] = {
+    "anthropic": {
+        "model": "claude-opus-4-6",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi", **MARK}]}],
+    },
+    "openai-chat": {
+        "model": "gpt-5.6-sol",
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi", **BREAK}]}],
+    },
+    "openai-responses": {
+        "model": "gpt-5.6-sol",
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi", **BREAK}]}],
+    },
+}
+
+
+def first_part(payload: dict[str, Any]) -> dict[str, Any]:
+    [message] = payload.get("messages") or payload["input"]
+    return message["content"][0]
+
+
+@pytest.mark.parametrize("source", BODIES)
+@pytest.mark.parametrize("target", BODIES)
+def test_a_cache_mark_crosses(source: str, target: str) -> None:
+    rendered = cw.convert(BODIES[source], source, target, model=MODELS[target])
+    part = first_part(rendered.payload)
+    assert {key: part[key] for key in part if "cache" in key} == (
+        MARK if target == "anthropic" else BREAK
+    )
+    assert "loss.extra" not in [change.code for change in rendered.changes]
+
+
+@pytest.mark.parametrize(
+    ("target", "model"), [("gemini", "gemini-3.8-flash"), ("openai-chat", "gpt-4o")]
+)
+def test_a_cache_mark_without_a_place_is_named(target: str, model: str) -> None:
+    rendered = cw.convert(BODIES["anthropic"], "anthropic", target, model=model)
+    [lost] = [change for change in rendered.changes if change.code == "loss.extra"]
+    assert (lost.path, "cache_control" in lost.reason) == ("messages[0].parts[0]", True)
+
+
+def test_a_cache_key_asks_anthropic_to_cache() -> None:
+    body = {**BODIES["openai-chat"], "prompt_cache_key": "k"}
+    rendered = cw.convert(body, "openai-chat", "anthropic", model=MODELS["anthropic"])
+    assert rendered.payload["cache_control"] == {"type": "ephemeral"}
+    assert ("repair.setting", "cache_key") in [(c.code, c.path) for c in rendered.changes]
+
+
+TOOLS = (cw.Tool("my tool"), cw.Tool("b"))
+
+
+@pytest.mark.parametrize(
+    ("target", "choice", "expected"),
+    [
+        ("anthropic", cw.ToolChoice("required", "my tool"), {"type": "tool", "name": "my_tool"}),
+        (
+            "gemini",
+            cw.ToolChoice("required", "my tool"),
+            {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["my_tool"]}},
+        ),
+        (
+            "gemini",
+            cw.ToolChoice("auto", allowed=("my tool", "b")),
+            {
+                "functionCallingConfig": {
+                    "mode": "VALIDATED",
+                    "allowedFunctionNames": ["my_tool", "b"],
+                }
+            },
+        ),
+        (
+            "openai-responses",
+            cw.ToolChoice("auto", allowed=("my tool", "b")),
+            {
+                "type": "allowed_tools",
+                "mode": "auto",
+                "tools": [
+                    {"type": "function", "name": "my_tool"},
+                    {"type": "function", "name": "b"},
+                ],
+            },
+        ),
+        ("anthropic", cw.ToolChoice("auto", allowed=("my tool",)), {"type": "auto"}),
+    ],
+)
+def test_a_choice_names_tools_as_they_are_sent(
+    target: str, choice: cw.ToolChoice, expected: dict[str, Any]
+) -> None:
+    settings = cw.Settings(tool_choice=choice)
+    conversation = cw.Conversation((cw.user("Hi"),), TOOLS, settings=settings)
+    rendered = cw.render(conversation, target, model=MODELS[target])
+    assert (rendered.payload.get("tool_choice") or rendered.payload["toolConfig"]) == expected
+    narrowed = [c.path for c in rendered.changes if c.path == "tool_choice.allowed"]
+    assert bool(narrowed) == (target == "anthropic" and bool(choice.allowed))
+
+
+def test_a_choice_of_a_namespaced_tool_follows_it() -> None:
+    exec_tool = {"type": "custom", "name": "exec", "description": "Run"}
+    body = {
+        "model": "gpt-5.6-sol",
+        "input": "go",
+        "tools": [{"type": "namespace", "name": "ns", "description": "d", "tools": [exec_tool]}],
+        "tool_choice": {"type": "custom", "name": "exec"},
+    }
+    made = cw.convert(body, "openai-responses", "openai-chat", model="gpt-5.6-sol")
+    assert made.payload["tool_choice"] == {"type": "custom", "custom": {"name": "ns__exec"}}
+    reasons = [change.reason for change in made.changes if change.path == "tools[0]"]
+    assert any("namespace.description" in reason for reason in reasons)
+
+
+def test_fields_of_a_hosted_tool_that_stay_behind_are_named() -> None:
+    tool = {"type": "web_search", "filters": {"allowed_domains": ["x.org"]}}
+    body = {"model": "gpt-5.6-sol", "input": "go", "tools": [tool]}
+    made = cw.convert(body, "openai-responses", "gemini", model="gemini-3.8-flash")
+    assert [c.reason for c in made.changes if c.code == "loss.extra"] == ["gemini has no filters"]
