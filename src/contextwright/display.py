@@ -21,9 +21,10 @@ from contextwright.context.explain import Style as Look
 from contextwright.context.explain import explained
 from contextwright.formats.aya.write import Turns
 from contextwright.formats.base import Options
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.messages.validation import naming_faults
 from contextwright.text.json import encode_json, json_text
 from contextwright.text.terminal import safe
 
@@ -86,7 +87,9 @@ def show(
     `ascii` writes the marks (not the content) in ASCII; `width` cuts system text to that many
     characters.
     """
-    entries = View(conversation, ascii=ascii, width=width).entries()
+    view = View(conversation, ascii=ascii, width=width)
+    with naming_faults(Conversation(view.messages)):
+        entries = view.entries()
     return "\n\n".join("\n".join(text for _, text in entry) for entry in entries)
 
 
@@ -140,8 +143,9 @@ class View:
         ascii: bool,
         width: int | None,
     ) -> None:
-        listed = isinstance(conversation, Conversation)
-        self.messages = numbered(conversation.messages if listed else tuple(conversation))
+        given = as_conversation(conversation)
+        with naming_faults(given):
+            self.messages = numbered(given.messages)
         self.marks = ASCII if ascii else Marks()
         self.width = width
         self.called = {

@@ -23,7 +23,7 @@ ContextwrightError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -243,3 +243,13 @@ class MissingExtra(ContextwrightError):
             hint=f"pip install 'contextwright[{extra}]'",
         )
         self.extra = extra
+
+
+def require(value: object, kind: Any, name: str, hint: str = "") -> None:
+    """Refuse an argument of another type.
+
+    Raises:
+        UsageError: the value is not of that kind; True and False are not numbers.
+    """
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)

@@ -335,4 +335,10 @@ def read_table(path: str | Path) -> dict[str, Any]:
 
 def as_model(model: str | Model) -> Model:
     """Return the facts about a model given by name or as facts."""
-    return find(model) if isinstance(model, str) else model
+    if isinstance(model, str):
+        if any("\ud800" <= letter <= "\udfff" for letter in model):
+            raise UsageError(f"{shown(model)} is not a valid model name", hint="see cw models")
+        return find(model)
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a model cannot be {shown(model)}", hint="pass its name, or a Model")
+    return model

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
+from contextwright import formats
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
 from contextwright.context.fitting.draft import path_of
 from contextwright.context.fitting.fit import Fitted, fit, with_summary
 from contextwright.context.fitting.plan import Given, Plan, plan
+from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.fitting.recent import RECENT
 from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
 from contextwright.context.recipe_data import RecipeData
-from contextwright.errors import BudgetError
+from contextwright.errors import BudgetError, UsageError, require, shown
+from contextwright.formats import FormatName
+from contextwright.formats.given import as_given, as_tools, is_messages
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, Text, ToolResult
+from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.recall.memories import MemorySource
 from contextwright.sections import SectionInput
@@ -35,8 +42,8 @@ def build(
     recipe: RecipeData,
     *,
     model: str | Model,
-    format: str | None = None,
-    tools: Sequence[Tool | Opaque] | None = None,
+    format: FormatName | str | None = None,
+    tools: Sequence[Tool | Opaque | Mapping[str, Any]] | None = None,
     now: datetime | None = None,
     budget: int | None = None,
     memories: MemorySource | None = None,
@@ -51,13 +58,36 @@ def build(
         BudgetError: the required parts do not fit; it names the smallest budget that works.
     """
     facts = as_model(model)
+    require_arguments(recipe, now, budget, memories)
+    name = formats.find(facts.format if format is None else format).name
+    offered = None if tools is None else as_tools(tools)
+    if isinstance(conversation, PricedHistory) or is_messages(conversation):
+        given, read = conversation, ()
+    else:
+        given = as_given(conversation)
+        read = () if given is conversation else given.changes
     input = SectionInput(now, memories=memories)
-    planned = plan(recipe, conversation, facts, format or facts.format, tools, input, summaries)
-    try:
-        return within(planned, recipe.tokens(facts, budget))
-    finally:
-        if planned.history is not conversation:
-            RECENT.keep(planned.history)
+    with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
+        planned = plan(recipe, given, facts, name, offered, input, summaries)
+        try:
+            context = within(planned, recipe.tokens(facts, budget))
+        finally:
+            if planned.history is not conversation:
+                RECENT.keep(planned.history)
+    return replace(context, changes=(*read, *context.changes)) if read else context
+
+
+def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None:
+    """Refuse arguments of another type, in words.
+
+    Raises:
+        UsageError: one of them is not what it should be.
+    """
+    require(recipe, RecipeData, "a recipe", "pass a Recipe")
+    require(now, datetime | None, "now", "pass a datetime")
+    require(budget, int | None, "a budget", "a number of tokens")
+    if memories is not None and not callable(getattr(memories, "recall", None)):
+        raise UsageError(f"memories cannot be {shown(memories)}", hint="pass a MemoryList")
 
 
 def within(planned: Plan, budget: int) -> Context:

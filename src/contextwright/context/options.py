@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Required, TypedDict
+from typing import Any, Required, TypedDict
 
+from contextwright.formats import FormatName
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.models import Model
@@ -19,9 +20,9 @@ class BuildOptions(TypedDict, total=False):
 
     model: Required[str | Model]
     """The model that the request is for."""
-    format: str | None
+    format: FormatName | str | None
     """The format of the payload; the model's own by default."""
-    tools: Sequence[Tool | Opaque] | None
+    tools: Sequence[Tool | Opaque | Mapping[str, Any]] | None
     """Tools to use instead of the conversation's own."""
     now: datetime | None
     """The time that sections show."""

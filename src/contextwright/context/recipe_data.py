@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.omission import OmissionNote
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, shown
 from contextwright.models import Model
 from contextwright.sections import Section
 from contextwright.sections.budget import as_section
@@ -18,6 +18,22 @@ from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import Stepped, Window
 
 __all__ = ["RecipeData"]
+
+
+SYSTEM = "text, a section such as CurrentTime(), or a list of them"
+FIELDS: dict[str, Any] = {
+    "window": Window,
+    "clearing": Clearing,
+    "budget": int | None,
+    "answer": int,
+    "note": OmissionNote | None,
+    "summary": SummaryPolicy | None,
+    "cache": bool,
+    "reply_media": bool,
+    "reply_tools": dict,
+    "options": dict,
+}
+"""What the fields of a recipe hold."""
 
 
 class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,8 +66,17 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Options of rendering, by name."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.system, str):
+        if isinstance(self.system, str | Section):
             msgspec.structs.force_setattr(self, "system", (self.system,))
+        if isinstance(self.system, bytes) or not isinstance(self.system, Sequence):  # pyright: ignore
+            raise UsageError(f"system cannot be {shown(self.system)}", hint=SYSTEM)
+        for section in self.system:
+            if not isinstance(section, str | Section):  # pyright: ignore
+                raise UsageError(f"system holds {shown(section)}", hint=SYSTEM)
+        for name, type in FIELDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, type) or isinstance(value, bool) and type is not bool:
+                raise UsageError(f"{name} cannot be {shown(value)}", hint="see docs/recipes.md")
 
     def tokens(self, model: Model, budget: int | None = None) -> int:
         """The budget of a request in tokens: the one asked for, the recipe's, or the model's."""

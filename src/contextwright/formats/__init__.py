@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from contextwright.errors import UnknownFormat
 
 if TYPE_CHECKING:
     from contextwright.formats.base import Format
 
-__all__ = ["NAMES", "find"]
+__all__ = ["NAMES", "FormatName", "find"]
 
-NAMES = (
+FormatName: TypeAlias = Literal[
     "anthropic",
     "aya",
     "chatml",
@@ -24,10 +24,11 @@ NAMES = (
     "openai-chat",
     "openai-responses",
     "port42",
-)
+]
+"""The names of the formats, for editors that complete them."""
+NAMES: tuple[str, ...] = get_args(FormatName)
 
 
-@cache
 def find(name: str) -> Format:
     """The format of that name.
 
@@ -36,4 +37,10 @@ def find(name: str) -> Format:
     """
     if name not in NAMES:
         raise UnknownFormat(name, NAMES)
+    return loaded(name)
+
+
+@cache
+def loaded(name: str) -> Format:
+    """The format from its module."""
     return import_module(f"{__name__}.{name.replace('-', '_')}").FORMAT

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncIterable, Coroutine, Iterable, Sequence
+from typing import Any, overload
 
 from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
-from contextwright.formats.base import Format, Rendered, as_options
+from contextwright.formats import FormatName
+from contextwright.formats.base import Format, Options, ParseStream, Rendered, as_options
+from contextwright.formats.given import Given, as_given, reply_format
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.rules.surrogates import without_halves
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, as_conversation, is_messages
+from contextwright.messages.conversation import Conversation, is_messages
 from contextwright.messages.message import Message
+from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
@@ -29,7 +32,7 @@ STORED = ("aya", "contextwright", "gryag", "port42")
 """Formats that are never sent as they are: they are counted as the request they become."""
 
 
-def parse(data: Any, format: str, *, strict: bool = False) -> Conversation:
+def parse(data: Any, format: FormatName | str, *, strict: bool = False) -> Conversation:
     """Read a conversation from decoded JSON in a named format.
 
     Lenient by default: what can be mended is, and `.changes` says so.
@@ -44,8 +47,8 @@ def parse(data: Any, format: str, *, strict: bool = False) -> Conversation:
 
 
 def render(
-    conversation: Conversation | Message | Iterable[Message],
-    format: str,
+    conversation: Given,
+    format: FormatName | str,
     *,
     model: str | Model | None = None,
     **options: Any,
@@ -55,9 +58,20 @@ def render(
     `options` are the fields of `Options`: `speaker_prefix=True`, `thinking="text"` …
     """
     target = formats.find(format)
-    conversation = as_conversation(conversation)
+    given = as_given(conversation)
+    mended = () if given is conversation else given.changes
+    with naming_faults(given):
+        rendered = written(given, target, model, as_options(options))
+    return Rendered(
+        rendered.payload, (*mended, *rendered.changes), rendered.json, rendered.tool_names
+    )
+
+
+def written(
+    conversation: Conversation, target: Format, model: str | Model | None, chosen: Options
+) -> Rendered:
+    """A conversation in a format, with its JSON."""
     facts, invented = model_for(conversation, target, model)
-    chosen = as_options(options)
     mended: tuple[Change, ...] = ()
     try:
         rendered = target.render(conversation, facts, chosen)
@@ -66,8 +80,6 @@ def render(
         conversation, mended = without_halves(conversation)
         rendered = target.render(conversation, facts, chosen)
         body = encode_json(rendered.payload)
-    except TypeError as error:
-        raise UsageError(f"the conversation holds a value that is not JSON: {error}") from error
     except RecursionError as error:
         raise UsageError("the conversation holds a value that is nested too deeply") from error
     changes = (*invented, *mended, *rendered.changes)
@@ -76,8 +88,8 @@ def render(
 
 def convert(
     data: Any,
-    source: str,
-    target: str,
+    source: FormatName | str,
+    target: FormatName | str,
     *,
     model: str | Model | None = None,
     strict: bool = False,
@@ -109,7 +121,9 @@ def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:
     return is_object(data) and parse(rendered.payload, conversation.source or "") == conversation
 
 
-def check(payload: Any, format: str, *, model: str | Model | None = None) -> list[Problem]:
+def check(
+    payload: Any, format: FormatName | str, *, model: str | Model | None = None
+) -> list[Problem]:
     """What the provider would refuse in a payload (errors), and what it might (warnings)."""
     target = formats.find(format)
     if model is None:
@@ -125,7 +139,7 @@ def count(
     value: str | Conversation | Message | Sequence[Any] | dict[str, Any],
     *,
     model: str | Model,
-    format: str | None = None,
+    format: FormatName | str | None = None,
     calibration: Calibration | None = None,
 ) -> Count:
     """Count the tokens of a text, of messages, or of a payload, for a model.
@@ -137,6 +151,8 @@ def count(
     facts = as_model(model)
     if isinstance(value, str):
         return count_text(value, facts, calibration=calibration)
+    if not isinstance(value, Conversation | Message | Sequence | dict):  # pyright: ignore
+        raise UsageError(f"cannot count {shown(value)}", hint="pass text, messages or a request")
     if format in STORED and not isinstance(value, Conversation | Message):
         value, format = parse(value, format), facts.format
     if isinstance(value, Conversation | Message) or is_messages(value):
@@ -146,7 +162,7 @@ def count(
     return count_pieces(pieces(value, format), facts, format=format, calibration=calibration)
 
 
-def parse_reply(reply: Any, format: str | None = None) -> ModelReply:
+def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelReply:
     """Read a provider's reply: decoded JSON, or the SDK's own object.
 
     `.message` is the assistant's message, `.finish` why it ended, `.usage` its tokens, `.refusal`
@@ -160,29 +176,35 @@ def parse_reply(reply: Any, format: str | None = None) -> ModelReply:
     return parser(reply)
 
 
-def parse_stream(events: Iterable[Any], format: str) -> ModelReply:
-    """Read a streamed reply from its events; a broken stream keeps what came, and says so."""
+@overload
+def parse_stream(events: Iterable[Any], format: FormatName | str) -> ModelReply: ...
+@overload
+def parse_stream(
+    events: AsyncIterable[Any], format: FormatName | str
+) -> Coroutine[Any, Any, ModelReply]: ...
+def parse_stream(
+    events: Iterable[Any] | AsyncIterable[Any], format: FormatName | str
+) -> ModelReply | Coroutine[Any, Any, ModelReply]:
+    """Read a streamed reply from its events; a broken stream keeps what came, and says so.
+
+    Events that come asynchronously are awaited: `await parse_stream(events, format)`.
+
+    Raises:
+        UsageError: the format has no streams, or there are no events in what was passed.
+    """
     parser = formats.find(format).parse_stream
     if parser is None:
         raise UsageError(f"{format} has no streams", hint="name a provider's format")
+    if isinstance(events, AsyncIterable):
+        return parse_async(parser, events)
+    if not isinstance(events, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a stream cannot be {shown(events)}", hint="pass its events")
     return parser(events)
 
 
-REPLY_FIELDS = {
-    "choices": "openai-chat",
-    "candidates": "gemini",
-    "output": "openai-responses",
-    "content": "anthropic",
-}
-"""The field that tells whose reply it is."""
-
-
-def reply_format(reply: Any) -> str:
-    """Whose reply this is, by the field that holds the answer."""
-    for field, name in REPLY_FIELDS.items():
-        if (field in reply) if is_object(reply) else hasattr(reply, field):
-            return name
-    raise UsageError(f"not a reply of any provider: {shown(reply)}", hint="name the format")
+async def parse_async(parser: ParseStream, events: AsyncIterable[Any]) -> ModelReply:
+    """Read a streamed reply from events that come asynchronously."""
+    return parser([event async for event in events])
 
 
 def model_for(

@@ -118,6 +118,6 @@ def as_options(options: dict[str, Any]) -> Options:
     """Options by name; a wrong one names the right ones."""
     try:
         return msgspec.convert(options, Options)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         known = ", ".join(Options.__struct_fields__)
         raise UsageError(f"no such option: {error}", hint=f"options: {known}") from error

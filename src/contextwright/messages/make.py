@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypedDict, Unpack, cast, get_args
 
 from contextwright.errors import UsageError, shown
-from contextwright.messages.message import Author, Message
-from contextwright.messages.parts import Media, Opaque, Part, Text, ToolResult
+from contextwright.messages.message import Author, Kind, Message, Reply, Visibility
+from contextwright.messages.parts import Extra, Media, Opaque, Part, Text, ToolResult
 from contextwright.messages.times import as_time
 from contextwright.text.json import json_text
 
@@ -24,7 +24,7 @@ def as_parts(content: Content) -> tuple[Part, ...]:
         return (Text(content),)
     if isinstance(content, Part):
         return (content,)
-    if isinstance(content, Sequence):
+    if isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
         parts: list[Part] = []
         for item in content:
             parts.extend(as_parts(item))
@@ -37,7 +37,51 @@ def as_parts(content: Content) -> tuple[Part, ...]:
 
 def as_author(author: Author | str | None) -> Author | None:
     """Return an author; a string is an id."""
-    return Author(id=author) if isinstance(author, str) else author
+    if author is None or isinstance(author, Author):
+        return author
+    if not isinstance(author, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"an author cannot be {shown(author)}", hint="pass an id, or an Author")
+    return Author(id=author)
+
+
+class MessageFields(TypedDict, total=False):
+    """The fields of a message besides those that a function here names."""
+
+    reply_to: Reply | None
+    kind: Kind
+    turn: int | None
+    pinned: bool
+    visibility: Visibility
+    meta: dict[str, Any]
+    extra: Extra
+
+
+TYPES: dict[str, Any] = {
+    "reply_to": Reply | None,
+    "turn": int | None,
+    "pinned": bool,
+    "meta": dict,
+    "extra": dict,
+}
+CHOICES = {"kind": get_args(Kind), "visibility": get_args(Visibility)}
+
+
+def required(fields: MessageFields) -> MessageFields:
+    """The fields, if each holds what it should.
+
+    Raises:
+        UsageError: one of them does not.
+    """
+    for name, value in fields.items():
+        known = CHOICES.get(name)
+        if known is None:
+            right = isinstance(value, TYPES.get(name, object))
+        else:
+            right = isinstance(value, str) and value in known
+        if not right:
+            hint = f"one of: {', '.join(known)}" if known else "see contextwright.Message"
+            raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
+    return fields
 
 
 def user(
@@ -45,20 +89,35 @@ def user(
     *,
     author: Author | str | None = None,
     sent_at: datetime | str | None = None,
-    **fields: Any,
+    **fields: Unpack[MessageFields],
 ) -> Message:
     """Make a user message: `user("Hello", author="U123")`, `user(["See:", Media(…)])`."""
-    return Message("user", as_parts(content), as_author(author), sent_at=as_time(sent_at), **fields)
+    parts, by = as_parts(content), as_author(author)
+    return Message("user", parts, by, sent_at=as_time(sent_at), **required(fields))
 
 
-def assistant(content: Content, *, sent_at: datetime | str | None = None, **fields: Any) -> Message:
+def assistant(
+    content: Content,
+    *,
+    author: Author | str | None = None,
+    sent_at: datetime | str | None = None,
+    **fields: Unpack[MessageFields],
+) -> Message:
     """Make an assistant message of text, calls, thinking, or a list of them."""
-    return Message("assistant", as_parts(content), sent_at=as_time(sent_at), **fields)
+    parts, by = as_parts(content), as_author(author)
+    return Message("assistant", parts, by, sent_at=as_time(sent_at), **required(fields))
 
 
-def system(content: Content, *, sent_at: datetime | str | None = None, **fields: Any) -> Message:
+def system(
+    content: Content,
+    *,
+    author: Author | str | None = None,
+    sent_at: datetime | str | None = None,
+    **fields: Unpack[MessageFields],
+) -> Message:
     """Make a system message, for the head of a conversation or anywhere in it."""
-    return Message("system", as_parts(content), sent_at=as_time(sent_at), **fields)
+    parts, by = as_parts(content), as_author(author)
+    return Message("system", parts, by, sent_at=as_time(sent_at), **required(fields))
 
 
 def tool_result(
@@ -67,10 +126,14 @@ def tool_result(
     *,
     name: str | None = None,
     is_error: bool = False,
-    **fields: Any,
+    sent_at: datetime | str | None = None,
+    **fields: Unpack[MessageFields],
 ) -> Message:
     """Make the result of a call: text, a dict, any other JSON value, media, or a list of parts."""
-    return Message("tool", (ToolResult(call_id, as_result(content), name, is_error),), **fields)
+    if not isinstance(call_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a call's id cannot be {shown(call_id)}", hint="pass its text")
+    result = ToolResult(call_id, as_result(content), name, is_error)
+    return Message("tool", (result,), sent_at=as_time(sent_at), **required(fields))
 
 
 def as_result(content: object) -> str | dict[str, Any] | tuple[Text | Media | Opaque, ...]:
@@ -82,4 +145,10 @@ def as_result(content: object) -> str | dict[str, Any] | tuple[Text | Media | Op
     several = isinstance(content, list | tuple)
     pieces = list(cast("Sequence[object]", content)) if several else [content]
     parts = tuple(piece for piece in pieces if isinstance(piece, Text | Media | Opaque))
-    return parts if pieces and len(parts) == len(pieces) else json_text(content)
+    if pieces and len(parts) == len(pieces):
+        return parts
+    try:
+        return json_text(content)
+    except (TypeError, ValueError, RecursionError):
+        hint = "pass text, a dict, any other JSON value, media, or a list of parts"
+        raise UsageError(f"a result cannot be {shown(content)}", hint=hint) from None

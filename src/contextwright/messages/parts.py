@@ -96,6 +96,11 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown
     name: str | None = None
     extra: Extra = {}
 
+    def __post_init__(self) -> None:
+        if isinstance(self.data, bytes | bytearray | memoryview):  # raw bytes are taken as well
+            text = base64.b64encode(self.data).decode()
+            msgspec.structs.force_setattr(self, "data", text)
+
     @classmethod
     def from_bytes(
         cls, kind: MediaKind, content: bytes, mime: str, *, name: str | None = None

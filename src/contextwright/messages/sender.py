@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contextwright.errors import require
 from contextwright.messages.message import Author, Message, Reply
 
 __all__ = ["KEYS", "META", "format_metadata", "metadata_of"]
@@ -41,6 +42,7 @@ def format_metadata(meta: Mapping[str, Any], *, include_reply_chain: bool = True
     Numbers are bare, text is quoted; long text is truncated, brackets and line breaks are removed,
     so that no name can close the block or open another.
     """
+    require(meta, Mapping, "metadata", "names and values")
     pairs: list[str] = []
     for key in KEYS:
         value = meta.get(key)

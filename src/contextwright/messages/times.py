@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from contextwright.errors import UsageError, shown
+
 
 def read_time(spelling: str) -> datetime | None:
     """Parse ISO 8601, or a number of seconds as Slack writes it; None if it is neither.
@@ -27,4 +29,8 @@ def with_zone(moment: datetime) -> datetime:
 
 def as_time(moment: datetime | str | None) -> str | None:
     """Return a datetime as ISO 8601, and a string unchanged."""
-    return moment.isoformat() if isinstance(moment, datetime) else moment
+    if moment is None or isinstance(moment, str):
+        return moment
+    if not isinstance(moment, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a time cannot be {shown(moment)}", hint="pass a datetime or ISO 8601")
+    return moment.isoformat()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from contextwright.errors import require
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -126,11 +127,14 @@ class Chat(Corrections):
         Of hidden and deleted messages only author, time and state are told; with `hidden` also
         their words. Messages added meanwhile are not among them.
         """
+        require(start, int, "start", "the number of a message")
+        require(stop, int | None, "stop", "the number of a message")
         state = self.state
         return reading.each(state.engine, state.tenant, self.id, start, stop, hidden=hidden)
 
     def tail(self, count: int) -> list[StoredMessage]:
         """Return the last messages, in order, as `read` does."""
+        require(count, int, "a count")
 
         def work(connection: Connection) -> list[StoredMessage]:
             head, length = self._head(connection)

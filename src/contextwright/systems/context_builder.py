@@ -11,7 +11,7 @@ from contextwright.context.context import Context
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find
-from contextwright.errors import NotFound, UsageError
+from contextwright.errors import NotFound, UsageError, require
 from contextwright.formats.api import parse
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
@@ -59,6 +59,7 @@ class ContextBuilder:
         self.model = as_model(model)
         self.budget = budget
         found = find(recipe) if isinstance(recipe, str) else recipe
+        require(found, Recipe, "recipe", "a name, or a Recipe")
         prompted = with_prompt(found, system_prompt)
         options = {**prompted.options, "repair": repair}
         self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
@@ -139,6 +140,7 @@ def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:
     """The recipe with another prompt in the place of its own words."""
     if prompt is None:
         return recipe if recipe.system else replace(recipe, system=(DEFAULT_PROMPT,))
+    require(prompt, str, "system_prompt")
     if not prompt.strip():
         raise UsageError(
             "system_prompt.empty: the system prompt has no words",
@@ -154,6 +156,7 @@ def read(given: Given) -> Conversation | PricedHistory | Message | list[Message]
         return given
     if isinstance(given, Mapping):
         return parse(dict(cast("Row", given)), FORMAT)
+    require(given, Iterable, "conversation", "pass messages, rows or a chat")
     entries = list(given)
     if entries and isinstance(entries[0], Mapping):
         rows = [dict(entry) if isinstance(entry, Mapping) else entry for entry in entries]

@@ -9,7 +9,7 @@ import msgspec
 
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
-from contextwright.errors import BudgetError, UsageError
+from contextwright.errors import BudgetError, UsageError, require
 from contextwright.formats.base import Options
 from contextwright.formats.forge import format as forge
 from contextwright.formats.forge.format import (
@@ -26,6 +26,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall
+from contextwright.messages.validation import refuse_faults
 from contextwright.models import find
 from contextwright.tokens.count import counter
 from contextwright.windows.decide import decide
@@ -61,6 +62,7 @@ def recipe() -> Recipe:
 
 def EstimateTokens(content: str) -> int:
     """Estimate the tokens of a message: a quarter of its UTF-8 bytes, 4, and 10 for a tool call."""
+    require(content, str, "content")
     return counter("forge")(content)
 
 
@@ -71,7 +73,9 @@ def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     wrote those words.
     """
     read: list[dict[str, Any]] = []
+    require(messages, Iterable, "messages")
     for message in messages:
+        require(message, Mapping, "a message")
         role, content = message.get("role"), message.get("content")
         if role == "user" and isinstance(content, str):
             marked = content.removeprefix("User: ")
@@ -95,6 +99,8 @@ class ConversationMemory:
     """
 
     def __init__(self, limit: int, *, estimator: str = "forge", strict: bool = False) -> None:
+        require(limit, int, "a limit", "a number of tokens")
+        require(estimator, str, "an estimator", "forge, forge-table …")
         self.limit = limit
         self.strict = strict
         """Refuse what does not fit with a `BudgetError` instead of reporting it."""
@@ -133,6 +139,7 @@ class ConversationMemory:
             BudgetError: `strict`, and what may not be forgotten exceeds the limit.
         """
         added = message if isinstance(message, Message) else read(message)
+        refuse_faults([added])
         messages = [*self._messages, added]
         history = History(messages, price=self._price)
         if history.view().is_stray(len(messages) - 1) and added.results:
@@ -181,6 +188,7 @@ def entries_of(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
 
 def read(entry: Mapping[str, Any]) -> Message:
     """A message of Forge's; its calls have no ids, results find them by name and order."""
+    require(entry, Mapping, "a message")
     if faults := validate_message(dict(entry)):
         raise UsageError(f"not a message of Forge's: {'; '.join(faults)}")
     message = forge.FORMAT.parse([dict(entry)], False).messages[0]

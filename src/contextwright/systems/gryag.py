@@ -9,7 +9,7 @@ import msgspec
 
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.formats.gryag.media import limit_media
 from contextwright.formats.gryag.meta import clean_reply, format_metadata, read_metadata
 from contextwright.sections import (
@@ -45,6 +45,8 @@ def recipe(persona: str = "", settings: Mapping[str, Setting] | None = None) -> 
     Raises:
         UsageError: a setting is neither text nor a value of its type.
     """
+    require(persona, str, "persona")
+    require(settings, Mapping | None, "settings", "names and values")
     switches = Switches(settings or {})
     found = find("gryag")
     sections = [

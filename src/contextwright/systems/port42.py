@@ -6,7 +6,7 @@ import msgspec
 
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find
-from contextwright.errors import shown
+from contextwright.errors import require, shown
 from contextwright.formats.port42.agents import Agent, Agents, AgentWindow, parse_agents
 from contextwright.formats.port42.format import instructed
 from contextwright.messages.changes import Change
@@ -34,6 +34,7 @@ def recipe(agents: Agents, name: str, *, exact: bool = False) -> tuple[Recipe, t
     An agent that the file does not have gets one sentence of instructions, and a change says so.
     `exact` counts omitted messages as Port 42 does.
     """
+    require(agents, Agents, "agents", "parse_agents reads agents.json")
     agent = agents.find(name)
     found = replace(
         find("port42"),

@@ -27,6 +27,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, as_conversation, replaced
 from contextwright.messages.message import Message
 from contextwright.messages.times import read_time, with_zone
+from contextwright.messages.validation import refuse_faults
 from contextwright.text.json import encode_json
 
 __all__ = ["Sessions", "log_lines"]
@@ -178,6 +179,8 @@ class Sessions:
     def added(session: Conversation, *messages: Message | Conversation) -> Conversation:
         """Return the session with more messages, also those that `parse_reply` returns."""
         more = [as_conversation(one).messages for one in messages]
+        for some in more:
+            refuse_faults(some)
         return replaced(session, messages=(*session.messages, *chain.from_iterable(more)))
 
     @staticmethod

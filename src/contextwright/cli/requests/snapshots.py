@@ -20,8 +20,8 @@ from contextwright.context.context import Context
 from contextwright.context.recipe import Recipe
 from contextwright.documents.read import read_document
 from contextwright.errors import NotFound, UsageError, shown
+from contextwright.formats.given import parse_tools
 from contextwright.formats.port42.agents import Agents, parse_agents
-from contextwright.formats.tool_lists import parse_tools
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool

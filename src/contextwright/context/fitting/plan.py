@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
@@ -13,8 +13,10 @@ from contextwright.context.fitting.recent import RECENT
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered, foreign_settings
+from contextwright.formats.given import Given as GivenMessages
+from contextwright.formats.given import as_given, is_messages
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, as_conversation, require_messages
+from contextwright.messages.conversation import Conversation, require_messages
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.messages.quotes import without_quotes
@@ -27,7 +29,7 @@ __all__ = ["Given", "Plan", "plan"]
 
 replace = msgspec.structs.replace
 
-Given = Conversation | Message | Iterable[Message] | PricedHistory
+Given = GivenMessages | PricedHistory
 
 
 class Plan(Struct, frozen=True):
@@ -133,10 +135,10 @@ def priced(
     elif isinstance(given, Conversation):
         messages = given.messages
         frame = replace(given, messages=(), changes=(), source=None, extra={})
-    elif isinstance(given, list | tuple):
+    elif is_messages(given):
         messages = given
     else:
-        messages = as_conversation(given).messages
+        messages = as_given(given).messages
     history = RECENT.take(messages, format, model, recipe)
     if history is None:
         history = PricedHistory((), TokenMeter(format, model), recipe)

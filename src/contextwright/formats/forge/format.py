@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.errors import ParseError, shown
+from contextwright.errors import ParseError, require, shown
 from contextwright.formats.base import Format
 from contextwright.formats.forge.check import ROLES, check, validate_message
 from contextwright.formats.forge.markup import result_of, result_text, text_of
@@ -49,11 +49,13 @@ replace = msgspec.structs.replace
 
 def User(content: str) -> Entry:
     """A message of the human user."""
+    require(content, str, "content")
     return {"role": "user", "content": content}
 
 
 def Assistant(content: str) -> Entry:
     """A message of the agent: words, thinking in brackets, calls in tags."""
+    require(content, str, "content")
     return {"role": "assistant", "content": content}
 
 
@@ -64,6 +66,8 @@ def System(content: str) -> Entry:
 
 def Tool(name: str, result: str) -> Entry:
     """What a tool answered; an error begins with `Error:`."""
+    require(name, str, "the name of a tool")
+    require(result, str, "a result")
     return {"role": "tool", "content": result_text(ToolResult(None, result), name)}
 
 

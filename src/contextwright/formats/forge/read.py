@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from msgspec import Struct
 
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, require
 from contextwright.formats.forge.xml import Finder, read_xml
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.text.json import string_end
@@ -326,6 +326,7 @@ def reason(error: ValueError | RecursionError) -> str:
 
 def validate_tool_call(content: str) -> list[str]:
     """What Forge would say against the calls of a message, all of them, first things first."""
+    require(content, str, "content")
     if "<tool>" not in content:
         return ["missing <tool> tag"]
     if "</tool>" not in content:

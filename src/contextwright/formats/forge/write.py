@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
+from contextwright.errors import require
 from contextwright.formats.base import Options, Rendered
 from contextwright.formats.file_formats import drafted, no_media, unsaid
 from contextwright.formats.forge.markup import result_of, result_text, same_parts, text_of
@@ -215,8 +216,11 @@ def on_wire(messages: Iterable[Entry]) -> list[Entry]:
     speak for a tool.
     """
     sent: list[Entry] = []
+    require(messages, Iterable, "messages")
     for message in messages:
-        role, content = message["role"], message["content"]
+        require(message, Mapping, "a message")
+        require(message.get("content"), str, "the content of a message")
+        role, content = message.get("role"), message["content"]
         if role == "user" and content.lstrip().startswith("Tool:"):
             content = f"User: {content}"
         sent.append({"role": "user" if role == "tool" else role, "content": content})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextwright.errors import require
 from contextwright.formats.rules import clean_name
 from contextwright.messages.changes import Change
+from contextwright.messages.conversation import as_conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text
+from contextwright.messages.validation import refuse_faults
 
 __all__ = ["estimate", "estimate_text", "limit_media"]
 
@@ -24,6 +27,10 @@ def limit_media(
 
     At most `total` stay, and at most `current` of those in the last message.
     """
+    require(total, int, "total")
+    require(current, int, "current")
+    messages = as_conversation(messages).messages
+    refuse_faults(messages)
     kept: list[Message] = []
     changes: list[Change] = []
     room = total

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from contextwright.errors import require
 from contextwright.messages.message import Author, Reply
 from contextwright.messages.sender import KEYS, META, format_metadata, metadata_of
 
@@ -40,6 +41,7 @@ def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
 
     Only a block with a line of its own counts: words on the same line make it a sentence.
     """
+    require(text, str, "text")
     values: dict[str, str | int] = {}
     place = 0
     while (block := read_head(text, place)) is not None:
@@ -187,6 +189,7 @@ def clean_reply(text: str) -> str:
     Blocks go wherever they stand; pairs and placeholders only where a line is nothing else.
     Everything in a code fence stays, and so does every paragraph.
     """
+    require(text, str, "a reply")
     kept: list[str] = []
     fence = ""
     removed = False

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import ParseError, shown
+from contextwright.errors import ParseError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.text.quoting import one_line
 
@@ -71,6 +71,7 @@ class Agents(Struct, frozen=True, kw_only=True):
 
         A name the file does not have gives an agent with `known=False`, not an error.
         """
+        require(name, str, "an agent's name")
         for key in spellings(name):
             if key in self.agents:
                 return self.agents[key]

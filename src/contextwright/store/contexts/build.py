@@ -9,6 +9,7 @@ from typing import Unpack
 import msgspec
 
 from contextwright.context.build import build as build_context
+from contextwright.context.build import require_arguments
 from contextwright.context.context import Context
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.options import BuildOptions
@@ -55,6 +56,8 @@ def build(
     recall only grows, and a summary is written once: so it ends.
     """
     facts = options["model"] = as_model(options["model"])
+    arguments = (options.get(name) for name in ("now", "budget", "memories"))
+    require_arguments(recipe, *arguments)
     format = options.get("format") or facts.format
     needs = needs_of(recipe, facts, options.get("budget"))
     loaded = take(state, id, recipe, facts, format, needs, at)

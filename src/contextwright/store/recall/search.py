@@ -6,6 +6,7 @@ engines find the same, and a query has no syntax. Visibility is checked when a m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log, sqrt
@@ -85,7 +86,7 @@ def search(state: State, query: str, id: str | None, limit: int) -> list[SearchH
             hits = in_tenant(connection, state.tenant, query)
         else:
             hits = in_conversation(connection, state.tenant, id, query)
-        return [*islice(hits, max(limit, 0))]
+        return [*islice(hits, min(max(limit, 0), sys.maxsize))]
 
     state.index.update(state.tenant, id, words_only=True)
     return state.engine.read(work)

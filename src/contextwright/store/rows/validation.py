@@ -14,7 +14,7 @@ from unicodedata import category
 import msgspec
 from msgspec import structs
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
@@ -86,6 +86,7 @@ def require_visible(name: str, what: str) -> None:
 
 def require_text(text: str | None, what: str) -> str | None:
     """Words about a conversation, of which there may be none."""
+    require(text, str | None, f"a {what}")
     if text is not None:
         for path, place, character in faults_of(text, what):
             raise refusal(path, place, character)

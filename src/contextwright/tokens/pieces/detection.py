@@ -71,16 +71,22 @@ def is_anthropic(body: Fields, messages: list[Fields]) -> bool:
         return True
     if any("input_schema" in fields(tool) for tool in items(body.get("tools"))):
         return True
-    return any(part.get("type") in ANTHROPIC_BLOCKS for part in parts_of(messages))
+    return any(is_among(part.get("type"), ANTHROPIC_BLOCKS) for part in parts_of(messages))
 
 
 def is_chat(body: Fields, messages: list[Fields]) -> bool:
     """Whether a body with messages can only be one of Chat Completions."""
     if body.keys() & CHAT or any("function" in fields(tool) for tool in items(body.get("tools"))):
         return True
-    if any(message.get("role") in CHAT_ROLES or "tool_calls" in message for message in messages):
-        return True
-    return any(part.get("type") in CHAT_PARTS for part in parts_of(messages))
+    for message in messages:
+        if is_among(message.get("role"), CHAT_ROLES) or "tool_calls" in message:
+            return True
+    return any(is_among(part.get("type"), CHAT_PARTS) for part in parts_of(messages))
+
+
+def is_among(value: object, names: frozenset[str]) -> bool:
+    """Whether a value is one of some names; what cannot be looked up is not."""
+    return isinstance(value, str) and value in names
 
 
 def parts_of(messages: list[Fields]) -> Iterator[Fields]:

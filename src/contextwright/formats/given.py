@@ -1,0 +1,202 @@
+"""What callers hand in: messages and tools of ours, of any provider's spelling, or of its SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, TypeAlias, TypeGuard, cast
+
+from contextwright import formats
+from contextwright.errors import ParseError, UsageError, shown
+from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.message import Message, Tool
+from contextwright.messages.parts import Opaque
+from contextwright.tokens.pieces import body_format
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["Given", "as_given", "as_tools", "is_messages", "parse_tools", "reply_format"]
+
+Given: TypeAlias = (
+    Conversation | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]]
+)
+"""Messages, or the request or messages of a provider whose format they tell."""
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "anthropic": {"messages": []},
+    "openai-chat": {"messages": []},
+    "openai-responses": {"input": []},
+    "gemini": {"contents": []},
+    "contextwright": {"messages": []},
+}
+"""Requests without messages, to read tools from."""
+REPLY_FIELDS = {
+    "choices": "openai-chat",
+    "candidates": "gemini",
+    "output": "openai-responses",
+    "content": "anthropic",
+}
+"""The field that tells whose reply it is."""
+HINT = "parse() reads other data; user(), assistant() … make messages"
+
+
+# --- messages --------------------------------------------------------------------------------
+
+
+def as_given(value: Any) -> Conversation:
+    """Return a conversation from messages, a request, replies, or the objects of an SDK.
+
+    Raises:
+        UsageError: it is none of these, or its format cannot be told.
+        ParseError: it is not what its format says.
+    """
+    if isinstance(value, Conversation | Message):
+        return as_conversation(value)
+    value = plain(value)
+    if is_object(value):
+        return read_body(value)
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
+    entries = list(cast("Iterable[Any]", value))
+    if is_messages(entries):
+        return Conversation(tuple(entries))
+    return read_entries([plain(entry) for entry in entries])
+
+
+def is_messages(value: Any) -> TypeGuard[Sequence[Message]]:
+    """Whether a value is a list of our messages and nothing else."""
+    return isinstance(value, list | tuple) and set(map(type, cast("Any", value))) <= {Message}
+
+
+def read_body(body: dict[str, Any]) -> Conversation:
+    """A request with all that is in it, one message, or a reply."""
+    if "role" in body:
+        return read_entries([body])
+    if body.keys() & {"messages", "contents", "input"}:
+        name = "contextwright" if "contextwright" in body else body_format(body, "openai-chat")
+        return formats.find(name).parse(body, False)
+    return Conversation(messages_of(body, 0))
+
+
+def read_entries(entries: Sequence[Any]) -> Conversation:
+    """Messages of ours and of others, in their order."""
+    messages: list[Message] = []
+    read: list[Conversation] = []
+    for ours, run in groupby(enumerate(entries), lambda one: isinstance(one[1], Message)):
+        found = list(run)
+        if ours:
+            messages.extend(entry for _, entry in found)
+            continue
+        for is_whole, alike in groupby(found, lambda one: is_reply(one[1])):
+            some = list(alike)
+            if is_whole:
+                for index, entry in some:
+                    messages.extend(messages_of(entry, index))
+            else:
+                read.append(read_foreign(some))
+                messages.extend(read[-1].messages)
+    alone = len(read) == 1 and len(messages) == len(read[0].messages)
+    changes = tuple(change for one in read for change in one.changes)
+    return read[0] if alone else Conversation(tuple(messages), changes=changes)
+
+
+def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
+    """Messages of another format, by the fields that tell which."""
+    for index, entry in entries:
+        if not is_object(entry) or not entry.keys() & {"role", "type"}:
+            raise UsageError(f"messages[{index}] is {shown(entry)}, not a message", hint=HINT)
+    values = [entry for _, entry in entries]
+    name = "contextwright" if all(map(is_ours, values)) else body_format(values, "openai-chat")
+    return formats.find(name).parse(
+        {"messages": values} if name == "contextwright" else values, False
+    )
+
+
+def is_ours(entry: dict[str, Any]) -> bool:
+    """Whether a message is spelled as this package spells its own: its parts have types."""
+    parts = entry.get("parts")
+    return is_list(parts) and all(is_object(part) and "type" in part for part in parts)
+
+
+def is_reply(entry: Any) -> bool:
+    """Whether an entry is what a provider answered, not only the message in it."""
+    if not is_object(entry):
+        return False
+    if "type" not in entry and entry.keys() & {"choices", "candidates", "output"}:
+        return True
+    return "content" in entry and ("stop_reason" in entry or {"type", "model"} <= entry.keys())
+
+
+def messages_of(reply: Any, index: int) -> tuple[Message, ...]:
+    """The messages of a provider's reply."""
+    if not is_reply(reply):
+        raise UsageError(f"messages[{index}] is {shown(reply)}, not a message", hint=HINT)
+    parser = formats.find(reply_format(reply)).parse_reply
+    return parser(reply).messages if parser else ()
+
+
+def reply_format(reply: Any) -> str:
+    """Whose reply this is, by the field that holds the answer.
+
+    Raises:
+        UsageError: it is nobody's.
+    """
+    for field, name in REPLY_FIELDS.items():
+        if (field in reply) if is_object(reply) else hasattr(reply, field):
+            return name
+    raise UsageError(f"not a reply of any provider: {shown(reply)}", hint="name the format")
+
+
+def plain(value: Any) -> Any:
+    """An object of an SDK as the data it stands for; other values as they are."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return dump(mode="json", exclude_none=True)
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
+
+
+# --- tools -----------------------------------------------------------------------------------
+
+
+def as_tools(value: Any) -> tuple[Tool | Opaque, ...]:
+    """Return tools from a list of ours, of any provider's spelling, or of both.
+
+    Raises:
+        UsageError: it is not a list of tools.
+        ParseError: an entry is not a tool in any spelling.
+    """
+    if is_object(value) or isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise UsageError(f"tools cannot be {shown(value)}", hint="pass a list of tools")
+    entries = [plain(one) for one in cast("Iterable[Any]", value)]
+    tools: list[Tool | Opaque] = []
+    for ours, run in groupby(entries, lambda one: isinstance(one, Tool | Opaque)):
+        some = list(run)
+        tools.extend(some if ours else parse_tools(some))
+    return tuple(tools)
+
+
+def parse_tools(data: Any) -> tuple[Tool | Opaque, ...]:
+    """Read a list of tools as Anthropic, OpenAI, Gemini or this package spells them.
+
+    Raises:
+        ParseError: the data is not a list of objects, or one of them is not a tool.
+    """
+    if not isinstance(data, list) or not all(map(is_object, cast("list[Any]", data))):
+        raise ParseError("not a list of tools", hint='[{"name": …, "parameters": {…}}]')
+    tools = cast("list[dict[str, Any]]", data)
+    format = spelling_of(tools)
+    if format == "contextwright":
+        tools = [{"type": "tool", **tool} for tool in tools]
+    return formats.find(format).parse({"tools": tools, **REQUESTS[format]}, False).tools
+
+
+def spelling_of(tools: list[dict[str, Any]]) -> str:
+    """The format that spells its tools this way."""
+    fields = {field for tool in tools for field in tool}
+    if "input_schema" in fields:
+        return "anthropic"
+    if "functionDeclarations" in fields or "function_declarations" in fields:
+        return "gemini"
+    if "function" in fields:
+        return "openai-chat"
+    kinds = {tool.get("type") for tool in tools}
+    return "openai-responses" if kinds - {None, "tool", "opaque"} else "contextwright"

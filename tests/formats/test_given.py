@@ -1,0 +1,173 @@
+"""What callers hand in: messages as dicts, objects of SDKs, tools in any spelling."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, get_args
+
+import pytest
+
+import contextwright as cw
+from contextwright import formats
+
+SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}}
+OPENAI = {
+    "type": "function",
+    "function": {"name": "clock", "description": "Tells the time.", "parameters": SCHEMA},
+}
+ANTHROPIC = {"name": "clock", "description": "Tells the time.", "input_schema": SCHEMA}
+RESPONSES = {
+    "type": "function",
+    "name": "clock",
+    "description": "Tells the time.",
+    "parameters": SCHEMA,
+}
+GEMINI = {
+    "functionDeclarations": [
+        {"name": "clock", "description": "Tells the time.", "parametersJsonSchema": SCHEMA}
+    ]
+}
+ASKED = [cw.user("Котра година?")]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [{"role": "user", "content": "Котра година?"}],
+        ({"role": "user", "content": [{"type": "text", "text": "Котра година?"}]},),
+        {"role": "user", "content": "Котра година?"},
+        {"model": "gpt-4o", "messages": [{"role": "user", "content": "Котра година?"}]},
+        {"contents": [{"role": "user", "parts": [{"text": "Котра година?"}]}]},
+        [{"role": "user", "parts": [{"text": "Котра година?"}]}],
+        [{"role": "user", "parts": [{"type": "text", "text": "Котра година?"}]}],
+        {"input": "Котра година?"},
+        {"input": [{"role": "user", "content": "Котра година?"}]},
+        iter([{"role": "user", "content": "Котра година?"}]),
+        cw.user("Котра година?"),
+        cw.Conversation(tuple(ASKED)),
+    ],
+)
+def test_messages_are_taken_where_their_format_can_be_told(given: Any) -> None:
+    expected = {"role": "user", "content": [{"type": "text", "text": "Котра година?"}]}
+    if not isinstance(given, dict | list | tuple | cw.Message | cw.Conversation):
+        given = list(given)
+    for built in (
+        cw.render(given, "anthropic").payload,
+        cw.Recipe(cache=False).build(given, model="claude-sonnet-5-5").payload,
+    ):
+        assert built["messages"] == [expected]
+
+
+def test_ours_and_others_keep_their_order_and_repairs_are_said() -> None:
+    given = [
+        cw.user("One"),
+        {"role": "assistant", "content": "Two"},
+        cw.user("Three"),
+        {"role": "user", "content": None},
+    ]
+    context = cw.Recipe().build(given, model="gpt-4o")
+    texts = [message["content"] for message in context.payload["messages"]]
+    assert texts[:3] == ["One", "Two", "Three"]
+
+
+@pytest.mark.parametrize(
+    "given", ["Hello", b"x", 3, None, ["Hello"], [{"foo": 1}], {"foo": 1}, [{"role": 3}], [None]]
+)
+def test_what_cannot_be_told_is_refused_in_words(given: Any) -> None:
+    with pytest.raises((cw.UsageError, cw.ParseError)):
+        cw.Recipe().build(given, model="gpt-4o")
+    with pytest.raises((cw.UsageError, cw.ParseError)):
+        cw.render(given, "anthropic")
+
+
+@pytest.mark.slow
+def test_objects_of_sdks_are_taken() -> None:
+    anthropic = pytest.importorskip("anthropic.types")
+    openai = pytest.importorskip("openai.types.chat")
+    reply = anthropic.Message.model_validate(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-5-5",
+            "content": [{"type": "text", "text": "Two"}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+    message = openai.ChatCompletionMessage(role="assistant", content="Four")
+    completion = openai.ChatCompletion.model_validate(
+        {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "gpt-4o",
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "logprobs": None,
+                    "message": {"role": "assistant", "content": "Six", "refusal": None},
+                }
+            ],
+        }
+    )
+    given = [cw.user("One"), reply, cw.user("Three"), message, cw.user("Five"), completion]
+    payload = cw.render([*given, cw.user("Seven")], "openai-chat").payload
+    texts = [one["content"] for one in payload["messages"]]
+    assert texts == ["One", "Two", "Three", "Four", "Five", "Six", "Seven"]
+
+
+@pytest.mark.parametrize("tool", [OPENAI, ANTHROPIC, RESPONSES, GEMINI])
+def test_tools_are_taken_in_every_spelling(tool: Any) -> None:
+    own = cw.Tool("clock", "Tells the time.", SCHEMA)
+    usual = cw.Recipe().build(ASKED, model="gpt-4o", tools=[own]).payload["tools"]
+    assert cw.Recipe().build(ASKED, model="gpt-4o", tools=[tool]).payload["tools"] == usual
+    both = cw.Recipe().build(ASKED, model="gpt-4o", tools=[cw.Tool("f"), tool]).payload["tools"]
+    assert both[1:] == usual
+
+
+@pytest.mark.parametrize("tools", [3, "x", OPENAI, [3], [None], [{}], [[]]])
+def test_what_is_no_tool_is_refused(tools: Any) -> None:
+    with pytest.raises((cw.UsageError, cw.ParseError)):
+        cw.Recipe().build(ASKED, model="gpt-4o", tools=tools)
+
+
+def test_bytes_of_media_are_taken() -> None:
+    content = b"\x89PNG"
+    media: Any = cw.Media
+    assert media("image", "image/png", content) == cw.Media.from_bytes(
+        "image", content, "image/png"
+    )
+
+
+EVENTS = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]},
+    {"choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": "stop"}]},
+]
+
+
+def test_streams_may_be_asynchronous() -> None:
+    async def events() -> AsyncIterator[Any]:
+        for event in EVENTS:
+            yield event
+
+    whole = asyncio.run(cw.parse_stream(events(), "openai-chat"))
+    assert whole == cw.parse_stream(EVENTS, "openai-chat")
+    assert whole.message.text == "Hello"
+
+
+def test_names_of_formats_are_a_type() -> None:
+    assert get_args(formats.FormatName) == formats.NAMES
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"kind": "foo"}, {"author": 3}, {"sent_at": 3}, {"meta": 3}, {"turn": "x"}, {"pinned": 1}],
+)
+def test_wrong_fields_of_a_message_are_refused(wrong: dict[str, Any]) -> None:
+    for make in (cw.user, cw.assistant, cw.system):
+        with pytest.raises(cw.UsageError, match=r"cannot be"):
+            make("x", **wrong)
+        with pytest.raises(TypeError, match="nonsense"):
+            make("x", **{"nonsense": 3})
