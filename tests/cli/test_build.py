@@ -206,7 +206,7 @@ def test_explain(cw: Run) -> None:
         "  free             65   65%\n"
         "\n"
         "Messages: 4 kept\n"
-        "  + kept           32  0–3  recent\n"
+        "  + kept           32  1–4  recent\n"
         "\n"
         "Input price $0.000087, $0.000044 if all of it comes from the cache\n"
     )
@@ -282,7 +282,7 @@ def test_diff_says_what_broke(cw: Run) -> None:
     rows = dict(re.split(" {2,}", line, maxsplit=1) for line in out.splitlines())
     assert rows["cause"] == "the system text changed: CurrentTime[1]"
     assert rows["parted at"] == "messages[0], byte 0"
-    assert rows["price"].endswith("tokens read again")
+    assert rows["price"].endswith("tokens that are not shared")
 
 
 def test_diff_of_two_files_as_json(cw: Run, tmp_path: Path) -> None:

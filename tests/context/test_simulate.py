@@ -24,6 +24,7 @@ from contextwright.context.simulate import (
 )
 from contextwright.models import Model, find
 from contextwright.sections import CurrentTime, Instructions, Section, SectionInput, Volatility
+from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import FirstAndRecent, KeepAll, KeepRecent
 from paths import BENCHMARKS
 from strategies.messages import MODELS
@@ -374,6 +375,31 @@ def test_the_tool_list_changed() -> None:
     assert (found.cause, found.first_difference) == ("the tool list changed", "tools")
 
 
+def test_the_price_is_that_of_all_that_is_not_shared() -> None:
+    clock = Recipe(system=("Be kind.", CurrentTime()), placement="system")
+    found = compared(clock, messages=(CHAT[1:2], CHAT[1:6]), later=1)
+    written = find("claude-sonnet-5-5").prices.cache_write
+    assert written is not None
+    assert found.fresh == found.tokens - found.shared > 0
+    assert found.cost == pytest.approx(found.fresh * written / 1_000_000)
+
+
+def test_clearing_is_said_as_clearing() -> None:
+    called = [cw.user("Count."), cw.assistant(cw.ToolCall("add", {"a": 1}, id="c1"))]
+    turns = [*called, cw.tool_result("c1", "2 " * 400)]
+    more = [
+        one
+        for number in range(2, 9)
+        for one in (
+            cw.assistant(cw.ToolCall("add", {"a": number}, id=f"c{number}")),
+            cw.tool_result(f"c{number}", "3 " * 400),
+        )
+    ]
+    clearing = Recipe(clearing=Clearing(results=1, step=1.0))
+    found = compared(clearing, messages=(turns, [*turns, *more]))
+    assert found.cause == "older results or media were cleared"
+
+
 def test_the_window_moved() -> None:
     found = compared(Recipe(window=KeepRecent(1)), messages=(CHAT[:2], CHAT[:4]))
     assert (found.cause, found.first_difference) == ("the window moved", "messages[0]")
@@ -382,7 +408,7 @@ def test_the_window_moved() -> None:
 
 def test_an_earlier_message_changed() -> None:
     edited = [CHAT[0], cw.user("What is two plus three?"), *CHAT[2:4]]
-    assert compared(Recipe(), messages=(CHAT[:2], edited)).cause == "an earlier message changed"
+    assert compared(Recipe(), messages=(CHAT[:2], edited)).cause == "message 2 changed"
 
 
 # What is promised

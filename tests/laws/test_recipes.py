@@ -101,6 +101,7 @@ def test_a_build_is_valid_within_budget_and_explained(
     parts = (*ledger.sections.values(), ledger.tools, ledger.history, ledger.notes, ledger.wrappers)
     assert sum(parts) == ledger.tokens == sum(ledger.places.values())
     assert min(parts) >= 0
+    assert sum(decision.tokens or 0 for decision in context.decisions) == ledger.history
     assert list(ledger.sections) == list(context.sections)
     kept = {d.index for d in context.decisions if d.action in ("kept", "cleared")}
     assert {int(place) for change in context.changes for place in PLACES(change.path)} <= kept
@@ -178,6 +179,8 @@ def test_while_nothing_is_dropped_the_next_request_extends_the_last(
         context = recipe.build(request, model=model, format=format, now=now)
         if previous is not None:
             shared = context.compared_with(previous)
+            assert shared.shared + shared.fresh == shared.tokens == context.ledger.tokens
+            assert shared.fresh >= 0
             stable = previous.prefix[:-1]
             assert [unit.chain for unit in context.prefix[: len(stable)]] == [
                 unit.chain for unit in stable

@@ -13,6 +13,7 @@ from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.models import Model, find
+from contextwright.windows.log import Log
 
 __all__ = ["Context"]
 
@@ -49,15 +50,16 @@ class Context(Receipt, frozen=True, kw_only=True):
                 tokens, self.ledger.tokens, None, None, "nothing changed, only added", 0.0
             )
         place = previous.prefix[shared].place
-        again = sum(unit.tokens for unit in previous.prefix[shared:])
-        price = self.model.prices.input
+        prices = self.model.prices
+        price = prices.input if prices.cache_write is None else prices.cache_write
+        fresh = self.ledger.tokens - tokens
         return Comparison(
             tokens,
             self.ledger.tokens,
             place,
             byte,
             cause_of(place, self, previous),
-            None if price is None else again * price / 1_000_000,
+            None if price is None else fresh * price / 1_000_000,
         )
 
     def explain(self) -> str:
@@ -94,12 +96,25 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
         return "the window moved"
     if context.decisions.summarised != previous.decisions.summarised:
         return "the summary goes further"
+    if context.decisions.cleared != previous.decisions.cleared:
+        return "older results or media were cleared"
+    edited = first_edited(context.decisions.view.log, previous.decisions.view.log)
+    if edited is not None:
+        return f"message {edited + 1} changed"
     changed = [
         name for name, text in context.sections.items() if previous.sections.get(name) != text
     ]
     if changed:
         return f"volatile sections changed: {', '.join(changed)}"
-    return "an earlier message changed"
+    return "the same messages are sent in another way"
+
+
+def first_edited(log: Log, previous: Log) -> int | None:
+    """The index of the first message that is another now, among those that both have loaded."""
+    if log is previous:
+        return None
+    common = range(max(log.start, previous.start), min(len(log), len(previous)))
+    return next((index for index in common if log[index] != previous[index]), None)
 
 
 def is_system(place: str, payload: dict[str, Any]) -> bool:

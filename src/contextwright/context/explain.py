@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
@@ -83,10 +84,9 @@ def messages(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     rows: list[tuple[str, str, str, str]] = []
     for run in decisions.runs:
         cost = decisions.run_tokens(run)
-        last = f"–{run.stop - 1}" if run.stop - run.start > 1 else ""
-        rows.append(
-            (run.action, "" if cost is None else f"{cost:,}", f"{run.start}{last}", run.reason)
-        )
+        last = f"–{run.stop}" if run.stop - run.start > 1 else ""  # numbered as in a store
+        places = f"{run.start + 1}{last}"
+        rows.append((run.action, "" if cost is None else f"{cost:,}", places, run.reason))
     width = max((len(places) for _, _, places, _ in rows), default=0)
     for action, price, places, reason in rows:
         style: Style = action if action in ("kept", "dropped", "cleared") else "plain"
@@ -103,9 +103,15 @@ def changed(changes: Iterable[Change]) -> Iterator[str]:
         alike.setdefault((change.code, change.reason), []).append(change)
     for (code, reason), found in alike.items():
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
-        yield f"{code} {found[0].path}{more}: {reason}"
+        yield f"{code} {in_words(found[0].path)}{more}: {reason}"
 
 
+def in_words(path: str) -> str:
+    """A path as people count: `messages[3].parts[0]` is `message 4.parts[0]`."""
+    return MESSAGE.sub(lambda found: f"message {int(found[1]) + 1}", path)
+
+
+MESSAGE = re.compile(r"^messages\[(\d+)\]")
 SIGNS = {"kept": "+", "dropped": "-", "cleared": "~", "summarised": "≈"}
 
 

@@ -69,7 +69,13 @@ class Comparison(Struct, frozen=True):
     byte: int | None
     cause: str
     cost: float | None
-    """Dollars for the tokens of the previous request that have to be read again."""
+    """Dollars for the tokens behind the common prefix, none of which come from
+    the cache; 0 when this request only adds to the other."""
+
+    @property
+    def fresh(self) -> int:
+        """Tokens of this request behind the common prefix: with `shared` they are all of it."""
+        return self.tokens - self.shared
 
     @property
     def share(self) -> float:

@@ -164,6 +164,12 @@ class Decisions(Sequence[Decision]):
         return sum(run.stop - run.start for run in self.runs if run.action == "summarised")
 
     @cached_property
+    def cleared(self) -> frozenset[int]:
+        """The indexes of messages whose results or media were cleared."""
+        runs = (run for run in self.staying if run.action == "cleared")
+        return frozenset(index for run in runs for index in range(run.start, run.stop))
+
+    @cached_property
     def gap(self) -> int | None:
         """The index before which a note on omitted messages belongs; None if nothing is omitted.
 

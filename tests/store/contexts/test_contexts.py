@@ -73,7 +73,7 @@ def outcome(build: object) -> object:
     except cw.BudgetError as error:
         return error.minimum
     decided = [(one.index, one.action) for one in context.decisions]
-    return context.payload, decided, context.ledger.tokens
+    return context.payload, decided, context.ledger
 
 
 @examples(FAULT)

@@ -153,9 +153,9 @@ def differences(
     ]
     if comparison.first_difference is None:
         return [*rows, ("cause", comparison.cause)]
-    again = previous.ledger.tokens - comparison.shared
     rows.append(("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
     rows.append(("cause", comparison.cause))
     if comparison.cost is not None:
-        rows.append(("price", f"{money(comparison.cost)} for {again:,} tokens read again"))
+        fresh = f"{comparison.fresh:,} tokens that are not shared"
+        rows.append(("price", f"{money(comparison.cost)} for {fresh}"))
     return rows
