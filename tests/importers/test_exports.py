@@ -301,3 +301,30 @@ def test_claude_results_stand_apart_from_the_reply(tmp_path: Path) -> None:
         )
     ]
     assert reports(path) == [{"skipped": {"token budget": 1}, "changes": []}]
+
+
+def test_branches_are_followed_no_further_than_they_are_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three thousand branches of one chat walked back to its root are millions of steps."""
+    from contextwright.importers.chatgpt import Tree
+
+    walk, steps = Tree.branch, list[int]()
+
+    def counted(self: Tree, *arguments: Any) -> list[str]:
+        path = walk(self, *arguments)
+        steps.append(len(path))
+        return path
+
+    monkeypatch.setattr(Tree, "branch", counted)
+    nodes, last = {"r": node("r", None)}, "r"
+    for number in range(300):
+        asked, told, other = f"q{number}", f"a{number}", f"b{number}"
+        nodes[asked] = node(asked, last, "user", "Again?")
+        nodes[told] = node(told, asked, "assistant", "Yes.")
+        nodes[other] = node(other, asked, "assistant", "No.")
+        last = told
+    chat = {"id": "c", "title": "t", "mapping": nodes, "current_node": last}
+    found = read(write_json(tmp_path / "conversations.json", [chat]), "chatgpt", branches=True)
+    assert len(found) == 301
+    assert sum(steps) <= len(nodes)

@@ -7,7 +7,7 @@ call, and the tool's next message is its result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import msgspec
 
@@ -75,10 +75,9 @@ def conversations(fields: Fields, branches: bool) -> Iterator[Imported]:
     title = fields.maybe("title")
     yield Imported(id=id, format=NAME, title=title, messages=messages, report=report)
     for leaf in others if branches else ():
-        path = tree.branch(leaf)
-        shared = next((node for node in reversed(path) if node in placed), None)
-        parent, at = placed[shared] if shared else (id, 0)
-        rest = path[path.index(shared) + 1 :] if shared else path
+        rest = tree.branch(leaf, placed)
+        shared = tree.nodes[rest[0]].maybe("parent") if rest else None
+        parent, at = placed.get(shared or "", (id, 0))
         fork, said = as_id(id, leaf), Report()
         messages = Branch(tree, fork, said, before=at).messages(rest, placed)
         if messages:
@@ -118,11 +117,11 @@ class Tree:
         parents = {node.maybe("parent") for node in self.nodes.values()}
         return [key for key in self.nodes if key not in parents] or list(self.nodes)[-1:]
 
-    def branch(self, leaf: str | None) -> list[str]:
-        """The nodes from the root to a leaf."""
+    def branch(self, leaf: str | None, placed: Container[str] = ()) -> list[str]:
+        """The nodes from the root, or from behind the last that has its place, to a leaf."""
         path: dict[str, None] = {}
         node = leaf
-        while node is not None and node in self.nodes:
+        while node is not None and node in self.nodes and node not in placed:
             if node in path:
                 place = self.nodes[node].place("parent")
                 raise ParseError("a message is its own ancestor", path=place)
