@@ -104,9 +104,9 @@ def least_beyond(planned: Plan, budget: int, count: Count) -> int:
     The least that can be sent under one budget is a good guess, no more: a larger one may give
     sections a larger share, and what is left out may cost less than the words that say so.
     """
-    least = count.most
+    least = count.most + planned.recipe.reserve(count)
     while isinstance(found := fit(planned, least), Count):
-        least = max(found.most, least + 1)
+        least = max(found.most + planned.recipe.reserve(found), least + 1)
     while least - 1 > budget and not isinstance(fit(planned, least - 1), Count):
         least -= 1
     return least
@@ -203,6 +203,8 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
         notes=notes,
         wrappers=count.tokens - tools - history - notes - sum_of_sections,
         places=count.places,
+        at_least=count.at_least,
+        unseen=count.unseen,
     )
     return ledger, tokens
 

@@ -51,7 +51,9 @@ def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
 def head(receipt: Receipt) -> str:
     """The request in one line."""
     ledger = receipt.ledger
-    count = Count(ledger.tokens, ledger.exact, ledger.bound)
+    count = Count(
+        ledger.tokens, ledger.exact, ledger.bound, unseen=ledger.unseen, at_least=ledger.at_least
+    )
     return f"{receipt.model.id} · {receipt.format} · {count} of {ledger.budget:,}"
 
 

@@ -55,6 +55,10 @@ class Ledger(Struct, frozen=True, kw_only=True):
     wrappers: int
     """The frame of the request and the system text, and separators between sections."""
     places: dict[str, int]
+    at_least: bool = False
+    """The provider adds tokens that cannot be counted: `Recipe.unseen` keeps a reserve for them."""
+    unseen: tuple[str, ...] = ()
+    """Where it adds them."""
 
 
 class Comparison(Struct, frozen=True):

@@ -14,6 +14,7 @@ from contextwright.models import Model
 from contextwright.sections import Section
 from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
+from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import Stepped, Window
 
@@ -48,6 +49,10 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Tokens of the whole request; None: all the model takes, less the answer."""
     answer: int = 1_024
     """Tokens kept free for the answer."""
+    unseen: int = 0
+    """Tokens kept free for what the provider adds to a request and no count can tell: the prompts
+    and results of its own tools, files by id, stored turns. Only requests with such parts lose
+    them."""
     note: OmissionNote | None = OmissionNote()
     summary: SummaryPolicy | None = None
     """How omitted messages are summarised; None for only a note with their number."""
@@ -92,6 +97,10 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 hint="a smaller answer, or a budget of its own",
             )
         return model.max_input - self.answer
+
+    def reserve(self, count: Count) -> int:
+        """The tokens kept free beside a request that costs at least so many."""
+        return self.unseen if count.at_least else 0
 
     @property
     def reach(self) -> int:

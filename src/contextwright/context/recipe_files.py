@@ -49,6 +49,7 @@ class RecipeFile(Struct, forbid_unknown_fields=True):
     clearing: Clearing = Clearing()
     budget: Annotated[int, Meta(ge=1)] | None = None
     answer: Annotated[int, Meta(ge=1)] = 1_024
+    unseen: Annotated[int, Meta(ge=0)] = 0
     note: OmissionNote | bool = True
     summary: WrittenSummary | bool = False
     placement: Literal["volatility", "system"] = "volatility"
@@ -126,6 +127,7 @@ def read(
         clearing=written.clearing,
         budget=written.budget,
         answer=written.answer,
+        unseen=written.unseen,
         note=note,
         summary=summary,
         placement=written.placement,

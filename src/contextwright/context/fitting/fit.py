@@ -74,7 +74,8 @@ class Fitted(Struct, frozen=True):
     @property
     def free(self) -> int:
         """The tokens of the budget that are left."""
-        return self.attempt.budget - self.count.most
+        reserve = self.attempt.plan.recipe.reserve(self.count)
+        return self.attempt.budget - self.count.most - reserve
 
 
 def fit(plan: Plan, budget: int) -> Fitted | Count:

@@ -1,0 +1,143 @@
+"""A store's context is the build from all its messages, whatever was built before, and by whom."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.context.recipe import Recipe
+from contextwright.errors import BudgetError
+from contextwright.store.records import ConversationInfo
+from contextwright.store.rows.turns import add_or_compare
+from contextwright.store.store import Store
+from profiles import STORE, examples
+from strategies import runs
+
+recipes = st.builds(
+    Recipe,
+    window=runs.windows,
+    clearing=runs.clearings,
+    summary=st.sampled_from((None, None, cw.SummaryPolicy(), cw.SummaryPolicy(60))),
+    stored_system=st.sampled_from(("keep", "keep", "skip")),
+)
+budgets = st.sampled_from((1_000, 2_000, 4_000, 8_000, 100_000))
+
+
+class Talk:
+    """A conversation of a store, and the same messages in a list."""
+
+    def __init__(self, store: Store, messages: list[cw.Message]) -> None:
+        self.store, self.id = store, "a"
+        self.said = list(messages)
+
+    def take_in(self) -> None:
+        """Store the beginning as an import does."""
+        info = ConversationInfo(self.id, 0)
+        self.store.engine.write_alone(
+            lambda connection: list(add_or_compare(connection, self.store.tenant, info, self.said))
+        )
+
+    def add(self, messages: list[cw.Message]) -> None:
+        self.store.conversation(self.id).add(messages)
+        self.said += messages
+
+    def fork(self, at: int) -> None:
+        self.store.conversation(self.id).fork(f"{self.id}'", at)
+        self.id, self.said = f"{self.id}'", self.said[:at]
+
+    def ask(self, data: st.DataObject) -> None:
+        """A build from the store, now or of an earlier moment, is the one from the list."""
+        recipe, budget = data.draw(recipes), data.draw(budgets)
+        format, model = data.draw(runs.targets)
+        at = data.draw(st.none() | st.integers(1, len(self.said)))
+        whole = cw.Conversation(tuple(self.said[:at]), id=self.id)
+        told = outcome(lambda: recipe.build(whole, model=model, format=format, budget=budget))
+        chat = self.store.conversation(self.id)
+        assert told == outcome(
+            lambda: chat.context(recipe, model=model, format=format, budget=budget, at=at)
+        )
+
+
+def outcome(build: object) -> object:
+    """A payload with its decisions and changes, or the smallest budget in its place."""
+    try:
+        context: cw.Context = build()  # pyright: ignore
+    except BudgetError as error:
+        return error.minimum
+    return context.payload, context.decisions.runs, context.changes, context.ledger
+
+
+def play(talk: Talk, rest: list[cw.Message], again: list[Store], data: st.DataObject) -> None:
+    """Builds of every kind, between them turns, forks, and another program on the same store."""
+    talk.take_in()
+    for _ in range(data.draw(st.integers(2, 6))):
+        match data.draw(st.sampled_from(("ask", "ask", "add", "fork", "other"))):
+            case "add" if rest:
+                count = data.draw(st.integers(1, len(rest)))
+                talk.add(rest[:count])
+                rest = rest[count:]
+            case "fork" if talk.id == "a":
+                talk.fork(data.draw(st.integers(1, len(talk.said))))
+            case "other":
+                talk.store = data.draw(st.sampled_from(again))
+            case _:
+                talk.ask(data)
+    talk.ask(data)
+
+
+@examples(STORE)
+@given(runs.histories(6), st.data())
+def test_whatever_was_built_before_on_sqlite(
+    messages: list[cw.Message], data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(1, len(messages)))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "chat.db"
+        with Store(file, sync="fast") as store, Store(file, sync="fast") as other:
+            play(Talk(store, messages[:first]), messages[first:], [store, other], data)
+
+
+@pytest.fixture(scope="module")
+def servers(shared_postgres: str) -> Iterator[tuple[Store, Store]]:
+    with Store(shared_postgres, sync="fast") as one, Store(shared_postgres, sync="fast") as other:
+        yield one, other
+
+
+TENANTS = itertools.count()
+
+
+@examples(STORE)
+@given(runs.histories(6), st.data())
+def test_whatever_was_built_before_on_postgres(
+    servers: tuple[Store, Store], messages: list[cw.Message], data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(1, len(messages)))
+    tenant = f"pure {next(TENANTS)}"
+    stores = [one.for_tenant(tenant) for one in servers]
+    play(Talk(stores[0], messages[:first]), messages[first:], stores, data)
+
+
+def test_another_process_builds_the_same_bytes(tmp_path: Path) -> None:
+    messages = [
+        each
+        for number in range(60)
+        for each in (cw.user(f"question {number}? " * 9), cw.assistant(f"answer {number} " * 20))
+    ]
+    with Store(tmp_path / "chat.db") as store:
+        store.conversation("a").add([*messages, cw.user("And?")])
+        for budget in (2_000, 4_000):
+            context = store.conversation("a").context(Recipe(), model="gpt-4o", budget=budget)
+    command = (sys.executable, "-m", "contextwright", "build", "a", "--model", "gpt-4o")
+    place = ("--store", str(tmp_path / "chat.db"), "--budget", "4000")
+    run = subprocess.run([*command, *place], capture_output=True, check=True)
+    assert json.loads(run.stdout) == context.payload
