@@ -19,8 +19,8 @@ from contextwright.windows.decisions import Span
 from contextwright.windows.history import View
 from contextwright.windows.log import media_in
 from contextwright.windows.policies import KeepAll, KeepRecent, Layers, Stepped, Window
-from profiles import FAULT, STORE, examples
-from strategies.runs import TARGETS, clearings, histories, shares, steps, summaries, windows
+from profiles import STORE, examples
+from strategies.runs import TARGETS, clearings, histories, shares, summaries, windows
 
 ENOUGH = 0.3
 """The least part of its examples on which a law must really be put to the test."""
@@ -226,58 +226,3 @@ def caps_are_caps(case: Case, context: cw.Context) -> bool:
     number = sum(map(media_in, context.conversation.messages))
     assert cap is None or number <= cap
     return True
-
-
-# --- as a conversation grows -----------------------------------------------------------------
-
-
-@examples(FAULT)
-@given(
-    histories(10),
-    st.builds(Stepped, steps, task=st.booleans()),
-    clearings,
-    summaries,
-    st.sampled_from(TARGETS),
-    st.sampled_from((300, 1_000, 3_000)),
-)
-def test_what_was_left_out_does_not_return(
-    messages: list[cw.Message],
-    window: Stepped,
-    clearing: cw.windows.Clearing,
-    summary: cw.SummaryPolicy | None,
-    target: tuple[str, str],
-    budget: int,
-) -> None:
-    """The exceptions are those of `test_the_stepped_cut_never_moves_back` in tests/windows."""
-    recipe = Recipe(window=window, clearing=clearing, summary=summary, budget=budget)
-    format, model = target
-    history = recipe.history(model=model, format=format)
-    before: cw.Context | None = None
-    cleared: list[int] = []
-    for message in messages:
-        history.append(message)
-        try:
-            context = recipe.build(history, model=model, format=format)
-        except BudgetError:
-            before = None
-            continue
-        view = context.decisions.view
-        now = [index for index in range(view.count) if view.is_cleared(index)]
-        if before is not None:
-            returned = kept(context) - kept(before) - set(range(len(before.decisions), view.count))
-            late = returned.intersection(view.log.exchanges.members(view.count - 1))
-            same = cleared == [index for index in now if index < len(before.decisions)]
-            if returned - {view.log.task} and same and not late:
-                case = Case(recipe, format, model, history, context, budget)
-                assert is_too_empty(case, before.decisions.cut, window)
-        before, cleared = context, now
-
-
-def is_too_empty(case: Case, cut: int, window: Stepped) -> bool:
-    """Whether a window that stayed where it was would leave more than a step unused."""
-    try:
-        stayed = case.build(window=From(cut))
-    except BudgetError:
-        return True
-    newest = newest_within(case, window.messages, case.budget)
-    return stayed.ledger.history <= (1 - window.step) * newest + MERGED
