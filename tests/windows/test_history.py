@@ -65,7 +65,7 @@ def test_a_log_that_grows_is_the_log_of_all(messages: list[cw.Message]) -> None:
     for message in messages:
         grown.extend((message,))
     whole = Log(messages)
-    for name in ("system", "pinned", "hidden", "questions", "plain", "answering", "pictured"):
+    for name in ("system", "pinned", "hidden", "questions", "plain", "results", "pictured"):
         assert getattr(grown, name) == getattr(whole, name)
     assert grown.task == whole.task
     assert [grown.begin(index) for index in range(len(messages) + 1)] == [

@@ -107,8 +107,14 @@ def least_beyond(planned: Plan, budget: int, count: Count) -> int:
     least = count.most + planned.recipe.reserve(count)
     while isinstance(found := fit(planned, least), Count):
         least = max(found.most + planned.recipe.reserve(found), least + 1)
-    while least - 1 > budget and not isinstance(fit(planned, least - 1), Count):
-        least -= 1
+    short, step = budget, 1
+    while least - short > 1:
+        # Near the guess first, then half way.
+        lower = max(least - step, (least + short) // 2)
+        if isinstance(fit(planned, lower), Count):
+            short = lower
+        else:
+            least, step = lower, step * 2
     return least
 
 

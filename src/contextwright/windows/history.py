@@ -115,22 +115,21 @@ class View:
         self.asked = last_before(self.log.plain, self.count)
         """The newest user message without results; text next to results may be a reminder."""
         clearing = history.clearing
-        self._results = self._line(self._exchange_begins(), clearing.results)
+        self._results = self._line(self.log.results, clearing.results)
         self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
+        self.cleared_until = max(self._results, self._media)
+        """Where clearing ends on the ruler: what begins before it has lost results or media."""
 
     # --- clearing ----------------------------------------------------------------------------
 
-    @property
-    def cleared_until(self) -> int:
-        """The end of clearing on the ruler: messages before it have lost results or media."""
-        return max(self._results, self._media)
-
     @cached_property
     def cleared_before(self) -> int:
-        """The end of clearing before its last step: up to it, the previous request is the same."""
-        begins, results = self._exchange_begins(), self.history.clearing.results
+        """Where clearing ended before its last step: so far the request before it is the same."""
+        begins, results = self.log.results, self.history.clearing.results
+        if results is None:
+            return 0
         for count in range(len(begins) - 1, 0, -1):
-            line = self._line(begins[:count], results)
+            line = self._line(begins, results, count)
             if line < self._results:
                 return line
         return 0
@@ -160,20 +159,23 @@ class View:
         """Whether a message is never cleared."""
         return index in (self.question, self.asked) or index in self.always
 
-    def _line(self, indexes: list[int], kept: int | None) -> int:
-        """Return where clearing ends on the ruler, so that the newest of these messages stay whole.
+    def _line(self, indexes: list[int], kept: int | None, count: int | None = None) -> int:
+        """Where clearing ends on the ruler, so that the newest few of these messages stay whole.
 
-        Of the places that leave no more than a step beyond those, it is the one after the coarsest
-        line of the ruler, which stays put for longest.
+        With `count`, where it ended when there were so many of them.
+
+        Of the places that leave no more than a step beyond those, it is the one behind the
+        coarsest line of the ruler, which stays put for longest.
         """
         if kept is None:
             return 0
         least = max(kept, 1)
         most = int(least * (1 + self.history.clearing.step))
-        self._require_loaded(indexes, most + 1)
-        if len(indexes) <= most:
+        count = len(indexes) if count is None else count
+        self._require_loaded(indexes, len(indexes) - count + most + 1)
+        if count <= most:
             return 0
-        return self._steadiest(indexes, len(indexes) - most, len(indexes) - least)
+        return self._steadiest(indexes, count - most, count - least)
 
     def _media_cap(self) -> int:
         """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
@@ -217,19 +219,6 @@ class View:
             if len(indexes) - bisect_left(indexes, start) < count:
                 raise Unloaded(start - 1)
 
-    def _exchange_begins(self) -> list[int]:
-        """Return where the results of each exchange begin; parallel results count as one."""
-        if self.history.clearing.results is None:
-            return []
-        begins: list[int] = []
-        asked = -1
-        for index in self.log.answering:
-            first = self.log.exchanges.first(index)
-            if first == index or first != asked:
-                begins.append(index)
-            asked = first if first != index else -1
-        return begins
-
     # --- what must stay ----------------------------------------------------------------------
 
     @cached_property
@@ -271,7 +260,8 @@ class View:
 
     def is_countable(self, index: int) -> bool:
         """Whether limits in messages count a message: neither hidden nor system."""
-        return not self.log.is_hidden(index) and self.log[index].role != "system"
+        log = self.log
+        return not (log.hidden and log.is_hidden(index)) and log[index].role != "system"
 
     @property
     def spoken(self) -> int:

@@ -42,13 +42,15 @@ class Log:
         """Indexes of users' words; of those before `start`, the newest at least."""
         self.plain: list[int] = []
         """Those among them without results; likewise."""
-        self.answering: list[int] = []
-        """Indexes of loaded messages with results."""
+        self.results: list[int] = []
+        """Indexes of loaded messages where the results of an exchange begin."""
         self.pictured: list[int] = []
         """Indexes of loaded messages with media."""
         self.task: int | None = None
         """The first question, where an answered tool call followed: what an agent has to do."""
         self.exchanges = Exchanges()
+        self._answered: int | None = None
+        """Where the exchange of the last results begins."""
         self._apart: dict[int, Message] = {}
         self._begins: dict[int, int] = {}
         """Where the loaded messages before `start` begin on the ruler."""
@@ -155,13 +157,20 @@ class Log:
         if len(parts) != 1 or type(parts[0]) is not Text:
             self.exchanges.add(message, index, since=since)
             if any(type(part) is ToolResult for part in parts):
-                self.answering.append(index)
+                self._note_results(index)
             if media_in(message):
                 self.pictured.append(index)
         if message.role == "user" and is_question(message):
             self.questions.append(index)
             if not message.results:
                 self.plain.append(index)
+
+    def _note_results(self, index: int) -> None:
+        """Note where results begin; parallel ones, in messages of their own, begin once."""
+        first = self.exchanges.first(index)
+        if first == index or first != self._answered:
+            self.results.append(index)
+        self._answered = first if first != index else None
 
     def _find_task(self, index: int) -> None:
         """Note the first question as a task if a call that followed it was answered first."""

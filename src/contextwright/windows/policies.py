@@ -120,6 +120,8 @@ class Stepped(
         earliest = newest(view, self.messages)
         task = self._task(view, limit)
         room = Room(view, limit, also=task, earliest=earliest)
+        if task and room.base > limit:
+            task, room = [], Room(view, limit, earliest=earliest)
         start = min(max(room.stepped_start(self.step), earliest), view.last or 0)
         spans = [Span(start, view.count, "recent")]
         return [*(Span(index, index + 1, "task", True) for index in task if index < start), *spans]

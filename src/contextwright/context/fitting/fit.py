@@ -186,11 +186,18 @@ class Attempt:
         view, window = self._view(whole=False), self.plan.recipe.window
         limit: float = self.limit
         best: Fitted | None = None
+        tried: Decisions | None = None
+        less = 1.0
         while True:
             decisions = self._decide(view, limit)
             if best is not None and decisions.staying == best.draft.decisions.staying:
                 return best
-            trial = self.trial(decisions)
+            if tried is not None and decisions.staying == tried.staying:
+                # It does not fit, whatever the limit that leads to it.
+                less *= 2
+                limit = max(0.0, limit - less)
+                continue
+            trial, tried, less = self.trial(decisions), decisions, 1.0
             summarises = self.plan.recipe.summary and summary_stop(decisions)
             reserved = self.allowance() if summarises else 0
             if trial.free >= reserved and not (window.is_exact and decisions.omitted):
