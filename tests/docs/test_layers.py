@@ -18,7 +18,7 @@ ORDER = (
     ("context",),
     ("ask",),
     ("store", "display"),
-    ("importers", "systems"),
+    ("importers", "serve", "systems"),
     ("cli", "__init__"),
     ("__main__",),
 )

@@ -97,6 +97,9 @@ GROUPS: dict[str, dict[str, Command]] = {
             "conversations.memories:episodes", "List the episodes of a conversation."
         ),
     },
+    "Gateway": {
+        "serve": Command("gateway.serve:serve", "Stand between clients and any provider."),
+    },
     "Stores": {
         "tenants": Command(
             "conversations.erase:tenants", "List the tenants of a store, and how much each has."

@@ -6,16 +6,16 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["location_of"]
+__all__ = ["location_of", "own_folder"]
 
 
 def location_of(store: str | None) -> str:
     """The file or URL of the store."""
-    return store or os.environ.get("CONTEXTWRIGHT_STORE") or str(own_file())
+    return store or os.environ.get("CONTEXTWRIGHT_STORE") or str(own_folder() / "store.db")
 
 
-def own_file() -> Path:
-    """A file in the folder where the system keeps a user's data; only the user can read it."""
+def own_folder() -> Path:
+    """Our folder where the system keeps a user's data; only the user can read it."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
@@ -25,4 +25,4 @@ def own_file() -> Path:
         base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     folder = base / "contextwright"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / "store.db"
+    return folder

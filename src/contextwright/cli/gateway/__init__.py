@@ -1,0 +1,1 @@
+"""The commands that stand between clients and providers."""

@@ -1,0 +1,63 @@
+"""`cw serve`: a gateway between clients of the four wire APIs and any provider."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from contextwright.cli.locations import own_folder
+from contextwright.cli.options import Option
+from contextwright.cli.output import note
+from contextwright.errors import MissingExtra, UsageError
+
+__all__ = ["serve"]
+
+
+def serve(
+    host: Annotated[
+        str, Option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, Option("--port", "-p", min=0, max=65535, help="Port to listen on. Default: 8042.")
+    ] = 8042,
+    routes: Annotated[
+        str | None,
+        Option("--routes", metavar="FILE.toml", help="Routes: which models go to which provider."),
+    ] = None,
+    token_file: Annotated[
+        str | None,
+        Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
+    ] = None,
+) -> int:
+    """Serve the four wire APIs, and send each request where its model's route says.
+
+    A request whose route speaks the client's own API goes through byte for byte, with the
+    client's key. Any other is translated, and sent with the gateway's key; then the client shows
+    the gateway's token where its key would stand. The model `echo` needs neither. On an address
+    that other machines can reach, every request needs the token.
+
+    \b
+    cw serve
+    cw serve --routes gateway.toml --port 9000
+    curl localhost:8042/v1/chat/completions \\
+      -d '{"model":"echo","messages":[{"role":"user","content":"hello"}]}'
+    """
+    try:
+        import uvicorn
+
+        from contextwright.serve import GatewaySettings, create_app, read_settings
+        from contextwright.serve.guard import is_loopback, own_token
+    except ImportError as error:
+        raise MissingExtra("a gateway", "serve") from error
+    settings = read_settings(routes) if routes else GatewaySettings()
+    exposed = not is_loopback(host)
+    if exposed and not settings.hosts:
+        raise UsageError(
+            f"{host} can be reached from other machines",
+            hint='name this one in the routes file: hosts = ["gateway.example"]',
+        )
+    path = Path(token_file) if token_file else own_folder() / "gateway-token"
+    app = create_app(settings, token=own_token(path), exposed=exposed)
+    note(f"cw: listening on http://{host}:{port} (token in {path})")
+    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    return 0

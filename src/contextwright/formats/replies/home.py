@@ -1,0 +1,68 @@
+"""The calls of a stream as the client knows its tools, whatever the provider calls them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from contextwright.formats.replies.events import ArgumentsDelta, CallStart, Event, PartEnd
+from contextwright.formats.replies.reply import custom_input, is_custom
+from contextwright.formats.tools import at_home
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Tool
+from contextwright.messages.parts import ToolCall
+
+__all__ = ["HomeCalls"]
+
+FITS = re.compile(r"[A-Za-z0-9_-]{1,40}").fullmatch
+"""Ids that every API takes."""
+
+
+class HomeCalls:
+    """Gives each call of a stream the name and kind that its tool has in the client's request.
+
+    A call without an id that every API takes is given one.
+
+    `tool_names` are those of the `Rendered` request: the names it sent, with the tools' own.
+    """
+
+    def __init__(self, request: Conversation, tool_names: Mapping[str, str]) -> None:
+        self._names = tool_names
+        self._tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+        self._source = request.source or ""
+        self._custom: set[int] = set()
+        """The parts whose arguments wait, because they are to arrive as free text."""
+        self._ids: dict[int, str] = {}
+
+    def pass_on(self, event: Event) -> Iterator[Event]:
+        """The events that stand for one."""
+        if type(event) is CallStart:
+            yield self._start(event)
+        elif type(event) is ArgumentsDelta and event.index in self._custom:
+            return
+        elif type(event) is PartEnd and isinstance(event.part, ToolCall):
+            id = self._ids.get(event.index, event.part.id)
+            call = self._at_home(replace(event.part, id=id))
+            if event.index in self._custom:
+                self._custom.discard(event.index)
+                yield ArgumentsDelta(event.index, custom_input(call))
+            yield PartEnd(event.index, call)
+        else:
+            yield event
+
+    def _start(self, event: CallStart) -> CallStart:
+        # By its id a client gives the result, and the gateway finds the signature of the call.
+        id = event.id if event.id and FITS(event.id) else f"call_{uuid4().hex}"
+        self._ids[event.index] = id
+        call = self._at_home(ToolCall(event.name, {"input": ""}, id, extra=event.extra))
+        custom = event.custom or is_custom(call)
+        if custom and not event.custom:
+            self._custom.add(event.index)
+        return replace(event, id=id, name=call.name, custom=custom, extra=call.extra)
+
+    def _at_home(self, call: ToolCall) -> ToolCall:
+        name = self._names.get(call.name, call.name)
+        return at_home(call, name, self._tools.get(name), self._source)

@@ -1,0 +1,249 @@
+"""The gateway as an ASGI application: the four wire APIs on one port."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeAlias
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route as Path
+
+from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_files import find as find_recipe
+from contextwright.errors import ContextwrightError, ProviderError, UsageError
+from contextwright.formats.replies.events import ReplyError
+from contextwright.formats.replies.failures import write_error
+from contextwright.models import Models
+from contextwright.providers.base import AnyProvider
+from contextwright.providers.http import HttpClient
+from contextwright.providers.offline import Echo
+from contextwright.providers.provider import Provider
+from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
+from contextwright.serve.guard import Guard, same_token
+from contextwright.serve.relay import relay
+from contextwright.serve.settings import ECHO, GatewaySettings, Route
+from contextwright.serve.translate import answer, count_tokens, cross
+from contextwright.serve.vault import Vault
+from contextwright.text.json import encode_json
+
+__all__ = ["Gateway", "create_app"]
+
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+def create_app(
+    settings: GatewaySettings | None = None,
+    *,
+    token: str = "",
+    exposed: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Starlette:
+    """A gateway with these settings; `environment` holds the keys, else `os.environ`.
+
+    `token` is what clients show wherever the gateway adds a key of its own; without one it never
+    does. Where other machines can reach it (`exposed`), all clients show it.
+    """
+    keys = os.environ if environment is None else environment
+    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys)
+    paths = [
+        Path("/health", gateway.health),
+        Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
+        Path("/v1/models", gateway.list_models),
+        Path("/models", gateway.list_models),
+        Path("/v1beta/models", gateway.list_gemini_models),
+    ]
+    for prefix in ("/v1", ""):
+        paths += [
+            posted(f"{prefix}/chat/completions", gateway.endpoint("openai-chat")),
+            posted(f"{prefix}/responses", gateway.endpoint("openai-responses")),
+            posted(f"{prefix}/messages", gateway.endpoint("anthropic")),
+            posted(f"{prefix}/messages/count_tokens", gateway.endpoint("anthropic", "count")),
+        ]
+    for prefix in ("/v1beta", "/v1", ""):
+        paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
+    return Starlette(
+        routes=paths,
+        middleware=[Middleware(Guard, hosts=gateway.settings.hosts)],
+        lifespan=gateway.lifespan,
+    )
+
+
+def posted(path: str, endpoint: Endpoint) -> Path:
+    """A path that takes POST."""
+    return Path(path, endpoint, methods=["POST"])
+
+
+class Gateway:
+    """What all requests share: connections, signatures, and a limit on how many run at once."""
+
+    def __init__(
+        self, settings: GatewaySettings, token: str, exposed: bool, environment: Mapping[str, str]
+    ) -> None:
+        self.settings = settings
+        self.token = token
+        self.exposed = exposed
+        self.environment = environment
+        self.client = HttpClient(decompress=False)
+        self.vault = Vault()
+        self.running = asyncio.Semaphore(settings.max_requests)
+        self.providers: dict[tuple[Route, str], AnyProvider] = {}
+        self.recipes: dict[str, Recipe] = {}
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:
+        """Close all connections at the end."""
+        yield
+        await self.client.close()
+        for provider in self.providers.values():
+            await provider.close()
+
+    # --- the wire APIs -----------------------------------------------------------------------
+
+    def endpoint(self, format: str, action: Action = "generate") -> Endpoint:
+        """The function that answers requests of one API."""
+        return partial(self.serve, format=format, action=action)
+
+    async def serve(self, request: Request, *, format: str, action: Action) -> Response:
+        """Answer one request; every error is told in the client's own API."""
+        if self.running.locked():
+            busy = ReplyError("overloaded", "the gateway is busy", 503, retry_after=1)
+            return failure(busy, format)
+        async with self.running:
+            try:
+                call = await self.read(request, format, action)
+                return await self.respond(call, request)
+            except ProviderError as error:
+                kind = error.kind
+                told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
+                return failure(told, format)
+            except TooLarge as error:
+                return failure(ReplyError("too_large", str(error), 413), format)
+            except ContextwrightError as error:
+                return failure(ReplyError("invalid", str(error), 400), format)
+
+    async def read(self, request: Request, format: str, action: Action) -> Call:
+        """Read a request, as long as it is not too large."""
+        method = request.path_params.get("method", "")
+        if format == "gemini" and method.rpartition(":")[2] not in METHODS:
+            raise UsageError("there is no such method")
+        body = bytearray()
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > self.settings.max_body_bytes:
+                    raise TooLarge(f"more than {self.settings.max_body_bytes:,} bytes")
+        except ClientDisconnect as error:
+            raise UsageError("the client went away") from error
+        headers = dict(request.headers)
+        return read_call(format, action, bytes(body), headers, request.url.query, method)
+
+    async def respond(self, call: Call, request: Request) -> Response:
+        """Send a request on: as it is, or in the API of another provider."""
+        route = self.settings.route_for(call.model)
+        key = self.own_key(route, call, request)
+        if route.is_open(call.format):
+            return await relay(call, route.host(call.format), self.client, key)
+        if call.action == "count":
+            return count_tokens(call)
+        owner = key_in(call.headers, request.query_params) or ""
+        crossing = cross(call, route, self.recipe_of(route), self.vault, owner)
+        return await answer(crossing, self.provider_for(route, call, key), self.vault, owner)
+
+    def own_key(self, route: Route, call: Call, request: Request) -> str | None:
+        """The key that the gateway adds, for clients that show its token; None if it adds none.
+
+        Raises:
+            ProviderError: the token is wrong, or the key is not there.
+        """
+        name = route.key_source(call.format, always=self.exposed)
+        if name is None and not self.exposed:
+            return None
+        given = key_in(call.headers, request.query_params)
+        if not self.token or not same_token(given, self.token):
+            raise ProviderError(
+                "this route needs the gateway's token in the place of the key",
+                kind="authentication",
+                status=401,
+            )
+        if name is None:
+            return None
+        key = self.environment.get(name, "").strip()
+        if not key:
+            raise ProviderError(f"{name} is not set", kind="authentication", status=401)
+        return key
+
+    def provider_for(self, route: Route, call: Call, key: str | None) -> AnyProvider:
+        """The upstream of a route, with its connections."""
+        known = self.providers.get((route, call.format))
+        if known is None:
+            if route.upstream == ECHO:
+                known = Echo(call.format)
+            else:
+                known = Provider(route.host(call.format), key)
+            self.providers[route, call.format] = known
+        return known
+
+    def recipe_of(self, route: Route) -> Recipe | None:
+        """The recipe of a route, read once."""
+        name = route.recipe
+        if name is None:
+            return None
+        if name not in self.recipes:
+            self.recipes[name] = find_recipe(name)
+        return self.recipes[name]
+
+    # --- small answers -----------------------------------------------------------------------
+
+    async def health(self, _: Request) -> Response:
+        """Say that the gateway runs."""
+        return PlainTextResponse("ok")
+
+    async def list_models(self, _: Request) -> Response:
+        """List the known models, as both OpenAI and Anthropic do."""
+        listed = [
+            {
+                "id": name,
+                "object": "model",
+                "type": "model",
+                "display_name": name,
+                "created": 0,
+                "created_at": "1970-01-01T00:00:00Z",
+                "owned_by": "contextwright",
+            }
+            for name in model_names()
+        ]
+        return JSONResponse({"object": "list", "data": listed, "has_more": False})
+
+    async def list_gemini_models(self, _: Request) -> Response:
+        """List the known models as Gemini does."""
+        methods = [name for name in METHODS if name != "streamGenerateContent"]
+        return JSONResponse(
+            {
+                "models": [
+                    {"name": f"models/{name}", "supportedGenerationMethods": methods}
+                    for name in model_names()
+                ]
+            }
+        )
+
+
+class TooLarge(ContextwrightError):
+    """A body over the limit."""
+
+
+def model_names() -> list[str]:
+    """The models to choose from."""
+    return [ECHO, *(model.id for model in Models.shipped())]
+
+
+def failure(error: ReplyError, format: str) -> Response:
+    """An error as the client's own API tells it."""
+    status, headers, body = write_error(error, format)
+    return Response(encode_json(body), status, headers)

@@ -1,0 +1,89 @@
+"""A client's request, as far as it must be known to send it on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import ParseError
+from contextwright.text.json import decode_json
+from contextwright.wire.values import is_object
+
+__all__ = ["Action", "Call", "KEY_HEADERS", "key_in", "read_call"]
+
+Action: TypeAlias = Literal["generate", "count"]
+
+KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
+PATHS: dict[tuple[str, Action], str] = {
+    ("openai-chat", "generate"): "/chat/completions",
+    ("openai-responses", "generate"): "/responses",
+    ("anthropic", "generate"): "/v1/messages",
+    ("anthropic", "count"): "/v1/messages/count_tokens",
+}
+"""Where each API is, below the address of its host."""
+METHODS: dict[str, tuple[Action, bool]] = {
+    "generateContent": ("generate", False),
+    "streamGenerateContent": ("generate", True),
+    "countTokens": ("count", False),
+}
+"""What Gemini's methods do, and whether they stream."""
+
+
+class Call(Struct, frozen=True):
+    """One request to one of the wire APIs."""
+
+    format: str
+    action: Action
+    model: str
+    streams: bool
+    path: str
+    """Below the address of a host of this format."""
+    query: str
+    headers: Mapping[str, str]
+    """By their names in lower case."""
+    body: bytes
+    payload: dict[str, Any]
+
+
+def read_call(
+    format: str,
+    action: Action,
+    body: bytes,
+    headers: Mapping[str, str],
+    query: str = "",
+    method: str = "",
+) -> Call:
+    """Read a request; Gemini's model and method stand in the path: `gemini-3.8-flash:countTokens`.
+
+    Raises:
+        ParseError: the body is not a JSON object, or names no model.
+    """
+    try:
+        payload = decode_json(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ParseError(f"the body is not JSON: {error}") from error
+    if not is_object(payload):
+        raise ParseError("the body is not a JSON object")
+    if format == "gemini":
+        model, _, name = method.rpartition(":")
+        action, streams = METHODS[name]
+        path = f"/models/{quote(model)}:{name}"
+    else:
+        named = payload.get("model")
+        if not isinstance(named, str) or not named:
+            raise ParseError("model: a name is required")
+        model, streams, path = named, payload.get("stream") is True, PATHS[format, action]
+    return Call(format, action, model, streams, path, query, headers, body, payload)
+
+
+def key_in(headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:
+    """The key a client sent, wherever its API puts it."""
+    for name in KEY_HEADERS:
+        value = headers.get(name, "").strip()
+        if value:
+            return value.removeprefix("Bearer ").strip() if name == "authorization" else value
+    return query.get("key")

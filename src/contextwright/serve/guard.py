@@ -1,0 +1,90 @@
+"""Who may call: names of this machine, no foreign pages, and a token where a key is at stake."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Guard:
+    """Refuses calls under foreign names, from foreign pages, and over WebSockets.
+
+    A page that a browser shows can reach loopback; its Host or Origin gives it away.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self.app = app
+        self.hosts = frozenset((*LOOPBACK, *hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on, or refuse it."""
+        if scope["type"] == "websocket":
+            await refuse_websocket(send)
+            return
+        if scope["type"] == "http":
+            headers = {
+                name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+            }
+            reason = self.refusal(headers)
+            if reason:
+                await PlainTextResponse(reason, 403)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def refusal(self, headers: Mapping[str, str]) -> str:
+        """Why a call is refused; empty if it is not."""
+        if host_name(f"//{headers.get('host', '')}") not in self.hosts:
+            return "this gateway does not answer under that name"
+        origin = headers.get("origin")
+        if origin is not None and host_name(origin) not in self.hosts:
+            return "this gateway does not answer pages of other sites"
+        return ""
+
+
+def host_name(address: str) -> str | None:
+    """The name in an address; None if there is none."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+async def refuse_websocket(send: Send) -> None:
+    """Answer 426, upon which clients that prefer WebSockets post at once."""
+    headers = [(b"content-type", b"text/plain"), (b"upgrade", b"HTTP/1.1")]
+    await send({"type": "websocket.http.response.start", "status": 426, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": b"use HTTP"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return host in LOOPBACK
+
+
+def same_token(given: str | None, token: str) -> bool:
+    """Whether a token is the right one; takes the same time for any wrong one."""
+    return hmac.compare_digest((given or "").encode(), token.encode())
+
+
+def own_token(path: Path) -> str:
+    """The gateway's token; made at the first start, in a file that nobody else can read."""
+    try:
+        return path.read_text("ascii").strip()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        token = secrets.token_urlsafe(32)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(f"{token}\n")
+        return token

@@ -1,0 +1,108 @@
+"""Where requests go: a table of routes by the model's name, and the limits of the gateway."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.errors import UsageError, shown
+from contextwright.providers.hosts import Host, host_for
+
+__all__ = ["ECHO", "GatewaySettings", "Route", "read_settings"]
+
+ECHO = "echo"
+"""The upstream that works without a network: it answers with the question."""
+
+
+class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which requests go where, and what happens to them on the way."""
+
+    model: str
+    """A pattern of model names, such as `claude-*`."""
+    upstream: str
+    """The name of a host: `openai`, `anthropic`, `gemini`, `openrouter` …, or `echo`."""
+    base_url: str | None = None
+    """Another address that speaks the same API."""
+    send_as: str | None = None
+    """The model to ask for in the place of the client's."""
+    key_variable: str | None = None
+    """The environment variable with the gateway's own key; clients then need the token."""
+    recipe: str | None = None
+    """A recipe by name or file: its window, budget and cache marks."""
+    budget: int | None = None
+
+    def host(self, format: str) -> Host:
+        """The upstream for clients of a format: OpenAI speaks both of its APIs."""
+        name = self.upstream
+        if name == "openai" and format == "openai-responses":
+            name = "openai-responses"
+        return host_for(name, self.base_url)
+
+    def is_open(self, format: str) -> bool:
+        """Whether the bytes of a client's request can go to the upstream as they are."""
+        changed = self.recipe or self.budget or self.send_as
+        return self.upstream != ECHO and not changed and self.host(format).format == format
+
+    def key_source(self, format: str, *, always: bool = False) -> str | None:
+        """The environment variable with the key that the gateway adds; None if it adds none.
+
+        Where bytes go through as they are, the client's own key goes with them, unless the
+        gateway is `always` to use its own.
+        """
+        if self.upstream == ECHO:
+            return None
+        if self.key_variable is None and self.is_open(format) and not always:
+            return None
+        return self.key_variable or self.host(format).key_variable
+
+
+DEFAULT_ROUTES = (
+    Route(ECHO, ECHO),
+    Route("claude-*", "anthropic"),
+    Route("gemini-*", "gemini"),
+    Route("*", "openai"),
+)
+
+
+class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a gateway needs to know."""
+
+    routes: tuple[Route, ...] = DEFAULT_ROUTES
+    """The first whose pattern fits is taken."""
+    hosts: tuple[str, ...] = ()
+    """Names under which the gateway may be called besides those of this machine."""
+    max_body_bytes: int = 64 << 20
+    max_requests: int = 256
+    """How many requests are answered at once; others are told to come back."""
+
+    def route_for(self, model: str) -> Route:
+        """The route of a model.
+
+        Raises:
+            UsageError: no pattern fits.
+        """
+        for route in self.routes:
+            if fnmatchcase(model, route.model):
+                return route
+        raise UsageError(f"no route is set for the model {shown(model)}")
+
+
+def read_settings(path: str | Path) -> GatewaySettings:
+    """Read settings from a TOML file with a table `[[routes]]` for each route.
+
+    Raises:
+        UsageError: the file cannot be read, or says something unknown.
+    """
+    try:
+        settings = msgspec.toml.decode(Path(path).read_bytes(), type=GatewaySettings)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    for route in settings.routes:
+        if route.upstream != ECHO:
+            host_for(route.upstream, route.base_url)
+    return settings

@@ -1,0 +1,153 @@
+"""Translation: a request crosses to another API, and the answer crosses back, piece by piece."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from msgspec import Struct
+from starlette.responses import Response, StreamingResponse
+
+from contextwright.context.recipe import Recipe
+from contextwright.formats import api
+from contextwright.formats.replies.events import Event
+from contextwright.formats.replies.home import HomeCalls
+from contextwright.formats.replies.reply import gather_partial
+from contextwright.formats.replies.streams import stream_writer, write_reply
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, replaced
+from contextwright.models import as_model
+from contextwright.providers.base import AnyProvider
+from contextwright.serve.calls import Call
+from contextwright.serve.settings import Route
+from contextwright.serve.vault import Vault
+from contextwright.text.json import encode_json
+
+__all__ = ["Crossing", "count_tokens", "cross"]
+
+CHANGES_HEADER = "x-contextwright-changes"
+MAX_CODES = 20
+
+
+class Crossing(Struct, frozen=True):
+    """A client's request in the API of its upstream."""
+
+    call: Call
+    conversation: Conversation
+    """What the client said."""
+    model: str
+    """The model that the upstream is asked for."""
+    payload: dict[str, Any]
+    changes: Sequence[Change]
+    tool_names: Mapping[str, str]
+
+
+class Sent(NamedTuple):
+    """A payload, what it could not carry, and the names its tools were sent under."""
+
+    payload: dict[str, Any]
+    changes: Sequence[Change]
+    tool_names: Mapping[str, str]
+
+
+def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: str) -> Crossing:
+    """Write a client's request in the API of its upstream.
+
+    Raises:
+        ContextwrightError: the client's request cannot be read, or does not fit the budget.
+    """
+    format = call.format if route.upstream == "echo" else route.host(call.format).format
+    conversation = vault.restored(owner, api.parse(call.payload, call.format))
+    model = route.send_as or call.model
+    conversation = replaced(conversation, model=model)
+    sent = rendered(conversation, format, model, recipe, route.budget)
+    changes = (*conversation.changes, *sent.changes)
+    return Crossing(call, conversation, model, sent.payload, changes, sent.tool_names)
+
+
+def rendered(
+    conversation: Conversation, format: str, model: str, recipe: Recipe | None, budget: int | None
+) -> Sent:
+    """The request for a conversation: whole, or as a recipe fits it into a budget."""
+    facts = as_model(model)
+    if recipe is None and budget is None:
+        whole = api.render(conversation, format, model=facts)
+        return Sent(whole.payload, whole.changes, whole.tool_names)
+    chosen = recipe or Recipe()
+    context = chosen.build(conversation, model=facts, format=format, budget=budget)
+    names = api.render(context.conversation, format, model=facts).tool_names
+    return Sent(context.payload, context.changes, names)
+
+
+async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner: str) -> Response:
+    """Ask the upstream, and answer the client in its own API.
+
+    Raises:
+        ProviderError: the upstream refused, or could not be reached.
+    """
+    call = crossing.call
+    home = HomeCalls(crossing.conversation, crossing.tool_names)
+    events = at_home(provider.stream(crossing.payload, model=crossing.model), home)
+    headers = {CHANGES_HEADER: named(crossing.changes)}
+    first = await anext(events)
+    whole = kept(first, events, provider.format, vault, owner)
+    if call.streams:
+        frames = written(whole, call)
+        return StreamingResponse(frames, headers=headers, media_type="text/event-stream")
+    seen = [event async for event in whole]
+    reply = gather_partial(seen, provider.format)
+    body = write_reply(
+        reply, call.format, model=call.model, id=uuid4().hex, created=int(time.time())
+    ).body
+    return Response(encode_json(body), headers=headers, media_type="application/json")
+
+
+async def at_home(
+    events: AsyncGenerator[Event, None], home: HomeCalls
+) -> AsyncGenerator[Event, None]:
+    """The events of an answer, with calls under the names that the client knows."""
+    async with aclosing(events):
+        async for event in events:
+            for one in home.pass_on(event):
+                yield one
+
+
+async def kept(
+    first: Event, events: AsyncGenerator[Event, None], format: str, vault: Vault, owner: str
+) -> AsyncGenerator[Event, None]:
+    """All events; at their end the vault keeps what the client will not send back."""
+    seen = [first]
+    yield first
+    async with aclosing(events):
+        async for event in events:
+            seen.append(event)
+            yield event
+    vault.keep(owner, gather_partial(seen, format).message)
+
+
+async def written(events: AsyncGenerator[Event, None], call: Call) -> AsyncGenerator[bytes, None]:
+    """The bytes of an answer in the client's API, as they come."""
+    writer = stream_writer(call.format, call.model, id=uuid4().hex, created=int(time.time()))
+    async with aclosing(events):
+        async for event in events:
+            for frame in writer.write(event):
+                yield frame.encode()
+
+
+def named(changes: Sequence[Change]) -> str:
+    """What a translation changed, for a header: how many, and their codes."""
+    codes = sorted({change.code for change in changes})
+    return f"{len(changes)}{'; ' if codes else ''}{', '.join(codes[:MAX_CODES])}"
+
+
+def count_tokens(call: Call) -> Response:
+    """Count a request here, and answer as its API does."""
+    payload = call.payload
+    if call.format == "gemini" and isinstance(payload.get("generateContentRequest"), dict):
+        payload = payload["generateContentRequest"]
+    count = api.count(payload, model=call.model, format=call.format)
+    name = "totalTokens" if call.format == "gemini" else "input_tokens"
+    return Response(encode_json({name: count.tokens}), media_type="application/json")
