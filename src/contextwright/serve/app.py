@@ -25,6 +25,7 @@ from contextwright.providers.base import AnyProvider
 from contextwright.providers.http import HttpClient
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
+from contextwright.providers.retries import Retries
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.relay import relay
@@ -186,7 +187,8 @@ class Gateway:
             if route.upstream == ECHO:
                 known = Echo(call.format)
             else:
-                known = Provider(route.host(call.format), key)
+                # Whether to try again is the client's to decide.
+                known = Provider(route.host(call.format), key, retries=Retries(limit=0))
             self.providers[route, call.format] = known
         return known
 

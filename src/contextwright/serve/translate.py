@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.message import Message
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.serve.calls import Call
@@ -60,7 +62,7 @@ def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: 
         ContextwrightError: the client's request cannot be read, or does not fit the budget.
     """
     format = call.format if route.upstream == "echo" else route.host(call.format).format
-    conversation = vault.restored(owner, api.parse(call.payload, call.format))
+    conversation = vault.restored(owner, format, api.parse(call.payload, call.format))
     model = route.send_as or call.model
     conversation = replaced(conversation, model=model)
     sent = rendered(conversation, format, model, recipe, route.budget)
@@ -93,7 +95,12 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
     events = at_home(provider.stream(crossing.payload, model=crossing.model), home)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     first = await anext(events)
-    whole = kept(first, events, provider.format, vault, owner)
+    whole = kept(
+        first,
+        events,
+        provider.format,
+        partial(vault.keep, owner, provider.format, crossing.conversation),
+    )
     if call.streams:
         frames = written(whole, call)
         return StreamingResponse(frames, headers=headers, media_type="text/event-stream")
@@ -116,7 +123,10 @@ async def at_home(
 
 
 async def kept(
-    first: Event, events: AsyncGenerator[Event, None], format: str, vault: Vault, owner: str
+    first: Event,
+    events: AsyncGenerator[Event, None],
+    format: str,
+    keep: Callable[[Message], None],
 ) -> AsyncGenerator[Event, None]:
     """All events; at their end the vault keeps what the client will not send back."""
     seen = [first]
@@ -125,7 +135,7 @@ async def kept(
         async for event in events:
             seen.append(event)
             yield event
-    vault.keep(owner, gather_partial(seen, format).message)
+    keep(gather_partial(seen, format).message)
 
 
 async def written(events: AsyncGenerator[Event, None], call: Call) -> AsyncGenerator[bytes, None]:

@@ -7,13 +7,16 @@ with the history. A client of another API sends the history back without it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 
 from msgspec.structs import replace
 
+from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Thinking, ToolCall
+from contextwright.text.json import encode_json
 
 __all__ = ["Vault"]
 
@@ -22,56 +25,86 @@ MOST = 10_000
 
 
 class Vault:
-    """Parts that were signed, by the id of the first call of their message."""
+    """Parts that were signed, by the id of their message's first call, and by its place.
+
+    Not every client keeps ids; those that do not are known by all that was said before.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         self._parts: OrderedDict[tuple[str, str], tuple[Part, ...]] = OrderedDict()
         self._most = most
 
-    def keep(self, owner: str, message: Message) -> None:
-        """Remember the parts of an answer; `owner` tells clients apart."""
+    def keep(self, owner: str, format: str, before: Conversation, message: Message) -> None:
+        """Remember the parts of an answer that an upstream of a format gave to a conversation.
+
+        `owner` tells clients apart.
+        """
+        if not message.calls or not any(is_signed(part, format) for part in message.parts):
+            return
+        *_, place = places_of(before.messages)
+        for key in (message.calls[0].id, place):
+            if key:
+                self._parts[owner, key] = message.parts
+        while len(self._parts) > self._most:
+            self._parts.popitem(last=False)
+
+    def restored(self, owner: str, format: str, conversation: Conversation) -> Conversation:
+        """The conversation with what its client left out of answers of an upstream."""
+        if not self._parts:
+            return conversation
+        places = places_of(conversation.messages)
+        messages = [
+            self._whole(owner, format, message, place)
+            for message, place in zip(conversation.messages, places, strict=False)
+        ]
+        return replace(conversation, messages=tuple(messages))
+
+    def _whole(self, owner: str, format: str, message: Message, place: str) -> Message:
         calls = message.calls
-        if calls and calls[0].id and any(map(is_signed, message.parts)):
-            self._parts[owner, calls[0].id] = message.parts
-            while len(self._parts) > self._most:
-                self._parts.popitem(last=False)
-
-    def restored(self, owner: str, conversation: Conversation) -> Conversation:
-        """The conversation with what its client left out of answers it was given."""
-        messages = tuple(self._whole(owner, message) for message in conversation.messages)
-        return replace(conversation, messages=messages)
-
-    def _whole(self, owner: str, message: Message) -> Message:
-        calls = message.calls
-        if message.role != "assistant" or not calls or any(map(is_signed, message.parts)):
+        if not calls or any(is_signed(part, format) for part in message.parts):
             return message
-        kept = self._parts.get((owner, calls[0].id or ""))
-        if kept is None or not same_calls(calls, kept):
-            return message
-        self._parts.move_to_end((owner, calls[0].id or ""))
-        return message.with_parts(merged(message.parts, kept))
+        for key in ((owner, calls[0].id or ""), (owner, place)):
+            kept = self._parts.get(key, ())
+            if same_calls(calls, kept):
+                self._parts.move_to_end(key)
+                return message.with_parts(merged(message.parts, kept, format))
+        return message
 
 
-def is_signed(part: Part) -> bool:
-    """Whether a provider wants this part back as it gave it."""
+def places_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The place before each message, and behind the last: a digest of all that was said there."""
+    digest = blake2b(digest_size=16)
+    yield digest.hexdigest()
+    for message in messages:
+        calls = [(call.name, call.arguments) for call in message.calls]
+        results = [result.text for result in message.results]
+        digest.update(encode_json([message.role, message.text, calls, results]))
+        yield digest.hexdigest()
+
+
+def is_signed(part: Part, format: str) -> bool:
+    """Whether a provider of a format wants this part back as it gave it."""
     if isinstance(part, ToolCall):
-        return any("thoughtSignature" in held for held in part.extra.values())
+        return part.extra.get(format, {}).get("thoughtSignature", STAND_IN) != STAND_IN
     if isinstance(part, Thinking):
-        return part.signature is not None or bool(part.extra)
-    return isinstance(part, Opaque) and "encrypted_content" in part.data
+        return part.origin == format and part.signature is not None
+    return isinstance(part, Opaque) and part.format == format
 
 
 def same_calls(calls: Sequence[ToolCall], kept: Sequence[Part]) -> bool:
     """Whether a client sends the calls back that it was given, with their arguments."""
     given = [part for part in kept if isinstance(part, ToolCall)]
-    return [(call.id, call.arguments) for call in calls] == [
-        (call.id, call.arguments) for call in given
+    return [(call.name, call.arguments) for call in calls] == [
+        (call.name, call.arguments) for call in given
     ]
 
 
-def merged(parts: Sequence[Part], kept: Sequence[Part]) -> list[Part]:
+def merged(parts: Sequence[Part], kept: Sequence[Part], format: str) -> list[Part]:
     """The client's words, and signed thinking and calls as they were given."""
     words = [part for part in parts if not isinstance(part, ToolCall | Thinking)]
-    signed = [part for part in kept if isinstance(part, Thinking | Opaque) and is_signed(part)]
-    calls = [part for part in kept if isinstance(part, ToolCall)]
+    signed = [part for part in kept if not isinstance(part, ToolCall) and is_signed(part, format)]
+    own = [part for part in parts if isinstance(part, ToolCall)]
+    given = [part for part in kept if isinstance(part, ToolCall)]
+    # The client's results name its own ids.
+    calls = [replace(call, id=mine.id) for call, mine in zip(given, own, strict=True)]
     return [*signed, *words, *calls]

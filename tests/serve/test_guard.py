@@ -1,0 +1,110 @@
+"""Who may call a gateway, and what it refuses."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from contextwright.errors import UsageError
+from contextwright.serve import GatewaySettings, Route, read_settings
+from contextwright.serve.guard import own_token
+from serve.gateways import TOKEN, running
+
+ECHO = {"model": "echo", "messages": [{"role": "user", "content": "hello"}]}
+CHAT = "/v1/chat/completions"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"host": "localhost:1"}, 200),
+        ({"host": "[::1]"}, 200),
+        ({"host": "evil.example"}, 403),
+        ({"host": "127.0.0.1.evil.example"}, 403),
+        ({"host": "["}, 403),
+        ({"origin": "http://localhost:3000"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+def test_foreign_names_and_pages_are_refused(headers: dict[str, str], status: int) -> None:
+    with running() as gateway:
+        answer = gateway.ask(CHAT, ECHO, headers)
+    assert answer.status == status
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        (CHAT, b"{", 400),
+        (CHAT, b"[]", 400),
+        (CHAT, b"{}", 400),
+        (CHAT, b'{"model": 7}', 400),
+        (CHAT, b"[" * 100_000, 400),
+        (CHAT, b"x" * 2_000_001, 413),
+        ("/v1beta/models/echo:nothing", b"{}", 400),
+        ("/v1beta/models/echo", b"{}", 400),
+        ("/v1/nothing", b"{}", 404),
+    ],
+)
+def test_bad_requests_are_refused_in_the_clients_words(path: str, body: bytes, status: int) -> None:
+    with running(GatewaySettings(max_body_bytes=2_000_000)) as gateway:
+        answer = gateway.ask(path, body)
+        assert answer.status == status
+        assert status == 404 or answer.json["error"]["message"]
+        assert gateway.ask(CHAT, ECHO).status == 200
+
+
+def test_websockets_are_told_to_post() -> None:
+    with running() as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.port)) as connection:
+            connection.sendall(
+                b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\n"
+                b"connection: upgrade\r\nsec-websocket-version: 13\r\n"
+                b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            )
+            assert connection.recv(100).startswith(b"HTTP/1.1 426")
+
+
+@pytest.mark.parametrize(("key", "status"), [("", 401), ("wrong", 401), (TOKEN, 200)])
+def test_an_exposed_gateway_wants_its_token(key: str, status: int) -> None:
+    with running(exposed=True) as gateway:
+        assert gateway.generate("openai-chat", ECHO, model="echo", key=key).status == status
+
+
+def test_the_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "token"
+    token = own_token(path)
+    assert own_token(path) == token
+    assert len(token) > 40
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_routes_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "routes.toml"
+    file.write_text('[[routes]]\nmodel = "fast-*"\nupstream = "groq"\nsend_as = "llama"\n')
+    settings = read_settings(file)
+    assert settings.route_for("fast-1") == Route("fast-*", "groq", send_as="llama")
+    with pytest.raises(UsageError, match="no route is set for the model 'slow'"):
+        settings.route_for("slow")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("routes = 3", "Expected `array`"),
+        ('[[routes]]\nmodel = "a"\nupstream = "nobody"', "no host is known for 'nobody'"),
+        ('[[routes]]\nmodel = "a"\nupstream = "groq"\nkeys = 1', "unknown field `keys`"),
+        ("\x00", "line 1"),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "routes.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=words):
+        read_settings(file)

@@ -1,0 +1,161 @@
+"""Pass-through: not a byte changes, in either direction."""
+
+import gzip
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.serve import GatewaySettings, Route
+from providers.standin import KEY, Held, said, serving
+from serve.gateways import TOKEN, Running, running
+
+UPSTREAMS = {
+    "/v1/messages": ("anthropic", ""),
+    "/v1/chat/completions": ("openai", "/v1"),
+    "/v1/responses": ("openai", "/v1"),
+    "/v1beta/models/m:generateContent": ("gemini", "/v1beta"),
+    "/v1beta/models/m:streamGenerateContent": ("gemini", "/v1beta"),
+}
+ANSWER = b'data: {"half": "\xd0\n\ndata: \xff\x00'
+"""Bytes that no parser would let through as they are."""
+
+
+class Upstream(ThreadingHTTPServer):
+    """Answers every request with the same bytes, and remembers what came."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answering)
+        self.seen: list[tuple[str, dict[str, str], bytes]] = []
+        self.headers = {"content-type": "text/event-stream", "x-own": "kept"}
+        self.body = ANSWER
+
+
+class Answering(BaseHTTPRequestHandler):
+    """One request."""
+
+    protocol_version = "HTTP/1.1"
+    server: Upstream  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.seen.append((self.path, headers, body))
+        self.send_response(203)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(self.server.body)))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@contextmanager
+def upstream() -> Iterator[Upstream]:
+    with Upstream() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def between(path: str, server: Upstream) -> Iterator[Running]:
+    name, ending = UPSTREAMS[path]
+    base = f"http://127.0.0.1:{server.server_port}{ending}"
+    with running(GatewaySettings((Route("*", name, base_url=base),))) as gateway:
+        yield gateway
+
+
+@pytest.mark.parametrize("path", UPSTREAMS)
+def test_not_a_byte_changes(path: str) -> None:
+    body = b'{ "model":"m",  "stream" :true, "x": 1.0, "contents":[], "\\u00e9": "\xc3\xa9" }\n'
+    sent = {"authorization": "Bearer own", "anthropic-beta": "a,b", "x-session-id": "s"}
+    with upstream() as server, between(path, server) as gateway:
+        answer = gateway.ask(f"{path}?beta=true&alt=sse", body, sent)
+    assert (answer.status, answer.body, answer.headers["x-own"]) == (203, ANSWER, "kept")
+    [(asked, headers, came)] = server.seen
+    assert (asked, came) == (f"{path}?beta=true&alt=sse", body)
+    assert sent.items() <= headers.items()
+    assert headers["host"] == f"127.0.0.1:{server.server_port}"
+
+
+def test_compressed_bytes_stay_compressed() -> None:
+    with upstream() as server, between("/v1/messages", server) as gateway:
+        server.headers["content-encoding"] = "gzip"
+        server.body = gzip.compress(ANSWER)
+        answer = gateway.ask("/v1/messages", {"model": "m"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.body == server.body
+
+
+def test_every_recorded_body_goes_up_as_it_is(data_folder: Path) -> None:
+    files = sorted((data_folder / "clients").glob("*.json"))
+    with (
+        upstream() as server,
+        running(
+            GatewaySettings(
+                tuple(
+                    Route("*", name, base_url=f"http://127.0.0.1:{server.server_port}{ending}")
+                    for name, ending in [("openai", "/v1")]
+                )
+            )
+        ) as gateway,
+    ):
+        bodies: list[bytes] = []
+        for file in files:
+            recorded = json.loads(file.read_bytes())
+            path = recorded["request"]["path"]
+            if not path.endswith(("/chat/completions", "/responses")):
+                continue
+            bodies.append(json.dumps(recorded["body"], ensure_ascii=False).encode())
+            assert gateway.ask(path, bodies[-1]).body == ANSWER
+    assert bodies
+    assert [came for _, _, came in server.seen] == bodies
+
+
+def test_the_gateways_key_stands_for_the_clients() -> None:
+    with upstream() as server:
+        base = f"http://127.0.0.1:{server.server_port}/v1beta"
+        route = Route("*", "gemini", base_url=base, key_variable="OWN")
+        with running(GatewaySettings((route,)), environment={"OWN": "own-key"}) as gateway:
+            path = f"/v1beta/models/m:generateContent?key={TOKEN}&alt=sse"
+            assert gateway.ask(path, {"contents": []}).status == 203
+    [(asked, headers, _)] = server.seen
+    assert asked == "/v1beta/models/m:generateContent?alt=sse"
+    assert headers["x-goog-api-key"] == "own-key"
+    assert TOKEN not in str(headers)
+
+
+def test_a_client_that_goes_away_ends_the_request() -> None:
+    held = Held(said("One two three"), threading.Event(), threading.Event())
+    with serving(held) as server:
+        route = Route("*", "anthropic", base_url=server.base_url("anthropic"))
+        with running(GatewaySettings((route,))) as gateway:
+            payload = cw.render([cw.user("Hello")], "anthropic", model="claude-sonnet-5-5").payload
+            body = json.dumps({**payload, "model": "claude-sonnet-5-5", "stream": True}).encode()
+            with socket.create_connection(("127.0.0.1", gateway.port)) as connection:
+                connection.sendall(
+                    f"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\n"
+                    "anthropic-version: 2023-06-01\r\n"
+                    f"content-length: {len(body)}\r\n\r\n".encode()
+                    + body
+                )
+                came = b""
+                while b"One" not in came:
+                    came += connection.recv(1_000)
+            assert held.noticed.wait(20)

@@ -1,0 +1,151 @@
+"""Every client reaches every upstream: tools, parallel calls, signatures, errors, streams."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+import contextwright as cw
+from contextwright.formats.replies.events import ReplyError
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.serve import GatewaySettings, Route
+from providers.standin import KEY, Request, StandIn, said, serving
+from serve.gateways import TOKEN, running
+
+FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+MODELS = {
+    "anthropic": "claude-sonnet-5-5",
+    "gemini": "gemini-3.8-flash",
+    "openai-chat": "gpt-4o",
+    "openai-responses": "gpt-5.6-sol",
+}
+UPSTREAMS = {"openai-chat": "openai"}
+PAIRS = [(one, other) for one in FORMATS for other in FORMATS if one != other]
+TOOLS = [
+    cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}}),
+]
+
+
+def settings_for(format: str, server: StandIn) -> GatewaySettings:
+    """All models go to one upstream, with a key of the gateway's own."""
+    route = Route(
+        "*",
+        UPSTREAMS.get(format, format),
+        base_url=server.base_url(format),
+        send_as=MODELS[format],
+        key_variable="UPSTREAM_KEY",
+    )
+    return GatewaySettings((route,))
+
+
+ENVIRONMENT = {"UPSTREAM_KEY": KEY}
+
+
+def request_of(format: str, messages: list[cw.Message]) -> dict[str, Any]:
+    conversation = cw.Conversation(tuple(messages), tuple(TOOLS))
+    return cw.render(conversation, format, model=MODELS[format]).payload
+
+
+def reply_of(body: bytes, format: str, streams: bool) -> ModelReply:
+    if streams:
+        return cw.parse_stream([body], format)
+    return cw.parse_reply(json.loads(body), format)
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+def test_a_tool_round_trip(client: str, upstream: str, streams: bool) -> None:
+    """Two parallel calls of one tool, signed thinking before them, and a second turn."""
+
+    def answer(request: Request) -> ModelReply:
+        if request.number:
+            return said("It is 3 and 7.")
+        calls = [cw.ToolCall("add", {"a": number}, f"call_{number}") for number in (1, 2)]
+        if upstream == "openai-chat":
+            return said("Wait.", *calls)
+        signature = server.sign(request.format, request.model)
+        if upstream == "gemini":
+            signed = {"gemini": {"thoughtSignature": signature}}
+            return said(cw.ToolCall("add", {"a": 1}, "call_1", extra=signed), calls[1])
+        thinking = cw.Thinking("Hm.", signature=signature, origin=upstream)
+        return said(thinking, *calls)
+
+    with (
+        serving(answer) as server,
+        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
+    ):
+        said_first = [cw.user("What are 1 + 2 and 3 + 4?")]
+        first = gateway.generate(
+            client, request_of(client, said_first), model="any", streams=streams
+        )
+        assert first.status == 200, first.body
+        reply = reply_of(first.body, client, streams)
+        calls = reply.message.calls
+        assert [(call.name, call.arguments) for call in calls] == [
+            ("add", {"a": 1}),
+            ("add", {"a": 2}),
+        ]
+        assert len({call.id for call in calls}) == 2
+        results = [
+            cw.tool_result(call.id or "", str(3 + 4 * place)) for place, call in enumerate(calls)
+        ]
+        bare = cw.assistant(
+            [part for part in reply.message.parts if not isinstance(part, cw.Thinking)]
+        )
+        again = [*said_first, bare, *results]
+        second = gateway.generate(client, request_of(client, again), model="any", streams=streams)
+        assert second.status == 200, second.body
+        assert reply_of(second.body, client, streams).message.text.strip() == "It is 3 and 7."
+        assert server.refused == []
+        assert server.returned == set(server.signed)
+
+
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+def test_errors_cross_with_their_wait(client: str, upstream: str) -> None:
+    busy = ReplyError("rate_limit", "Slow down", 429, retry_after=7)
+    with (
+        serving(busy) as server,
+        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
+    ):
+        answer = gateway.generate(client, request_of(client, [cw.user("Hello")]), model="any")
+    assert (answer.status, answer.headers["retry-after"]) == (429, "7")
+    assert "Slow down" in str(answer.json)
+    assert KEY not in str(answer)
+
+
+def test_what_cannot_cross_is_said() -> None:
+    """A setting that the upstream lacks stands in a header."""
+    with (
+        serving(said("Hello")) as server,
+        running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
+    ):
+        body = {**request_of("openai-chat", [cw.user("Hello")]), "seed": 7}
+        answer = gateway.generate("openai-chat", body, model="any")
+    assert answer.headers["x-contextwright-changes"] == "2; invent.max_tokens, loss.setting"
+
+
+@pytest.mark.parametrize("key", ["", "wrong", KEY])
+def test_the_gateways_key_needs_its_token(key: str) -> None:
+    with (
+        serving(said("Hello")) as server,
+        running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
+    ):
+        body = request_of("openai-chat", [cw.user("Hello")])
+        answer = gateway.generate("openai-chat", body, model="any", key=key)
+    assert answer.status == 401
+    assert server.bodies == []
+    assert TOKEN not in str(answer)
+
+
+def test_a_recipe_keeps_a_budget() -> None:
+    said_before = [cw.user("word " * 900), cw.assistant("yes"), cw.user("Hello")]
+    with serving(said("Hello")) as server:
+        route = settings_for("anthropic", server).routes[0]
+        fitted = GatewaySettings((msgspec.structs.replace(route, recipe="default", budget=600),))
+        with running(fitted, environment=ENVIRONMENT) as gateway:
+            answer = gateway.generate(
+                "openai-chat", request_of("openai-chat", said_before), model="any"
+            )
+    assert answer.status == 200, answer.body
+    assert "word word" not in str(server.bodies[0])
