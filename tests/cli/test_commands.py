@@ -17,8 +17,8 @@ from contextwright.cli import commands
 from contextwright.cli.commands import GROUPS, load
 
 NAMES = [name for group in GROUPS.values() for name in group]
-PRINTS_JSON = {"append-stream", "build", "convert", "dump", "export"}
-"""Commands whose output is JSON without an option."""
+PRINTS_JSON = {"append-stream", "build", "convert", "dump", "export", "serve"}
+"""Commands whose output is JSON without an option, or that print nothing."""
 
 
 def command(name: str) -> commands.Command:
@@ -91,9 +91,9 @@ print("typer" in sys.modules)
 
 
 def test_a_mistyped_command_gets_a_hint(cw: Run) -> None:
-    code, _, err = cw("serch", "x")
+    code, _, err = cw("expot", "x")
     assert code == 2
-    assert only_line(err) == ("cw: No such command 'serch'. Did you mean 'search'? (see cw --help)")
+    assert only_line(err) == ("cw: No such command 'expot'. Did you mean 'export'? (see cw --help)")
 
 
 # Negative numbers

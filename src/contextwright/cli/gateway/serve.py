@@ -29,9 +29,9 @@ def serve(
         Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
     ] = None,
 ) -> int:
-    """Serve the four wire APIs, and send each request where its model's route says.
+    """Stand between clients and any provider.
 
-    A request whose route speaks the client's own API goes through byte for byte, with the
+    Serves the four wire APIs, and sends each request where its model's route says. A request whose route speaks the client's own API goes through byte for byte, with the
     client's key. Any other is translated, and sent with the gateway's key; then the client shows
     the gateway's token where its key would stand. The model `echo` needs neither. On an address
     that other machines can reach, every request needs the token.
