@@ -31,10 +31,11 @@ def serve(
 ) -> int:
     """Stand between clients and any provider.
 
-    Serves the four wire APIs, and sends each request where its model's route says. A request whose route speaks the client's own API goes through byte for byte, with the
-    client's key. Any other is translated, and sent with the gateway's key; then the client shows
-    the gateway's token where its key would stand. The model `echo` needs neither. On an address
-    that other machines can reach, every request needs the token.
+    Serves the four wire APIs, and sends each request where its model's route says. A request
+    whose route speaks the client's own API goes through byte for byte, with the client's key. Any
+    other is translated, and sent with the gateway's key; then the client shows the gateway's
+    token where its key would stand. The model `echo` needs neither. On an address that other
+    machines can reach, every request needs the token.
 
     \b
     cw serve
