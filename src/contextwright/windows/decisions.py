@@ -178,8 +178,12 @@ class Decisions(Sequence[Decision]):
         if not self.omitted:
             return None
         # An exchange that stays is never parted, wherever its calls and results stand.
-        first = self.view.log.exchanges.first
-        return min((first(index) for index in self.kept() if index >= self.cut), default=None)
+        gap: int | None = None
+        for index in reversed(list(self.kept())):
+            if index >= self.cut or (gap is not None and index >= gap):
+                first = self.view.log.exchanges.first(index)
+                gap = first if gap is None else min(gap, first)
+        return gap
 
     @property
     def is_changed(self) -> bool:
