@@ -326,8 +326,18 @@ def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int
     return True
 
 
+WAITING = "SELECT 1 FROM open_calls WHERE conversation = ? AND seq <= ? LIMIT 1"
+LATER = "SELECT 1 FROM messages WHERE conversation = ? AND joins <= ? AND seq > ? LIMIT 1"
+
+
 def open_calls_at(
     connection: Connection, head: conversations.Head, at: int
 ) -> list[calls.OpenCall]:
-    """The calls that waited for a result when a message was the last: all before it are read."""
+    """The calls that waited for a result when a message was the last.
+
+    All before it are read, unless no call there was answered later or waits still.
+    """
+    waits = connection.rows(WAITING, head.number, at)
+    if not waits and not any(connection.rows(LATER, number, at, at) for number, _ in head.line):
+        return []
     return calls.unanswered(reading.each_message(connection, head, at))
