@@ -12,7 +12,7 @@ from contextwright.messages.parts import ToolResult
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.log import Log, Unloaded, media_in
 
-__all__ = ["History", "Price", "View"]
+__all__ = ["MEDIA", "History", "Price", "View"]
 
 Price: TypeAlias = Callable[[Message], float]
 """The price of a message in its request."""

@@ -20,7 +20,8 @@ from contextwright.summaries.summary import SummaryResult
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide
 from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import View
+from contextwright.windows.history import MEDIA, View
+from contextwright.windows.log import media_in
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Fitted", "Relaxation", "fit", "with_summary"]
@@ -33,6 +34,8 @@ SUMMARY_SHARE = 0.25
 """The most of the room for messages that a summary may take."""
 MERGED = 12
 """The most tokens that a message may cost less among others than alone."""
+CHEAPER = 1.25
+"""By how much messages that fit may exceed what is left free, before it is known what they cost."""
 
 
 class Relaxation(Struct, frozen=True):
@@ -141,11 +144,14 @@ class Merged(View):
     """A history in which each message costs the least it can among others.
 
     Neighbours of one side make one turn of a request, and what stands around it is sent once.
+    Media beyond what a request may hold are not sent.
     """
 
     def cost(self, index: int) -> float:
         """The least that a message costs."""
         log, after = self.log, index + 1
+        if self.history.clearing.most_media is not None and media_in(log[index]):
+            return max(self.history.cost(index, self.form(index) | MEDIA) - MERGED, 1)
         while log.is_hidden(after):
             after += 1
         side = log[index].role == "assistant"
@@ -183,39 +189,60 @@ class Attempt:
 
     def _cut(self) -> Fitted | Count:
         """The request with as many messages as the window keeps and the budget holds."""
-        view, window = self._view(whole=False), self.plan.recipe.window
+        view = self._view(whole=False)
+        found = self._narrowed(view)
+        is_exact = self.plan.recipe.window.is_exact
+        return self._widened(view, found) if is_exact and isinstance(found, Fitted) else found
+
+    def _narrowed(self, view: View) -> Fitted | Count:
+        """The first request that fits, with a limit that falls; or the count of the smallest."""
         limit: float = self.limit
-        best: Fitted | None = None
         tried: Decisions | None = None
         less = 1.0
         while True:
             decisions = self._decide(view, limit)
-            if best is not None and decisions.staying == best.draft.decisions.staying:
-                return best
             if tried is not None and decisions.staying == tried.staying:
                 # It does not fit, whatever the limit that leads to it.
                 less *= 2
                 limit = max(0.0, limit - less)
                 continue
             trial, tried, less = self.trial(decisions), decisions, 1.0
-            summarises = self.plan.recipe.summary and summary_stop(decisions)
-            reserved = self.allowance() if summarises else 0
-            if trial.free >= reserved and not (window.is_exact and decisions.omitted):
-                return trial
-            spent = sum(map(view.cost, decisions.kept()))
+            reserved = self._reserved(decisions)
             if trial.free >= reserved:
-                # What rendering left free may hold one exchange more.
-                wider = spent + trial.free + MERGED
-                if wider <= limit:
-                    return trial
-                best, limit = trial, wider
-            elif best is not None:
-                return best
-            elif limit <= 0 or self.smallest().staying == decisions.staying:
+                return trial
+            if limit <= 0 or self.smallest().staying == decisions.staying:
                 # Less cannot be sent: a summary gets what is left, if anything is.
                 return trial if trial.free >= 0 else trial.count
+            spent = sum(map(view.cost, decisions.kept()))
+            limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
+
+    def _widened(self, view: View, best: Fitted) -> Fitted:
+        """The same request, and as many messages more as what rendering left free can hold.
+
+        The limit that leads to the most is found by halving the range where it can be.
+        """
+        spent = sum(map(view.cost, best.draft.decisions.kept()))
+        fits, fails = spent, spent + best.free * CHEAPER + MERGED
+        tried = [best.draft.decisions.staying]
+        limit = fails
+        while best.draft.decisions.omitted and fails - fits >= 1:
+            decisions = self._decide(view, limit)
+            if decisions.staying not in tried:
+                trial = self.trial(decisions)
+                tried.append(decisions.staying)
+                more = best.draft.decisions.omitted - decisions.omitted
+                if more > 0 and trial.free >= self._reserved(decisions):
+                    best = trial
+            if decisions.staying == best.draft.decisions.staying:
+                fits = limit
             else:
-                limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
+                fails = limit
+            limit = (fits + fails) / 2
+        return best
+
+    def _reserved(self, decisions: Decisions) -> float:
+        """The tokens to keep free for a summary of what is left out."""
+        return self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
 
     def smallest(self) -> Decisions:
         """The decisions that keep only what no window may drop."""
