@@ -136,7 +136,7 @@ def test_at_stops_after_a_message(cw: Run, tmp_path: Path) -> None:
         built = json.loads(cw("build", *place, *model, "--at", "2", input=CHAT).out)
         assert built["messages"] == CHAT["messages"][:2]
         shown = cw("show", *place, "--at", "2", "--ascii", input=CHAT).out
-        assert shown == "[SYS] System: Be brief.\n\n[USER] User\n> One?\n"
+        assert shown == "[SYS] System: Be brief.\n\n[USER] User [Turn 0]\n> One?\n"
         assert "Messages: 2 kept" in cw("explain", *place, *model, "--at", "2", input=CHAT).out
     assert cw("show", "-", "--at", "9", input=CHAT).code == 2
 

@@ -60,9 +60,12 @@ def test_count_of_what_is_no_text(cw: Run) -> None:
 def test_show(cw: Run) -> None:
     code, out, err = cw("show", "-", "--format", "openai-chat", "--width", "5", input=CHAT)
     assert (code, err) == (0, "")
-    assert out == ("🧠 System: Be br...\n\n👤 User\n> Котра година?\n\n🤖 Assistant\n🔧 clock\n")
+    assert out == (
+        "🧠 System: Be br...\n\n👤 User [Turn 0]\n> Котра година?\n\n"
+        "🤖 Assistant [Turn 1]\n🔧 clock\n"
+    )
     ascii = cw("show", "-", "--format", "openai-chat", "--ascii", input=CHAT).out
-    assert ascii.startswith("[SYS] System: Be brief.\n\n[USER] User\n")
+    assert ascii.startswith("[SYS] System: Be brief.\n\n[USER] User [Turn 0]\n")
     colored = cw("show", "-", "--format", "openai-chat", "--color", input=CHAT).out
     assert "\x1b[1m" in colored
 

@@ -114,7 +114,7 @@ def test_scales_are_round(most: int, expected: int) -> None:
 
 
 def test_a_drawing_of_nothing_is_one() -> None:
-    rows = [Row("none", ()), Row("one", (Request(1, 10, 0, Charge(0, 0, 10), None),))]
+    rows = [Row("none", ()), Row("one", (Request(1, 10, 100, 0, Charge(0, 0, 10), None),))]
     ElementTree.fromstring(plot.plot(rows, model=find("nobody-knows"), budget=None))
 
 
@@ -204,7 +204,7 @@ def test_the_guide_to_recipes_is_true() -> None:
     assert recipes.read(tomllib.loads(example)).budget == 8_000
     fields = guide.split("## Fields")[1].split("## Sections")[0]
     assert re.findall(r"^\| `(\w+)` ", fields, re.MULTILINE) == list(
-        recipes.Written.__struct_fields__
+        recipes.RecipeFile.__struct_fields__
     )
     listed = guide.split("## Windows")[1].split("## Why")[0]
     kinds = {window.__struct_config__.tag for window in get_args(BuiltIn)}

@@ -7,12 +7,14 @@ words which look like a speaker are read as one; the form has no way to tell.
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from contextwright.errors import ParseError
 from contextwright.formats.reader import Reader
 from contextwright.messages.message import Author, Message, Reply
 from contextwright.messages.parts import Text
+from contextwright.text.json import decode_json
 
 __all__ = ["compact_text", "is_compact", "read_compact"]
 
@@ -31,14 +33,23 @@ JSON_STARTS = (b"{", b"[", b'"')
 def is_compact(data: bytes, *, named: bool = False) -> bool:
     """Whether the beginning of a file is that of the compact form.
 
-    Its first line begins with a speaker. In a file that is `named` so, it may be any text that
-    does not begin as JSON does.
+    Its first line begins with a speaker. In a file that is `named` so, it may be any text that is
+    not JSON and does not begin as JSON does.
     """
     start = data[:MOST_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start or start.startswith(JSON_STARTS):
         return False
     first = start.splitlines()[0].decode("utf-8", "replace")
-    return named or split_line(first)[0] is not None
+    return (named and not is_json(start)) or split_line(first)[0] is not None
+
+
+def is_json(data: bytes) -> bool:
+    """Whether bytes are a whole JSON value."""
+    try:
+        decode_json(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def compact_text(data: bytes) -> str:
