@@ -60,6 +60,10 @@ class Model:
             raise cw.errors.NotFound("unknown")
         return self.chats[id]
 
+    def rows(self, id: str) -> list[Any]:
+        """The messages of a conversation; one that was never written to has none."""
+        return self.known(id)["rows"] if id in self.chats else []
+
     def add(self, id: str, turn: list[cw.Message], key: str | None) -> list[int]:
         if not turn:
             raise cw.UsageError("empty")
@@ -117,16 +121,16 @@ class Model:
         self.chats.pop(id, None)
 
     def read(self, id: str, start: int, stop: int | None) -> list[tuple[int, Any, cw.Message]]:
-        rows = self.known(id)["rows"]
+        rows = self.rows(id)
         last = len(rows) if stop is None else min(stop - 1, len(rows))
         return [tuple(row) for row in rows if start <= row[0] <= last]
 
     def tail(self, id: str, count: int) -> list[tuple[int, Any, cw.Message]]:
-        rows = self.known(id)["rows"]
+        rows = self.rows(id)
         return [tuple(row) for row in rows[max(len(rows) - count, 0) :]]
 
     def length(self, id: str) -> int:
-        return len(self.known(id)["rows"])
+        return len(self.rows(id))
 
     def details(self, id: str) -> tuple[Any, ...]:
         chat = self.known(id)

@@ -149,7 +149,7 @@ CHATS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("method", CHATS)
 def test_errors_of_a_chat_are_ours(tmp_path: Path, method: str) -> None:
-    with cw.Store(tmp_path / "s.db") as store:
+    with cw.Store(tmp_path / "s.db", sync="fast") as store:
         chat = store.conversation("c")
         chat.add(HELLO)
         require_our_errors(getattr(chat, method), CHATS[method])
@@ -157,7 +157,7 @@ def test_errors_of_a_chat_are_ours(tmp_path: Path, method: str) -> None:
 
 def test_errors_of_sessions_and_stores_are_ours(tmp_path: Path) -> None:
     sessions = port42.Sessions(tmp_path)
-    with cw.Store(tmp_path / "s.db") as store:
+    with cw.Store(tmp_path / "s.db", sync="fast") as store:
         for value in wrong_values():
             refused(sessions.open, {"id": value})
             refused(partial(sessions.added, sessions.open("s"), value), {})

@@ -75,9 +75,8 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
             msgspec.structs.force_setattr(self, "system", (self.system,))
         if isinstance(self.system, bytes) or not isinstance(self.system, Sequence):  # pyright: ignore
             raise UsageError(f"system cannot be {shown(self.system)}", hint=SYSTEM)
-        for section in self.system:
-            if not isinstance(section, str | Section):  # pyright: ignore
-                raise UsageError(f"system holds {shown(section)}", hint=SYSTEM)
+        for index, section in enumerate(self.system):
+            as_section(section, index)
         for name, type in FIELDS.items():
             value = getattr(self, name)
             if not isinstance(value, type) or isinstance(value, bool) and type is not bool:

@@ -97,7 +97,8 @@ class Stepped(
 ):
     """Keeps the newest messages that fit, cut in steps: between two cuts a request only grows.
 
-    As the history grows the cut never moves back, so a message that was left out does not return.
+    As the history grows the cut moves on, so a message that was left out does not return; the few
+    exceptions are in `docs/windows.md`.
     """
 
     step: float = 0.6

@@ -49,7 +49,7 @@ def middle_of(store: cw.Store, id: str | None) -> Any:
     while id is not None:
         chat = store.conversation(id)
         details = chat.details()
-        for stored in chat.read((details.fork_at or 0) + 1):
+        for stored in chat.read((details.fork_at or 0) + 1, hidden=True):
             rows += list(bag()(vectors.texts_in(stored.message)))
         id = details.parent
     return sum(rows, bag()(["x"])[0] * 0) / (len(rows) + FEW)
