@@ -123,11 +123,11 @@ class Model:
     def read(self, id: str, start: int, stop: int | None) -> list[tuple[int, Any, cw.Message]]:
         rows = self.rows(id)
         last = len(rows) if stop is None else min(stop - 1, len(rows))
-        return [tuple(row) for row in rows if start <= row[0] <= last]
+        return [told(row) for row in rows if start <= row[0] <= last]
 
     def tail(self, id: str, count: int) -> list[tuple[int, Any, cw.Message]]:
         rows = self.rows(id)
-        return [tuple(row) for row in rows[max(len(rows) - count, 0) :]]
+        return [told(row) for row in rows[max(len(rows) - count, 0) :]]
 
     def length(self, id: str) -> int:
         return len(self.rows(id))
@@ -139,6 +139,14 @@ class Model:
 
     def list(self) -> list[tuple[Any, ...]]:
         return [self.details(id) for id in self.chats]
+
+
+def told(row: list[Any]) -> tuple[Any, ...]:
+    """A row as readers see it: of a message that is hidden or deleted, not what it says."""
+    seq, key, message = row
+    if message.visibility in ("hidden", "deleted"):
+        message = msgspec.structs.replace(message, parts=(), reply_to=None, meta={}, extra={})
+    return seq, key, message
 
 
 def plain(answer: Any) -> Any:

@@ -68,5 +68,6 @@ def stone_of(message: Message) -> Message:
         sent_at=message.sent_at,
         kind=message.kind,
         turn=message.turn,
+        pinned=message.pinned,
         visibility=message.visibility,
     )
