@@ -275,6 +275,24 @@ def test_files_go_where_the_api_takes_them(tmp_path: Path, mime: str, taken: boo
     assert cw.check(payload, "anthropic", model="claude-sonnet-5-5") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "url", "codes"),
+    [
+        ("document", "https://x.example/a.pdf?t=1", []),
+        ("document", "https://x.example/a", []),
+        ("document", "https://x.example/a.js", ["A-url-type"]),
+        ("document", "https://x.example/a.html#p", ["A-url-type"]),
+        ("image", "https://x.example/a.png", []),
+        ("image", "https://x.example/a.tiff", ["A-url-type"]),
+    ],
+)
+def test_an_address_that_will_not_be_read_is_said(kind: str, url: str, codes: list[str]) -> None:
+    block = {"type": kind, "source": {"type": "url", "url": url}}
+    body = {"max_tokens": 9, "messages": [{"role": "user", "content": [block]}]}
+    problems = cw.check({"model": "claude-sonnet-5-5", **body}, "anthropic")
+    assert [problem.code for problem in problems] == codes
+
+
 def test_the_command_line_says_who_is_me(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

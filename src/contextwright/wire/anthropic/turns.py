@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from mimetypes import MimeTypes
 from typing import Any, get_args
 
 from msgspec import Struct
@@ -328,13 +330,36 @@ def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[
 
 
 def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
-    """The problem of the bytes of one image or file."""
+    """The problem of the bytes or the address of one image or file."""
     held = block.get("source")
-    if is_object(held) and held.get("type") == "base64":
+    if not is_object(held):
+        return
+    if held.get("type") == "url" and isinstance(held.get("url"), str):
+        found, taken = mime_of(held["url"]), BEHIND_ADDRESS.get(str(block.get("type")), ())
+        if found and taken and found not in taken:
+            reason = f"the address seems to be of {found}, which is not read from there"
+            yield Problem("A-url-type", f"{path}.source.url", reason, "warning")
+    elif held.get("type") == "base64":
         largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES
         yield from data_problems(held.get("data"), f"{path}.source.data", largest)
 
 
+@cache
+def known_types() -> MimeTypes:
+    """Types by the endings of names, the same on every machine."""
+    return MimeTypes()
+
+
+def mime_of(url: str) -> str | None:
+    """The type that the ending of an address tells; None if it tells none."""
+    return known_types().guess_type(url.partition("?")[0].partition("#")[0])[0]
+
+
+BEHIND_ADDRESS = {
+    "document": ("application/pdf",),
+    "image": ("image/jpeg", "image/png", "image/gif", "image/webp"),
+}
+"""What the API reads from an address."""
 HOLDERS = {"image", "document", "tool_result"}
 """Blocks that hold media."""
 TOOL_BLOCKS = {"tool_use", "tool_result"}
