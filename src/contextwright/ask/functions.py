@@ -14,6 +14,7 @@ from contextwright.ask.docstrings import read_docstring
 from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
+from contextwright.text.json import convert
 
 __all__ = ["AnyTool", "FunctionTool", "Toolbox", "tool_from"]
 
@@ -39,7 +40,7 @@ class FunctionTool(Struct, frozen=True):
         Raises:
             msgspec.ValidationError: they do not fit the signature.
         """
-        values = msgspec.convert(arguments, self.arguments, strict=False)
+        values = convert(arguments, self.arguments, strict=False)
         return {name: getattr(values, name) for name in arguments}
 
 

@@ -13,6 +13,7 @@ from contextwright.formats.replies.reply import ModelReply
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, Thinking
 from contextwright.models import Prices
+from contextwright.text.json import convert
 from contextwright.tokens.count import count_text
 
 __all__ = ["StepRecord", "most_expensive", "price_of", "record_of"]
@@ -72,9 +73,6 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(message, meta={**message.meta, NAME: told})
 
 
-msgspec.json.Decoder(StepRecord)  # prepared here: two threads must not do it at once
-
-
 def written(message: Message) -> str:
     """Everything that a model wrote, as one text to count."""
     texts = [part.text for part in message.parts if isinstance(part, Text | Thinking)]
@@ -84,7 +82,7 @@ def written(message: Message) -> str:
 def record_of(message: Message) -> StepRecord | None:
     """What a stored answer cost; None if it did not come from `ask`."""
     try:
-        return msgspec.convert(message.meta.get(NAME), StepRecord)
+        return convert(message.meta.get(NAME), StepRecord)
     except msgspec.ValidationError:
         return None
 

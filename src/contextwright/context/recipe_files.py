@@ -24,6 +24,7 @@ from contextwright.formats.base import as_options
 from contextwright.sections import BuiltIn, File, Section
 from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
+from contextwright.text.json import convert
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import BuiltIn as BuiltInWindow
 from contextwright.windows.policies import Stepped
@@ -102,7 +103,7 @@ def read(
     """
     try:
         data, own = without_own_sections(data, imports=imports)
-        written = msgspec.convert(data, RecipeFile)
+        written = convert(data, RecipeFile)
         as_options(written.options)
         for part in ("window", "clearing", "note"):
             require_no_negatives(part, getattr(written, part))

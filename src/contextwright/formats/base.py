@@ -15,6 +15,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
+from contextwright.text.json import convert
 
 __all__ = ["Format", "Options", "Rendered"]
 
@@ -117,7 +118,7 @@ def foreign_settings(
 def as_options(options: dict[str, Any]) -> Options:
     """Options by name; a wrong one names the right ones."""
     try:
-        return msgspec.convert(options, Options)
+        return convert(options, Options)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         known = ", ".join(Options.__struct_fields__)
         raise UsageError(f"no such option: {error}", hint=f"options: {known}") from error

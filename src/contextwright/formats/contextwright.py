@@ -10,6 +10,7 @@ from contextwright.errors import ParseError, Problem, shown
 from contextwright.formats.base import Format, Options, Rendered
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.models import Model
+from contextwright.text.json import convert
 from contextwright.wire.shapes import shape_problems
 
 __all__ = ["FORMAT"]
@@ -25,7 +26,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     if problems:
         others = "".join(f"; {problem.path}: {problem.message}" for problem in problems[1:10])
         raise ParseError(problems[0].message + others, path=problems[0].path)
-    conversation = msgspec.convert(body, Conversation)
+    conversation = convert(body, Conversation)
     # What another format's parser left in `source` is kept: it may still go back as it came.
     return conversation if conversation.source else replaced(conversation, source=NAME)
 

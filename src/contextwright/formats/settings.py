@@ -15,6 +15,7 @@ import msgspec
 
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Effort, Settings
+from contextwright.text.json import convert
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_object
 
@@ -218,7 +219,7 @@ def read_plain(body: Object, format: str) -> Object:
             if value is None:
                 continue
         try:
-            found[name] = msgspec.convert(value, kind)
+            found[name] = convert(value, kind)
         except (msgspec.ValidationError, UnicodeEncodeError):
             continue  # of another type: it stays among the format's own fields
     return found

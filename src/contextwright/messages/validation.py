@@ -11,6 +11,7 @@ import msgspec
 from contextwright.errors import ContextwrightError, UsageError, in_one_line, require
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
+from contextwright.text.json import convert
 
 __all__ = ["naming_faults", "refuse_faults"]
 
@@ -57,7 +58,7 @@ def refuse(value: Any, type: Any, path: str, error: Exception | None) -> None:
         )
         raise UsageError(reason) from error
     try:
-        msgspec.convert(plain, type)
+        convert(plain, type)
     except msgspec.ValidationError as fault:
         reason, _, place = str(fault).partition(" - at `$")
         where = f"{path}{place.rstrip('`')}".lstrip(".")

@@ -19,7 +19,7 @@ from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClie
 from contextwright.providers.offline import Echo
 from contextwright.providers.retries import Retries
 from contextwright.providers.sync import SyncProvider
-from contextwright.text.json import encode_json
+from contextwright.text.json import decoder, encode_json
 
 if TYPE_CHECKING:
     import ssl
@@ -130,7 +130,7 @@ class Provider(AnyProvider):
             return event
         told = msgspec.json.encode(event)
         hidden = self._hidden(told)
-        return event if hidden == told else msgspec.json.decode(hidden, type=type(event))
+        return event if hidden == told else decoder(type(event)).decode(hidden)
 
     def _hidden(self, text: bytes) -> bytes:
         return text.replace(self._key.encode(), HIDDEN) if self._key else text

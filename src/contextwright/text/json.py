@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from math import isfinite
-from typing import AnyStr, cast
+from threading import Lock
+from typing import AnyStr, TypeVar, cast
 
 import msgspec
 
@@ -19,6 +20,25 @@ encode_json = msgspec.json.Encoder().encode
 
 
 decode_json = msgspec.json.Decoder().decode
+
+Value = TypeVar("Value")
+PREPARING = Lock()
+"""Held while msgspec meets a type: it crashes if two threads do that at the same moment."""
+PREPARED: set[object] = set()
+
+
+def decoder(type: type[Value]) -> msgspec.json.Decoder[Value]:
+    """Return a decoder of JSON to a type; threads may ask for their first at the same moment."""
+    with PREPARING:
+        return msgspec.json.Decoder(type)
+
+
+def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
+    """Return a value as a type, as `msgspec.convert` does; any thread may be the first to ask."""
+    if type not in PREPARED:
+        decoder(type)
+        PREPARED.add(type)
+    return msgspec.convert(value, type, strict=strict)
 
 
 def json_text(value: object) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
+from contextwright.text.json import convert
 from contextwright.tokens.tokenizers import (
     CHUNK,
     ESTIMATORS,
@@ -110,7 +111,7 @@ def tables() -> Tables:
     shipped = msgspec.toml.decode(text)
     rows = shipped["rates"]
     shipped["rates"] = {name: inherited(rows, name) for name in rows}
-    return msgspec.convert(shipped, Tables)
+    return convert(shipped, Tables)
 
 
 def tokenizer_facts(name: str) -> Tokenizer:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct, inspect
 
 from contextwright.errors import Problem, shown
+from contextwright.text.json import convert
 
 __all__ = ["Shape", "json_problems", "objects_in", "shape_problems"]
 
@@ -29,7 +30,7 @@ class Shape(Struct, forbid_unknown_fields=True):
 def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem]:
     """List every missing, unknown or wrongly typed field of `value`."""
     try:
-        msgspec.convert(value, expected)
+        convert(value, expected)
     except (msgspec.ValidationError, UnicodeEncodeError):
         return list(_walk(_info(expected), value, path))
     except RecursionError:

@@ -30,6 +30,7 @@ from contextwright.models import Model
 from contextwright.store.chat import Chat
 from contextwright.store.records import ConversationInfo
 from contextwright.systems import port42
+from contextwright.text.json import convert
 
 __all__ = [
     "RequestTask",
@@ -253,7 +254,7 @@ def conversation_frame(info: ConversationInfo) -> Conversation:
     if known:
         kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
     try:
-        conversation = msgspec.convert({**kept, "messages": ()}, Conversation)
+        conversation = convert({**kept, "messages": ()}, Conversation)
     except msgspec.ValidationError:  # a user's own settings, under names that we use as well
         conversation = Conversation(())
     return msgspec.structs.replace(conversation, id=info.id)

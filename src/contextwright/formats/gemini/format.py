@@ -31,6 +31,7 @@ from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
+from contextwright.text.json import convert
 from contextwright.wire.gemini import types as wire
 from contextwright.wire.gemini.rules import check
 from contextwright.wire.media import GEMINI_BYTES
@@ -155,7 +156,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
 def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:
     """The data in camelCase; a field that is spelled both ways is a fault."""
     try:
-        msgspec.convert(data, shape)
+        convert(data, shape)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
         body, problems = camel_case(data, shape)
         for problem in problems:

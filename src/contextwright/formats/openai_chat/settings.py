@@ -24,6 +24,7 @@ from contextwright.formats.settings import known_effort, read_plain, write_plain
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
+from contextwright.text.json import convert
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
 from contextwright.wire.openai_chat.rules import json_mode
 from contextwright.wire.openai_chat.types import Request
@@ -206,7 +207,7 @@ def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
 def fits(value: Any, type: Any) -> bool:
     """Whether a value has the type the API wants."""
     try:
-        msgspec.convert(value, type)
+        convert(value, type)
     except (msgspec.ValidationError, UnicodeEncodeError, RecursionError):
         return False
     return True

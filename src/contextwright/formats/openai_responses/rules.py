@@ -34,6 +34,7 @@ from contextwright.messages.parts import (
     ToolResult,
 )
 from contextwright.models import Model
+from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
@@ -169,7 +170,7 @@ def own_fields(extra: Extra, types: Mapping[str, Any], path: str, changes: list[
 def fits(value: Any, type: Any) -> bool:
     """Whether a value has the type the API wants."""
     try:
-        msgspec.convert(value, type)
+        convert(value, type)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
         return False
     return True

@@ -11,6 +11,7 @@ import msgspec
 
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
+from contextwright.text.json import convert
 
 __all__ = ["without_halves"]
 
@@ -19,7 +20,7 @@ def without_halves(conversation: Conversation) -> tuple[Conversation, tuple[Chan
     """The conversation with each stray half replaced by U+FFFD, and a change for each place."""
     changes: list[Change] = []
     mended = mend(msgspec.to_builtins(conversation), "", changes)
-    return msgspec.convert(mended, Conversation), tuple(changes)
+    return convert(mended, Conversation), tuple(changes)
 
 
 def mend(value: Any, path: str, changes: list[Change]) -> Any:

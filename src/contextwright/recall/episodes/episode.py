@@ -23,6 +23,7 @@ from contextwright.recall.episodes.phrases import FILLER, GREETING
 from contextwright.recall.memories import Memory
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.graphemes import cut
+from contextwright.text.json import convert
 from contextwright.text.terms import RUN, WORD, terms_of
 
 __all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
@@ -89,7 +90,7 @@ class Episode(Struct, frozen=True, kw_only=True):
         """Return the episode of a record; None for events added by hand."""
         told = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
         try:
-            return msgspec.convert({**memory.meta, **told}, cls)
+            return convert({**memory.meta, **told}, cls)
         except msgspec.ValidationError:
             return None
 

@@ -13,6 +13,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.episodes.episode import LONGEST_TOPIC, Episode, Valence
 from contextwright.text.graphemes import cut
+from contextwright.text.json import convert
 
 __all__ = ["EpisodeDetails", "EpisodeWriter", "refine", "unrefined"]
 
@@ -43,7 +44,7 @@ def refine(
     """An episode in better words; if none can be had, as it was, and why."""
     try:
         answer = writer(episode, messages)
-        return applied(episode, msgspec.convert(msgspec.to_builtins(answer), EpisodeDetails)), None
+        return applied(episode, convert(msgspec.to_builtins(answer), EpisodeDetails)), None
     except Exception as error:  # whatever a model's client may raise, or its answer be
         return episode, unrefined(episode, error)
 

@@ -6,6 +6,7 @@ import msgspec
 
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
+from contextwright.text.json import decoder
 from contextwright.windows.ruler import length_of
 
 __all__ = ["fill_lengths", "length_until"]
@@ -17,7 +18,7 @@ SELECT seq, body FROM messages WHERE conversation = ? AND seq > ? ORDER BY seq L
 LENGTH = "SELECT length FROM messages WHERE conversation = ? AND seq = ?"
 PARENT = "SELECT parent FROM conversations WHERE number = ?"
 
-decode = msgspec.json.Decoder(Message).decode
+decode = decoder(Message).decode
 
 
 def fill_lengths(connection: Connection) -> None:

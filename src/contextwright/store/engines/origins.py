@@ -9,7 +9,7 @@ from contextwright.messages.quotes import GONE, source_id
 from contextwright.messages.speech import REPLY_TOOLS
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import digest_of
-from contextwright.text.json import encode_json
+from contextwright.text.json import decoder, encode_json
 
 __all__ = ["fill_origins"]
 
@@ -27,7 +27,7 @@ CALLING = "SELECT DISTINCT conversation FROM messages WHERE body LIKE ?"
 CHATS = ("slack/", "telegram/")
 """How the source of a message from a chat export begins: no system text comes from there."""
 
-decode = msgspec.json.Decoder(Message).decode
+decode = decoder(Message).decode
 
 
 def fill_origins(connection: Connection) -> None:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from threading import Lock
 
-import msgspec
-
 from contextwright.messages.message import Message
 from contextwright.recall.outline import End, Lines, Outline, Page, lines_of
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows.conversations import Head
+from contextwright.text.json import decoder
 
 __all__ = ["Outlines"]
 
@@ -21,6 +20,7 @@ ROOM = 1_000_000
 
 MOST = 1_000
 """Conversations of which they are."""
+decode_lines = decoder(Lines).decode
 
 # The row of the next message on, if there is one: who indexed it anew may have cut it elsewhere.
 AFTER = """
@@ -77,7 +77,7 @@ class Outlines:
             page = self._pages[number] = Page.empty(own, before)
         following = page.last + 1
         for first, body in connection.rows(AFTER, number, number, following, number, following):
-            lines = msgspec.json.decode(body, type=Lines)
+            lines = decode_lines(body)
             page.extend(lines.behind(page.last + 1 - first))
         self._pages.move_to_end(number)
         size = sum(len(one.sessions) for one in self._pages.values())

@@ -12,7 +12,6 @@ from itertools import islice
 from math import log, sqrt
 from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
@@ -26,6 +25,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.index import Gap, Place, gaps_of, read
 from contextwright.store.state import State
+from contextwright.text.json import decoder
 from contextwright.text.terms import terms_of
 
 __all__ = [
@@ -49,7 +49,7 @@ MOST_TERMS = 32
 MOST_PLACES = 2_000
 """Maximum messages per term, newest first, because a term in more of them says little."""
 
-decode_numbers = msgspec.json.Decoder(list[int]).decode
+decode_numbers = decoder(list[int]).decode
 
 Places: TypeAlias = Callable[[str], list[Place]]
 """The places of a term."""

@@ -8,6 +8,7 @@ from contextwright.store.engines.base import Connection, Row
 from contextwright.store.records import StoredSummary
 from contextwright.summaries.digest import BLOCK
 from contextwright.summaries.summary import Summary
+from contextwright.text.json import decoder
 
 __all__ = [
     "INSERT",
@@ -38,7 +39,7 @@ FORK = """
 INSERT INTO summaries (conversation, name, last, made, body)
 SELECT ?, name, last, made, body FROM summaries WHERE conversation = ? AND last <= ?"""
 
-decode = msgspec.json.Decoder(Summary).decode
+decode = decoder(Summary).decode
 
 
 def first_of(rows: list[Row]) -> Summary | None:

@@ -18,7 +18,7 @@ from contextwright.errors import UsageError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
-from contextwright.text.json import UNFIT, encode_json, require_json
+from contextwright.text.json import UNFIT, convert, decoder, encode_json, require_json
 
 __all__ = [
     "bodies_of",
@@ -41,8 +41,8 @@ FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 LONGEST_NAME = 256
 REMEDY = "remove it, or replace it with contextwright.store.replace_invalid"
 
-decode_message = msgspec.json.Decoder(Message).decode
-decode_memory = msgspec.json.Decoder(Memory).decode
+decode_message = decoder(Message).decode
+decode_memory = decoder(Memory).decode
 
 
 def require_name(name: object, what: str, *, empty: bool = False) -> str:
@@ -232,7 +232,7 @@ def replace_invalid(messages: Sequence[Message]) -> tuple[list[Message], list[Ch
     for index, message in enumerate(messages):
         fields, path = msgspec.to_builtins(message), f"messages[{index}]"
         if any(True for _ in faults_of(fields, path)):
-            message = msgspec.convert(replaced(fields, path, changes), Message)
+            message = convert(replaced(fields, path, changes), Message)
         clean.append(message)
     return clean, changes
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from contextwright.errors import Problem, shown
 from contextwright.models import Model
+from contextwright.text.json import convert
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import DATA_FIELDS, Request
 from contextwright.wire.media import GEMINI_BYTES, data_problems, number_problems
@@ -81,7 +82,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
     """The body in camelCase, and its problems of type and spelling."""
     try:
-        msgspec.convert(payload, shape)
+        convert(payload, shape)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
         body, problems = camel_case(payload, shape)
         return body, problems + shape_problems(body, shape)

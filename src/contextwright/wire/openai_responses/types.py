@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contextwright.errors import Problem, shown
+from contextwright.text.json import convert
 from contextwright.wire.openai_responses.items import Item, Message
 from contextwright.wire.openai_responses.tools import Tool, ToolChoice
 from contextwright.wire.shapes import Shape, objects_in, shape_problems
@@ -161,8 +162,8 @@ def item_shapes(items: list[Any]) -> Iterator[Problem]:
     for item in items:
         (messages if is_message(item) else others).append(item)
     try:
-        msgspec.convert(messages, list[Message])
-        msgspec.convert(others, list[Item])
+        convert(messages, list[Message])
+        convert(others, list[Item])
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
         for index, item in enumerate(items):
             yield from item_shape(item, f"input[{index}]")
