@@ -141,12 +141,12 @@ def test_nobody_forges_a_line(items: list[RecallHit]) -> None:
             assert heading.startswith(("undated", "2023-05-0"))
         line = lines.pop(0)
         assert line.isprintable() or set(line) & set("\u200c\u200d")
-        name, words = line.split(": ", 1) if ": " in line else (line[:-1], "")
+        name = line.split(": ", 1)[0] if ": " in line else line[:-1]
         assert name.startswith(f"#{item.seq} ")
         assert ":" not in name
         # A quotation begins a line, and no line begins with words: only tags could open anything.
-        tags = re.findall(r"<[A-Za-z/!?|｜]", name + words)
-        assert len(tags) == len(BARE.findall(name + words))
+        tags = re.findall(r"<[A-Za-z/!?|｜]", line)
+        assert len(tags) == len(BARE.findall(line))
         assert "```" not in line
     assert lines == []
 

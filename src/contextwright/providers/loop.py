@@ -48,7 +48,11 @@ class OwnLoop:
             asyncio.get_running_loop()
         except RuntimeError:
             self._runner = self._runner or asyncio.Runner()
-            return self._runner.run(work)
+            value = self._runner.run(work)
+            # A Ctrl-C at the very end of the work cancels nothing, and asyncio forgets it.
+            if getattr(self._runner, "_interrupt_count", 0):
+                raise KeyboardInterrupt from None
+            return value
         work.close()
         raise UsageError("an event loop is running here", hint="use the asynchronous calls")
 
