@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,8 @@ class Terminal:
             encoding="utf-8",
             dimensions=(40, 100),
             timeout=60,
+            # Tests that run in the background of a shell are deaf to Ctrl-C; a person is not.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
 
     def type(self, text: str) -> None:

@@ -48,11 +48,7 @@ class OwnLoop:
             asyncio.get_running_loop()
         except RuntimeError:
             self._runner = self._runner or asyncio.Runner()
-            value = self._runner.run(work)
-            # A Ctrl-C at the very end of the work cancels nothing, and asyncio forgets it.
-            if getattr(self._runner, "_interrupt_count", 0):
-                raise KeyboardInterrupt from None
-            return value
+            return self._runner.run(work)
         work.close()
         raise UsageError("an event loop is running here", hint="use the asynchronous calls")
 
