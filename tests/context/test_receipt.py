@@ -26,10 +26,6 @@ CHAT = [
     cw.assistant("Six."),
     cw.user("And four plus four?"),
 ]
-CALL = [
-    cw.assistant(cw.ToolCall("add", {"a": 1}, id="c1")),
-    cw.tool_result("c1", "2"),
-]
 
 
 class Memories(Section, msgspec.Struct, frozen=True):

@@ -1,15 +1,20 @@
 """Who may call a gateway, and what it refuses."""
 
+import json
 import os
 import socket
 import stat
+import threading
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
+from contextwright.cli.gateway.serve import listening
 from contextwright.errors import UsageError
 from contextwright.serve import GatewaySettings, Route, read_settings
 from contextwright.serve.guard import own_token
+from providers.standin import KEY, Held, said, serving
 from serve.gateways import TOKEN, running
 
 ECHO = {"model": "echo", "messages": [{"role": "user", "content": "hello"}]}
@@ -70,10 +75,41 @@ def test_websockets_are_told_to_post() -> None:
             assert connection.recv(100).startswith(b"HTTP/1.1 426")
 
 
+def test_one_too_many_is_told_to_come_back() -> None:
+    """An answer counts until its last byte, not only until its first."""
+    held = Held(said("One two three"), threading.Event(), threading.Event())
+    with serving(held) as server:
+        route = Route("*", "openai", base_url=server.base_url("openai-chat"))
+        settings = GatewaySettings((Route("echo", "echo"), route), max_requests=1)
+        with running(settings) as gateway:
+            long = HTTPConnection("127.0.0.1", gateway.port, timeout=30)
+            body = {**ECHO, "model": "gpt-4o", "stream": True}
+            key = {"authorization": f"Bearer {KEY}"}
+            long.request("POST", CHAT, json.dumps(body).encode(), key)
+            answer = long.getresponse()
+            assert answer.status == 200
+            busy = gateway.ask(CHAT, ECHO)
+            assert (busy.status, busy.headers["retry-after"]) == (503, "1")
+            assert busy.json["error"]["message"] == "the gateway is busy"
+            held.go.set()
+            assert b"three" in answer.read()
+            long.close()
+            assert gateway.ask(CHAT, ECHO).status == 200
+
+
 @pytest.mark.parametrize(("key", "status"), [("", 401), ("wrong", 401), (TOKEN, 200)])
 def test_an_exposed_gateway_wants_its_token(key: str, status: int) -> None:
     with running(exposed=True) as gateway:
         assert gateway.generate("openai-chat", ECHO, model="echo", key=key).status == status
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"127.0.0.1:{port}: Address already in use"):
+            listening("127.0.0.1", port)
+    with listening("127.0.0.1", 0) as free:
+        assert free.getsockname()[1]
 
 
 def test_the_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:

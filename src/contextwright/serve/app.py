@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -71,7 +70,13 @@ def create_app(
         paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
     return Starlette(
         routes=paths,
-        middleware=[Middleware(Guard, hosts=gateway.settings.hosts)],
+        middleware=[
+            Middleware(
+                Guard,
+                hosts=gateway.settings.hosts,
+                max_requests=gateway.settings.max_requests,
+            )
+        ],
         lifespan=gateway.lifespan,
     )
 
@@ -82,7 +87,7 @@ def posted(path: str, endpoint: Endpoint) -> Path:
 
 
 class Gateway:
-    """What all requests share: connections, signatures, and a limit on how many run at once."""
+    """What all requests share: connections, signatures, recipes."""
 
     def __init__(
         self, settings: GatewaySettings, token: str, exposed: bool, environment: Mapping[str, str]
@@ -93,7 +98,6 @@ class Gateway:
         self.environment = environment
         self.client = HttpClient(decompress=False)
         self.vault = Vault()
-        self.running = asyncio.Semaphore(settings.max_requests)
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
 
@@ -113,21 +117,17 @@ class Gateway:
 
     async def serve(self, request: Request, *, format: str, action: Action) -> Response:
         """Answer one request; every error is told in the client's own API."""
-        if self.running.locked():
-            busy = ReplyError("overloaded", "the gateway is busy", 503, retry_after=1)
-            return failure(busy, format)
-        async with self.running:
-            try:
-                call = await self.read(request, format, action)
-                return await self.respond(call, request)
-            except ProviderError as error:
-                kind = error.kind
-                told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
-                return failure(told, format)
-            except TooLarge as error:
-                return failure(ReplyError("too_large", str(error), 413), format)
-            except ContextwrightError as error:
-                return failure(ReplyError("invalid", str(error), 400), format)
+        try:
+            call = await self.read(request, format, action)
+            return await self.respond(call, request)
+        except ProviderError as error:
+            kind = error.kind
+            told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
+            return failure(told, format)
+        except TooLarge as error:
+            return failure(ReplyError("too_large", str(error), 413), format)
+        except ContextwrightError as error:
+            return failure(ReplyError("invalid", str(error), 400), format)
 
     async def read(self, request: Request, format: str, action: Action) -> Call:
         """Read a request, as long as it is not too large."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
@@ -17,30 +17,51 @@ __all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+BUSY = {"error": {"type": "overloaded_error", "message": "the gateway is busy"}}
+"""Every client finds the message in it."""
+
+
 class Guard:
-    """Refuses calls under foreign names, from foreign pages, and over WebSockets.
+    """Refuses calls under foreign names, from foreign pages, over WebSockets, and one too many.
 
     A page that a browser shows can reach loopback; its Host or Origin gives it away.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], max_requests: int) -> None:
         self.app = app
         self.hosts = frozenset((*LOOPBACK, *hosts))
+        self.max_requests = max_requests
+        self.running = 0
+        """Requests whose answer has not come to its end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a call on, or refuse it."""
         if scope["type"] == "websocket":
             await refuse_websocket(send)
-            return
-        if scope["type"] == "http":
-            headers = {
-                name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-            }
-            reason = self.refusal(headers)
-            if reason:
-                await PlainTextResponse(reason, 403)(scope, receive, send)
+        elif scope["type"] == "http":
+            refused = self.refused(scope)
+            if refused is not None:
+                await refused(scope, receive, send)
                 return
-        await self.app(scope, receive, send)
+            self.running += 1
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.running -= 1
+        else:
+            await self.app(scope, receive, send)
+
+    def refused(self, scope: Scope) -> Response | None:
+        """The answer to a call that is refused; None if it is not."""
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        reason = self.refusal(headers)
+        if reason:
+            return PlainTextResponse(reason, 403)
+        if self.running >= self.max_requests:
+            return JSONResponse(BUSY, 503, {"retry-after": "1"})
+        return None
 
     def refusal(self, headers: Mapping[str, str]) -> str:
         """Why a call is refused; empty if it is not."""

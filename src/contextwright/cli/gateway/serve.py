@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
 from contextwright.cli.locations import own_folder
@@ -59,6 +60,20 @@ def serve(
         )
     path = Path(token_file) if token_file else own_folder() / "gateway-token"
     app = create_app(settings, token=own_token(path), exposed=exposed)
-    note(f"cw: listening on http://{host}:{port} (token in {path})")
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    with listening(host, port) as listener:
+        note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
+        config = uvicorn.Config(app, log_level="warning", access_log=False)
+        uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def listening(host: str, port: int) -> socket:
+    """A socket that listens there; port 0 is any that is free.
+
+    Raises:
+        UsageError: the address is taken, or not one of this machine.
+    """
+    try:
+        return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
+    except OSError as error:
+        raise UsageError(f"{host}:{port}: {error.strerror}", hint="--port N") from error
