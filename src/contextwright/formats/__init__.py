@@ -1,4 +1,4 @@
-"""The formats by name, each loaded when it is first asked for."""
+"""The formats by name. Each is imported on first use, to keep `import contextwright` fast."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ FormatName: TypeAlias = Literal[
     "openai-responses",
     "port42",
 ]
-"""The names of the formats, for editors that complete them."""
+"""The names of all formats, as a type for editors to complete."""
 NAMES: tuple[str, ...] = get_args(FormatName)
 
 
 def find(name: str) -> Format:
-    """The format of that name.
+    """Return the format with this name.
 
     Raises:
-        UnknownFormat: the name is none of `NAMES`.
+        UnknownFormat: the name is not in `NAMES`.
     """
     if name not in NAMES:
         raise UnknownFormat(name, NAMES)
@@ -42,5 +42,5 @@ def find(name: str) -> Format:
 
 @cache
 def loaded(name: str) -> Format:
-    """The format from its module."""
+    """Import the format's module and return its `FORMAT`."""
     return import_module(f"{__name__}.{name.replace('-', '_')}").FORMAT

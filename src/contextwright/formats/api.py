@@ -1,4 +1,4 @@
-"""The functions people call: parse, render, convert, check, count, parse_reply."""
+"""The public functions: parse, render, convert, check, count, parse_reply, parse_stream."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from contextwright.wire.values import is_object
 __all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
 
 ANY_MODEL = "gpt-5.6-sol"
-"""The model whose facts apply where neither the caller nor the format names one."""
+"""The model used if neither the caller nor the format names one."""
 
 
 STORED = ("aya", "contextwright", "gryag", "port42")
-"""Formats that are never sent as they are: they are counted as the request they become."""
+"""File formats, which are never sent: they are counted as the request they render to."""
 
 
 def parse(data: Any, format: FormatName | str, *, strict: bool = False) -> Conversation:
     """Read a conversation from decoded JSON in a named format.
 
-    Lenient by default: what can be mended is, and `.changes` says so.
+    Lenient by default: repairs what it can and lists the repairs in `.changes`.
 
     Raises:
-        ParseError: the data is not of that format, or `strict` and something had to be mended.
+        ParseError: the data is not in that format, or needs a repair and `strict` is true.
     """
     try:
         return formats.find(format).parse(data, strict)
@@ -53,7 +53,7 @@ def render(
     model: str | Model | None = None,
     **options: Any,
 ) -> Rendered:
-    """Write a conversation in a named format, legal for the model, and say what had to change.
+    """Write a conversation in a named format, legal for the model; `.changes` lists what changed.
 
     `options` are the fields of `Options`: `speaker_prefix=True`, `thinking="text"` …
     """
@@ -70,7 +70,7 @@ def render(
 def written(
     conversation: Conversation, target: Format, model: str | Model | None, chosen: Options
 ) -> Rendered:
-    """A conversation in a format, with its JSON."""
+    """Render the conversation, and encode the payload as JSON."""
     facts, invented = model_for(conversation, target, model)
     mended: tuple[Change, ...] = ()
     try:
@@ -95,9 +95,9 @@ def convert(
     strict: bool = False,
     **options: Any,
 ) -> Rendered:
-    """From one format to another: `parse`, then `render`; `.changes` holds those of both.
+    """Convert from one format to another: `parse`, then `render`. `.changes` has those of both.
 
-    Into the same format, with nothing to mend, it gives the very same body.
+    Converting to the same format, with nothing to repair, returns the same body.
     """
     conversation = parse(data, source, strict=strict)
     rendered = render(conversation, target, model=model, **options)
@@ -109,22 +109,22 @@ def convert(
 
 
 def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:
-    """Whether a body was rendered as it came, up to what a format may spell in two ways.
+    """Whether the rendered body equals the input, apart from spellings that mean the same.
 
-    Such as a text alone or in a list of one part, and the order of fields.
+    Examples are a text alone or in a list of one part, and the order of fields.
     """
     if rendered.payload == data:
         return True
     if any(change.code != "invent.model" for change in rendered.changes):
         return False
-    # A repair that parsing says again was not made: the format takes it as it is.
+    # If parsing the result reports a repair again, the format accepts the input as it is.
     return is_object(data) and parse(rendered.payload, conversation.source or "") == conversation
 
 
 def check(
     payload: Any, format: FormatName | str, *, model: str | Model | None = None
 ) -> list[Problem]:
-    """What the provider would refuse in a payload (errors), and what it might (warnings)."""
+    """List what the provider would refuse in a payload (errors), and what it might (warnings)."""
     target = formats.find(format)
     if model is None:
         named = payload.get("model") if is_object(payload) else None
@@ -144,9 +144,9 @@ def count(
 ) -> Count:
     """Count the tokens of a text, of messages, or of a payload, for a model.
 
-    Messages, and files of formats that are not sent as they are, are counted as the request they
-    make. The format of a payload is found by its own keys unless one is named. `calibration` is
-    what a provider's own counts have shown (`Store.calibration`); exact counts need none.
+    Messages and files are counted as the request they render to. The format of a payload is
+    detected from its keys unless `format` names it. `calibration` corrects estimates by a
+    provider's own counts (`Store.calibration`); exact counts do not need it.
     """
     facts = as_model(model)
     if isinstance(value, str):
@@ -163,11 +163,11 @@ def count(
 
 
 def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelReply:
-    """Read a provider's reply: decoded JSON, or the SDK's own object.
+    """Read a provider's reply: decoded JSON, or an SDK object.
 
     `.message` is the assistant's message, `.finish` why it ended, `.usage` its tokens, `.refusal`
-    and `.error` what went wrong; the provider's own fields are in `.extra`. A reply that was cut
-    off or withheld is marked in `message.meta["finish"]`, and never empty.
+    and `.error` what went wrong, `.extra` the provider's own fields. A reply that was cut off or
+    withheld has the reason in `message.meta["finish"]`, and is never empty.
     """
     name = format or reply_format(reply)
     parser = formats.find(name).parse_reply
@@ -185,12 +185,12 @@ def parse_stream(
 def parse_stream(
     events: Iterable[Any] | AsyncIterable[Any], format: FormatName | str
 ) -> ModelReply | Coroutine[Any, Any, ModelReply]:
-    """Read a streamed reply from its events; a broken stream keeps what came, and says so.
+    """Read a streamed reply from its events; an interrupted stream keeps what arrived.
 
-    Events that come asynchronously are awaited: `await parse_stream(events, format)`.
+    For asynchronous events, await the result: `await parse_stream(events, format)`.
 
     Raises:
-        UsageError: the format has no streams, or there are no events in what was passed.
+        UsageError: the format has no streams, or `events` is not a stream of events.
     """
     parser = formats.find(format).parse_stream
     if parser is None:
@@ -203,14 +203,14 @@ def parse_stream(
 
 
 async def parse_async(parser: ParseStream, events: AsyncIterable[Any]) -> ModelReply:
-    """Read a streamed reply from events that come asynchronously."""
+    """Read a streamed reply from asynchronous events."""
     return parser([event async for event in events])
 
 
 def model_for(
     conversation: Conversation, target: Format, model: str | Model | None
 ) -> tuple[Model, tuple[Change, ...]]:
-    """The model asked for, the one the conversation names if it fits, or the format's default."""
+    """Return the given model, else the conversation's if it fits the format, else the default."""
     if model is not None:
         return as_model(model), ()
     default = target.default_model

@@ -1,4 +1,4 @@
-"""What a format is, what it parses into, and what it renders from."""
+"""What a format is, its options, and the result of rendering."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ __all__ = ["Format", "Options", "Rendered"]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The choices a renderer offers; each matters to the formats it names."""
+    """Options for rendering. Those that start with a format's name apply to that format only."""
 
     repair: bool = True
-    """Make the history legal. Without it, what is there is written as it stands."""
+    """Make the history legal. If false, the messages are written as they are."""
     speaker_prefix: bool | None = None
     """Write `Alice: …` where a format has no field for names. None: when several people speak."""
     thinking: Literal["keep", "drop", "text"] = "keep"
-    """Keep thinking where the target may carry it, drop it everywhere, or say it as plain text
-    where it may not travel."""
+    """Keep thinking where the target accepts it (`keep`), drop it everywhere (`drop`), or write it
+    as plain text where the target does not accept it (`text`).
+    """
     legacy_meta: bool = False
     """gryag: write the old `[meta]` part before each user message."""
     user_parts: bool = False
-    """gryag: what the user says now stands apart from the history, in `user_parts`."""
+    """gryag: put the newest user message into `user_parts`, apart from the history."""
     include_results: bool = False
-    """aya: keep tool results, in a `result` key of the entry that called."""
+    """aya: keep tool results, in the `result` field of the entry that made the call."""
     turn_rule: Literal["speaker", "exchange", "user"] | None = None
-    """aya: count turns anew by this rule. None: keep turns as imported, `speaker` for new ones."""
+    """aya: renumber turns by this rule. None: keep imported turns, number new ones by `speaker`."""
 
 
 class Rendered(Struct, frozen=True):
-    """A payload, and everything in it that is not as it came."""
+    """A payload, and a change for everything that differs from the conversation."""
 
     payload: Any
     changes: tuple[Change, ...] = ()
     json: bytes = b""
     """The payload as JSON bytes; `contextwright.render` fills it in."""
     tool_names: dict[str, str] = {}
-    """Tools that had to be renamed: the name sent → the tool's own; for `restore_calls`."""
+    """The renamed tools: the name sent → the tool's own name. Pass it to `restore_calls`."""
 
 
 Parse: TypeAlias = Callable[[Any, bool], Conversation]
@@ -67,42 +68,42 @@ ParseStream: TypeAlias = Callable[[Iterable[Any]], ModelReply]
 
 
 class Format(Struct, frozen=True, kw_only=True):
-    """A wire or file shape, as four functions; one file each.
+    """A wire or file format, as a few functions.
 
-    `parse(data, strict)` takes decoded JSON. `render(conversation, model, options)` gives the
-    body to send. `check(payload, model)` lists what the provider would refuse. Providers also
-    read their replies, whole (`parse_reply`) and streamed (`parse_stream`, an iterable of the
-    decoded events).
+    `parse(data, strict)` takes decoded JSON. `render(conversation, model, options)` returns the
+    body to send. `check(payload, model)` lists what the provider would refuse. Provider formats
+    also read replies: whole (`parse_reply`), or streamed as an iterable of decoded events
+    (`parse_stream`).
     """
 
     name: str
     title: str
-    """One line for people who look for a format."""
+    """A one-line description."""
     parse: Parse
     render: Render
     check: Check
     parse_reply: ParseReply | None = None
     parse_stream: ParseStream | None = None
     default_model: str | None = None
-    """The model of a request that names none; None where the format needs no model."""
+    """The model for a request that names none. None: the format needs no model."""
 
 
 def without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The fields except those of these names."""
+    """Return the fields without these names."""
     return {key: value for key, value in fields.items() if key not in names}
 
 
 def keep_extra(format: str, fields: dict[str, Any]) -> Extra:
-    """The leftover fields of a foreign object, under that format's name; nothing if none."""
+    """Return leftover fields under the format's name; an empty dict if there are none."""
     return {format: fields} if fields else {}
 
 
 def foreign_settings(
     conversation: Conversation, format: str, carried: Mapping[str, Collection[str]] | None = None
 ) -> list[Change]:
-    """The fields of other formats' bodies that `Settings` does not carry, and are lost here.
+    """Return a change for each field of another format's body that is lost here.
 
-    `carried` names the fields of a format that this one takes over besides.
+    `carried` lists fields per format that this format takes over in addition to `Settings`.
     """
     carried = carried or {}
     return [
@@ -116,7 +117,7 @@ def foreign_settings(
 
 
 def as_options(options: dict[str, Any]) -> Options:
-    """Options by name; a wrong one names the right ones."""
+    """Return `Options` by name; an error lists the valid names."""
     try:
         return convert(options, Options)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:

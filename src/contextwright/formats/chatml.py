@@ -1,6 +1,6 @@
-"""The Hugging Face chat list: what `apply_chat_template` takes, and data sets for training hold.
+"""Hugging Face chat lists: the input of `apply_chat_template`, and training data sets.
 
-A list of messages, or `{"messages": […], "tools": […]}`. Arguments of calls are objects, results
+A list of messages, or `{"messages": […], "tools": […]}`. A call's arguments are an object, results
 follow their calls in order, and ids are optional.
 """
 
@@ -42,12 +42,12 @@ KINDS: dict[Any, MediaKind] = {"image": "image", "audio": "audio", "video": "vid
 
 
 def supports_media(media: Media, model: Model) -> bool:
-    """Pictures, sound and film, by address or in base64."""
+    """Whether these are images, audio or video, with a URL or base64 data."""
     return media.kind in KINDS and (media.data is not None or is_web_address(media.url))
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
-    """Only what came from here, as `reasoning_content` or the like."""
+    """Whether the thinking came from this format (`reasoning_content` or similar)."""
     return thinking.origin == NAME
 
 
@@ -71,7 +71,7 @@ SAME_FORMAT_TRAITS = msgspec.structs.replace(
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a list of messages, or from an object that holds one."""
+    """Parse a list of messages, or an object that holds one."""
     reader = Reader(NAME, strict=strict)
     body = reader.body(data, "messages")
     messages = [
@@ -81,12 +81,12 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     tools = [tool_of(tool, path, reader) for path, tool in reader.objects(body, "tools")]
     rest = {key: body[key] for key in body if key not in ("messages", "tools")}
     if body is data:
-        rest["messages"] = True  # it was an object, not a bare list
+        rest["messages"] = True  # an object, not a bare list
     return reader.conversation(messages, rest, tools=tools)
 
 
 def with_media(message: Message) -> Message:
-    """The message with its pictures, sounds and films as media."""
+    """Replace images, audio and video among the message's opaque parts with `Media`."""
     if not any(type(part) is Opaque for part in message.parts):
         return message
     return message.with_parts(
@@ -95,7 +95,7 @@ def with_media(message: Message) -> Message:
 
 
 def media_of(part: Opaque) -> Part:
-    """Media from a part such as `{"type": "image", "url": …}`; the part itself where it is none."""
+    """Read media from a part such as `{"type": "image", "url": …}`; else return the part."""
     kind = KINDS.get(part.data.get("type"))
     if kind is None:
         return part
@@ -104,7 +104,7 @@ def media_of(part: Opaque) -> Part:
         if isinstance(source, str):
             rest = {key: part.data[key] for key in part.data if key not in ("type", field)}
             if field != "url":
-                rest["type"] = field  # which field it stood in
+                rest["type"] = field  # the field it came in
             extra = keep_extra(NAME, rest)
             if "://" in source or source.startswith("data:"):
                 return Media(kind, url=source, extra=extra)
@@ -116,7 +116,7 @@ def media_of(part: Opaque) -> Part:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The chat: a bare list where there is nothing but messages to say."""
+    """Render the chat: a bare list if there are only messages."""
     made: list[Change] = []
     same_format = conversation.source == NAME
     if not model.system_role:
@@ -139,13 +139,13 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 def encode(
     messages: Sequence[Message], target: Target, changes: list[Change]
 ) -> Iterator[dict[str, Any]]:
-    """Messages, each result as one of its own, in the order of the calls."""
+    """Write the messages, one per tool result, in the order of the calls."""
     called: list[ToolCall] = []
     results: list[ToolResult] = []
     for index, message in enumerate(messages):
         results.extend(message.results)
         if message.role == "tool" and index + 1 < len(messages) and messages[index + 1].results:
-            continue  # the results of one exchange may stand in several messages
+            continue  # the results of one exchange may be spread over several messages
         yield from in_order(results, called, f"messages[{index}]", changes)
         results = []
         spoken: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
@@ -158,7 +158,7 @@ def encode(
 def in_order(
     results: list[ToolResult], called: list[ToolCall], path: str, changes: list[Change]
 ) -> Iterator[dict[str, Any]]:
-    """Results as their calls were made; templates know no other way to tell them apart."""
+    """Write results in the order of their calls, because templates pair them by position."""
     if len(results) > 1:
         places: dict[str | None, int] = {call.id: at for at, call in enumerate(called) if call.id}
         ordered = sorted(results, key=lambda result: places.get(result.call_id, len(called)))
@@ -173,7 +173,7 @@ def in_order(
 
 
 def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[str, Any]:
-    """A system's, user's or assistant's message."""
+    """Write a system, user or assistant message."""
     extra = message.extra.get(NAME, {})
     wire: dict[str, Any] = {"role": message.role}
     words: list[Part] = [part for part in spoken if not isinstance(part, ToolCall | Thinking)]
@@ -198,14 +198,14 @@ def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[s
 
 
 def content_wire(parts: list[Part]) -> str | list[dict[str, Any]]:
-    """One plain text as a string, anything else as a list of parts."""
+    """Write a single text as a string, anything else as a list of parts."""
     if len(parts) == 1 and type(parts[0]) is Text and not parts[0].extra:
         return parts[0].text
     return [part_wire(part) for part in parts]
 
 
 def part_wire(part: Part) -> dict[str, Any]:
-    """A content part."""
+    """Write one content part."""
     if isinstance(part, Opaque):
         return part.data
     extra = part.extra.get(NAME, {})
@@ -218,7 +218,7 @@ def part_wire(part: Part) -> dict[str, Any]:
 
 
 def call_wire(call: ToolCall) -> dict[str, Any]:
-    """A call; its arguments are an object."""
+    """Write a call with its arguments as an object."""
     extra = call.extra.get(NAME, {})
     function: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
     function |= fields_beside(extra.get("function"), function)
@@ -229,7 +229,7 @@ def call_wire(call: ToolCall) -> dict[str, Any]:
 
 
 def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
-    """A tool's message."""
+    """Write a tool message."""
     content: Any = result.content
     if isinstance(content, dict):
         content = result.text
@@ -248,14 +248,14 @@ def result_wire(result: ToolResult, name: str | None) -> dict[str, Any]:
 
 
 def has_sound_name(result: ToolResult) -> bool:
-    """Whether the name that came with a result, if any did, is one."""
+    """Whether the name that came with a result, if any, is a string."""
     return isinstance(result.extra.get(NAME, {}).get("name"), str | None)
 
 
 def tools_wire(
     conversation: Conversation, target: Target, changes: list[Change]
 ) -> Iterator[dict[str, Any]]:
-    """Definitions of tools, in the spelling of OpenAI."""
+    """Write the tool definitions in OpenAI's spelling."""
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque):
@@ -277,7 +277,7 @@ def tools_wire(
 
 
 def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
-    """A tool's definition."""
+    """Write one tool's definition."""
     extra = tool.extra.get(NAME, {})
     function: dict[str, Any] = {"name": name}
     for field in ("description", "parameters", "strict"):
@@ -292,7 +292,7 @@ def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
 
 
 def fields_beside(extra: Any, known: dict[str, Any]) -> dict[str, Any]:
-    """What a foreign object said beyond the fields we write; nothing if it was no object."""
+    """Return the leftover fields that we do not write ourselves; {} if `extra` is not an object."""
     if not isinstance(extra, dict):
         return {}
     fields = cast("dict[str, Any]", extra)

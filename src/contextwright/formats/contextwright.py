@@ -20,19 +20,19 @@ VERSION = 1
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from our JSON, or from a list of messages with `parts` or plain `content`."""
+    """Parse our own JSON, or a list of messages with `parts` or plain `content`."""
     body = fields_of(data)
     problems = problems_of(body)
     if problems:
         others = "".join(f"; {problem.path}: {problem.message}" for problem in problems[1:10])
         raise ParseError(problems[0].message + others, path=problems[0].path)
     conversation = convert(body, Conversation)
-    # What another format's parser left in `source` is kept: it may still go back as it came.
+    # Keep `source` and `extra` of the original format, so that it can be restored.
     return conversation if conversation.source else replaced(conversation, source=NAME)
 
 
 def fields_of(data: Any) -> dict[str, Any]:
-    """The fields of a conversation, with plain contents spelled out as parts."""
+    """Return the fields of a conversation, with each plain `content` as parts."""
     if isinstance(data, list):
         data = {"messages": cast("list[Any]", data)}
     if not isinstance(data, dict):
@@ -52,7 +52,7 @@ def fields_of(data: Any) -> dict[str, Any]:
 
 
 def spelled_out(message: Any) -> Any:
-    """A message with `parts` where it had a plain `content`."""
+    """Return a message with `parts` in place of a plain `content`."""
     if not isinstance(message, dict) or "content" not in message or "parts" in message:
         return cast("Any", message)
     fields = dict(cast("dict[str, Any]", message))
@@ -65,14 +65,14 @@ def spelled_out(message: Any) -> Any:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """Everything, but for what parsing had to repair: that belongs to the parsing."""
+    """Render everything except the repairs of parsing, which are not part of the conversation."""
     source = None if conversation.source == NAME else conversation.source
     kept = replaced(conversation, changes=(), source=source)
     return Rendered({NAME: VERSION, **plain_json(msgspec.to_builtins(kept))})
 
 
 def plain_json(value: Any) -> Any:
-    """The same with lists for tuples, as decoded JSON has them."""
+    """Return the same value with lists for tuples, as decoded JSON has them."""
     if isinstance(value, dict):
         return {key: plain_json(item) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list | tuple):
@@ -81,7 +81,7 @@ def plain_json(value: Any) -> Any:
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """What is missing, unknown or of the wrong type."""
+    """List what is missing, unknown or of the wrong type."""
     try:
         return problems_of(fields_of(payload))
     except ParseError as error:
@@ -89,7 +89,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def problems_of(body: dict[str, Any]) -> list[Problem]:
-    """The faults of a conversation's fields; deep nesting is one of them."""
+    """Check the fields of a conversation, including their depth."""
     return shape_problems(body, Conversation)
 
 

@@ -1,4 +1,4 @@
-"""What the formats of files share: rules without a provider, times, and what has no place."""
+"""Shared by formats that are files, not APIs: rules without a provider, times, lost fields."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from contextwright.text.json import json_text
 __all__ = ["ANY_NAME", "Times", "drafted", "iso_time", "json_text", "no_media", "unsaid"]
 
 ANY_NAME = Spelling(allowed=r"\s\S")
-"""Names of tools in a file: anything but nothing."""
+"""Tool names in a file: anything but an empty string."""
 EPOCH = "1970-01-01T00:00:00Z"
-"""What stands for a time nobody recorded: visibly no real one, and never a clock."""
+"""The time of a message without one: a fixed value that nobody takes for real, not the clock."""
 
 
 def no_media(media: Media, model: Model) -> bool:
-    """A file of words carries no media."""
+    """Reject all media, because a text file cannot carry any."""
     return False
 
 
@@ -38,10 +38,10 @@ def drafted(
     rules: Iterable[Rule],
     own_reply_tools: Iterable[str] = (),
 ) -> tuple[Draft, Target, list[Change]]:
-    """The messages after the rules, each with its place in the input.
+    """Return the messages after the rules, each with its index in the input.
 
-    `own_reply_tools` are the ways the format itself spells speech: those calls stay calls.
-    Messages that need no rule skip them all.
+    `own_reply_tools` are the format's own reply tools; their calls stay calls. Messages that need
+    no rule skip them all.
     """
     own = set(own_reply_tools)
     spoken = {name: words for name, words in conversation.reply_tools.items() if name not in own}
@@ -90,7 +90,7 @@ def is_foreign(extra: Extra, target: Target) -> bool:
 
 
 def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> list[Change]:
-    """What a conversation says beyond its messages and a file of this format cannot hold."""
+    """Return a change for everything but the messages that the file cannot hold."""
     changes = [
         Change("loss.envelope", f"messages[].{field}", f"{format} has no place for it")
         for field in envelope
@@ -115,16 +115,16 @@ def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> 
 
 
 class Times:
-    """The time of each entry of a file whose entries must have one.
+    """Times for a file in which every entry must have one.
 
-    A message without a time takes 1970: a neighbour's would pass for its own.
+    A message without a time gets 1970, because a neighbour's time would look real.
     """
 
     def __init__(self) -> None:
         self.invented: list[str] = []
 
     def of(self, message: Message, path: str, changes: list[Change]) -> str:
-        """The time to write for a message; another spelling than its own is said."""
+        """Return the time to write for a message; report it as a change if its spelling differs."""
         spelling = message.sent_at
         time = iso_time(spelling) if spelling else None
         if time is None:
@@ -136,7 +136,7 @@ class Times:
         return time
 
     def changes(self) -> list[Change]:
-        """One change for all times that had to be invented."""
+        """Return one change for all invented times."""
         if not self.invented:
             return []
         others = f" and {len(self.invented) - 1} more" if len(self.invented) > 1 else ""
@@ -145,9 +145,9 @@ class Times:
 
 
 def iso_time(spelling: str) -> str | None:
-    """A time as ISO 8601 with its zone: as it is spelled if it is that, anew if it can be read.
+    """Return a time as ISO 8601 with a zone, unchanged if it is already; None if unreadable.
 
-    Seconds since 1970, as Slack writes them, are read; a time without a zone counts as UTC.
+    Reads seconds since 1970 (Slack). A time without a zone is taken as UTC.
     """
     try:
         moment = datetime.fromisoformat(spelling)

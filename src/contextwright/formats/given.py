@@ -1,4 +1,4 @@
-"""What callers hand in: messages and tools of ours, of any provider's spelling, or of its SDK."""
+"""Input from callers: our messages and tools, or those of any provider or SDK."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Given", "as_given", "as_tools", "is_messages", "parse_tools", "reply
 Given: TypeAlias = (
     Conversation | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]]
 )
-"""Messages, or the request or messages of a provider whose format they tell."""
+"""Messages, or a provider's request or messages whose format can be detected."""
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "anthropic": {"messages": []},
@@ -28,14 +28,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "gemini": {"contents": []},
     "contextwright": {"messages": []},
 }
-"""Requests without messages, to read tools from."""
+"""Requests without messages, used to parse a list of tools."""
 REPLY_FIELDS = {
     "choices": "openai-chat",
     "candidates": "gemini",
     "output": "openai-responses",
     "content": "anthropic",
 }
-"""The field that tells whose reply it is."""
+"""The field that identifies whose reply it is."""
 HINT = "parse() reads other data; user(), assistant() … make messages"
 
 
@@ -43,11 +43,11 @@ HINT = "parse() reads other data; user(), assistant() … make messages"
 
 
 def as_given(value: Any) -> Conversation:
-    """Return a conversation from messages, a request, replies, or the objects of an SDK.
+    """Return a conversation from messages, a request, replies, or SDK objects.
 
     Raises:
-        UsageError: it is none of these, or its format cannot be told.
-        ParseError: it is not what its format says.
+        UsageError: the value is none of these, or its format cannot be detected.
+        ParseError: the value is not valid in its format.
     """
     if isinstance(value, Conversation | Message):
         return as_conversation(value)
@@ -63,12 +63,12 @@ def as_given(value: Any) -> Conversation:
 
 
 def is_messages(value: Any) -> TypeGuard[Sequence[Message]]:
-    """Whether a value is a list of our messages and nothing else."""
+    """Whether a value is a list of our own messages only."""
     return isinstance(value, list | tuple) and set(map(type, cast("Any", value))) <= {Message}
 
 
 def read_body(body: dict[str, Any]) -> Conversation:
-    """A request with all that is in it, one message, or a reply."""
+    """Read a whole request, one message, or a reply."""
     if "role" in body:
         return read_entries([body])
     if body.keys() & {"messages", "contents", "input"}:
@@ -78,7 +78,7 @@ def read_body(body: dict[str, Any]) -> Conversation:
 
 
 def read_entries(entries: Sequence[Any]) -> Conversation:
-    """Messages of ours and of others, in their order."""
+    """Read a list that mixes our messages with others."""
     messages: list[Message] = []
     read: list[Conversation] = []
     for ours, run in groupby(enumerate(entries), lambda one: isinstance(one[1], Message)):
@@ -100,7 +100,7 @@ def read_entries(entries: Sequence[Any]) -> Conversation:
 
 
 def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
-    """Messages of another format, by the fields that tell which."""
+    """Read another format's messages; the format is detected from their fields."""
     for index, entry in entries:
         if not is_object(entry) or not entry.keys() & {"role", "type"}:
             raise UsageError(f"messages[{index}] is {shown(entry)}, not a message", hint=HINT)
@@ -112,13 +112,13 @@ def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
 
 
 def is_ours(entry: dict[str, Any]) -> bool:
-    """Whether a message is spelled as this package spells its own: its parts have types."""
+    """Whether a message is in our own spelling: its parts have types."""
     parts = entry.get("parts")
     return is_list(parts) and all(is_object(part) and "type" in part for part in parts)
 
 
 def is_reply(entry: Any) -> bool:
-    """Whether an entry is what a provider answered, not only the message in it."""
+    """Whether an entry is a provider's whole reply, not only the message in it."""
     if not is_object(entry):
         return False
     if "type" not in entry and entry.keys() & {"choices", "candidates", "output"}:
@@ -127,7 +127,7 @@ def is_reply(entry: Any) -> bool:
 
 
 def messages_of(reply: Any, index: int) -> tuple[Message, ...]:
-    """The messages of a provider's reply."""
+    """Return the messages of a provider's reply."""
     if not is_reply(reply):
         raise UsageError(f"messages[{index}] is {shown(reply)}, not a message", hint=HINT)
     parser = formats.find(reply_format(reply)).parse_reply
@@ -135,10 +135,10 @@ def messages_of(reply: Any, index: int) -> tuple[Message, ...]:
 
 
 def reply_format(reply: Any) -> str:
-    """Whose reply this is, by the field that holds the answer.
+    """Detect the format of a reply from the field that holds the answer.
 
     Raises:
-        UsageError: it is nobody's.
+        UsageError: no provider's reply has these fields.
     """
     for field, name in REPLY_FIELDS.items():
         if (field in reply) if is_object(reply) else hasattr(reply, field):
@@ -147,7 +147,7 @@ def reply_format(reply: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """An object of an SDK as the data it stands for; other values as they are."""
+    """Convert an SDK object to plain data; return other values unchanged."""
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return dump(mode="json", exclude_none=True)
@@ -161,8 +161,8 @@ def as_tools(value: Any) -> tuple[Tool | Opaque, ...]:
     """Return tools from a list of ours, of any provider's spelling, or of both.
 
     Raises:
-        UsageError: it is not a list of tools.
-        ParseError: an entry is not a tool in any spelling.
+        UsageError: the value is not a list of tools.
+        ParseError: an entry is not a tool in any known spelling.
     """
     if is_object(value) or isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise UsageError(f"tools cannot be {shown(value)}", hint="pass a list of tools")
@@ -190,7 +190,7 @@ def parse_tools(data: Any) -> tuple[Tool | Opaque, ...]:
 
 
 def spelling_of(tools: list[dict[str, Any]]) -> str:
-    """The format that spells its tools this way."""
+    """Return the format whose spelling these tools have."""
     fields = {field for tool in tools for field in tool}
     if "input_schema" in fields:
         return "anthropic"

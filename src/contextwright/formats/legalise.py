@@ -1,8 +1,8 @@
 """The messages of a conversation, made legal for a target.
 
-Most histories need no rule and must not pay for any. One pass over the messages asks every
-question of `rules/` at once; a property test holds that where it finds nothing to do, the rules
-change nothing.
+Most histories need no rule and should not pay for any. One pass over the messages checks the
+conditions of all `rules/` at once. A property test asserts that the rules change nothing where this
+pass finds nothing to do.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ ENVELOPE = {name: attrgetter(name) for name in ("sent_at", "reply_to", "turn")}
 
 
 class Legal(Struct, frozen=True):
-    """Messages as a target takes them, and what had to change."""
+    """Messages that are legal for a target, and the changes."""
 
     messages: Sequence[Message]
     target: Target
     changes: list[Change]
     origins: Sequence[int]
-    """The index of each message in the input; an invented one has its neighbour's."""
+    """The index of each message in the input; an invented message has its neighbour's index."""
 
 
 def legalise(
@@ -61,7 +61,7 @@ def legalise(
     options: Options,
     rules: tuple[Rule, ...] = RULES,
 ) -> Legal:
-    """Return the messages as the target takes them; only rules that are needed run."""
+    """Return the messages made legal for the target; only the rules that are needed run."""
     messages = conversation.messages
     same_format = conversation.source == traits.format
     target = Target(traits, model, options, same_format, conversation.reply_tools)
@@ -81,7 +81,7 @@ def legalise(
 
 
 def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change]:
-    """One change for each field of the messages that stays behind."""
+    """Return one change for each message field that the target cannot carry."""
     return [
         Change("loss.envelope", f"messages[].{name}", f"{traits.format} has no place for it")
         for name, value_of in ENVELOPE.items()
@@ -90,7 +90,7 @@ def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change
 
 
 def needs_no_rules(messages: Sequence[Message], target: Target) -> bool:
-    """Whether the history is legal as it stands."""
+    """Whether the history is legal as it is."""
     needed, _ = needed_rules(messages, target, RULES)
     return not needed
 
@@ -98,10 +98,10 @@ def needs_no_rules(messages: Sequence[Message], target: Target) -> bool:
 def needed_rules(
     messages: Sequence[Message], target: Target, rules: tuple[Rule, ...]
 ) -> tuple[tuple[Rule, ...], bool]:
-    """Those of the rules that a history needs, and whether it may hold fields of an envelope.
+    """Return the rules that a history needs, and whether it may have envelope fields.
 
-    Names and the end of a history are mended alone; anything else may lead to something else, so
-    that all rules run.
+    Names and the end of a history can be fixed alone. Any other problem may cause further ones, so
+    then all rules run.
     """
     every = rules, True
     traits = target.traits
@@ -129,7 +129,7 @@ def needed_rules(
                 return every
             if refuses_blank and (not only.text or only.text.isspace()):
                 return every
-            continue  # by far the most common message: words alone
+            continue  # by far the most common message: text only
         if not parts or not parts_fit(message, target, calls):
             return every
     if not calls.are_legal() or not has_turn(messages, target):
@@ -143,7 +143,7 @@ def needed_rules(
 
 
 def parts_fit(message: Message, target: Target, calls: OpenCalls) -> bool:
-    """Whether each part of a message may stand where it is; keeps account of open calls."""
+    """Whether each part of a message may be where it is; records open calls."""
     role = message.role
     spoken = False
     for part in message.parts:

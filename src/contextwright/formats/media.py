@@ -1,4 +1,4 @@
-"""Small truths about media that several formats need."""
+"""Facts about media that several formats need."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SIGNATURES = {
     "R0lGOD": "image/gif",
     "JVBERi0": "application/pdf",
 }
-"""How files of a kind begin, in base64."""
+"""The first characters of base64 data, by file type."""
 RIFF, WEBP = "UklGR", "RUJQ"
-"""A RIFF file is a picture only if it goes on as one."""
+"""A RIFF file is an image only if `WEBP` follows."""
 ALIASES = {"image/jpg": "image/jpeg"}
 
 
 def sniffed_mime(data: str) -> str | None:
-    """The type that base64 data show by their first bytes; providers refuse a wrong label."""
+    """Detect the MIME type of base64 data by its first bytes; providers refuse a wrong one."""
     if data.startswith(RIFF):
         return "image/webp" if data[12:16] == WEBP else None
     for signature, mime in SIGNATURES.items():
@@ -30,14 +30,14 @@ def sniffed_mime(data: str) -> str | None:
 
 
 def standard_base64(data: str) -> str:
-    """Base64 in the standard alphabet; Gemini writes the URL-safe one."""
+    """Return base64 in the standard alphabet; Gemini writes the URL-safe one."""
     if "-" in data or "_" in data:
         return data.replace("-", "+").replace("_", "/")
     return data
 
 
 def is_mislabelled(media: Media) -> bool:
-    """Whether the bytes are of another type than the label says."""
+    """Whether the bytes have a different type than the label says."""
     if media.data is None or media.kind not in ("image", "document"):
         return False
     found = sniffed_mime(media.data)
@@ -45,10 +45,10 @@ def is_mislabelled(media: Media) -> bool:
 
 
 def is_sound(media: Media, largest: int) -> bool:
-    """Whether bytes, where there are any, are base64 and no more than a provider takes."""
+    """Whether the bytes, if any, are valid base64 within the provider's size limit."""
     return media.data is None or data_fault(media.data, largest) is None
 
 
 def is_web_address(url: str | None) -> bool:
-    """Whether a provider could fetch it; no other address means anything to one."""
+    """Whether a provider could fetch this URL."""
     return url is not None and url.startswith(("https://", "http://"))

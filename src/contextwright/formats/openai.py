@@ -1,4 +1,4 @@
-"""What OpenAI's two formats, Chat Completions and Responses, say alike."""
+"""Shared by OpenAI's two formats, Chat Completions and Responses."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ SAME = (
     "stream",
     "user",
 )
-"""Settings of the same name and meaning."""
+"""Settings with the same name and meaning in both."""
 
 
 def moved(
     extra: Extra, left: dict[str, Any], own: dict[str, Any], *, names: tuple[str, str]
 ) -> Extra:
-    """An extra with what stays under the first of two names, and what the second says of it."""
+    """Return `extra` with what stays under the first name and what moves under the second."""
     source, target = names
     rest = {name: fields for name, fields in extra.items() if name not in names}
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
 
 
 def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
-    """A tool whose parameters are one object, without alternatives at the top."""
+    """Return a tool whose schema has an object at its root, without alternatives."""
     schema, reworked = object_schema(tool.parameters or {})
     if reworked:
         reason = f"{', '.join(reworked)} cannot stand at the top here"
@@ -65,7 +65,7 @@ def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
 
 
 def allowed_names(tools: Any) -> tuple[str, ...] | None:
-    """The tools that a choice is narrowed to; None where hosted ones are among them."""
+    """Return the names an `allowed_tools` choice lists; None if hosted tools are among them."""
     names: list[str] = []
     for tool in tools if is_list(tools) else ():
         match tool:
@@ -81,7 +81,7 @@ def allowed_names(tools: Any) -> tuple[str, ...] | None:
 
 
 def tool_kind(name: str, conversation: Conversation, format: str) -> Literal["custom", "function"]:
-    """What kind of tool a name stands for, in one of the two formats."""
+    """Return the kind of the tool with this name."""
     kinds = (
         tool.extra.get(format, {}).get("type")
         for tool in conversation.tools
@@ -91,7 +91,7 @@ def tool_kind(name: str, conversation: Conversation, format: str) -> Literal["cu
 
 
 def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effort | None:
-    """The level of effort for a model that reasons; others take none."""
+    """Return the effort for a model that reasons; None for others."""
     effort = effort_of(settings)
     if model.provider != "openai" or not model.sampling:
         return effort
@@ -101,7 +101,7 @@ def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effo
 
 
 def output_of(form: Any) -> OutputFormat | None:
-    """What the answer has to be, from a flat format: `{type: json_schema, name, schema …}`."""
+    """Read the output format from a flat one: `{type: json_schema, name, schema …}`."""
     match form:
         case {"type": "json_object"}:
             return OutputFormat()
@@ -118,7 +118,7 @@ def output_of(form: Any) -> OutputFormat | None:
 
 
 def output_wire(conversation: Conversation, changes: list[Change]) -> dict[str, Any]:
-    """What the answer has to be, as a flat format; JSON alone only where a message says so."""
+    """Write the output format, flat. JSON mode is written only if a message mentions JSON."""
     output = conversation.settings.output
     if output is None:
         return {}

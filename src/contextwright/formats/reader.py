@@ -1,4 +1,4 @@
-"""Reading foreign JSON: what cannot be read is an error, what can be mended is said."""
+"""Lenient field access for foreign JSON: repairs are reported, errors are collected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_SETTINGS = Settings()
 
 
 class Reader:
-    """One reading of one document: collects what had to be repaired on the way."""
+    """One reading of one document. Collects its repairs and errors."""
 
     def __init__(self, format: str, *, strict: bool) -> None:
         self.format = format
@@ -29,7 +29,7 @@ class Reader:
         self.faults: list[tuple[str, str]] = []
 
     def body(self, data: Any, messages: str) -> dict[str, Any]:
-        """The request body; a bare list stands for its messages."""
+        """Return the request body; a bare list is its messages."""
         if isinstance(data, list):
             return {messages: cast("list[Any]", data)}
         if not isinstance(data, dict):
@@ -42,7 +42,7 @@ class Reader:
         return body
 
     def reply(self, reply: Any) -> dict[str, Any]:
-        """A reply as a dict: decoded JSON, or an SDK's own object."""
+        """Return a reply as a dict, from decoded JSON or an SDK object."""
         dump = getattr(reply, "model_dump", None)
         body = dump(mode="json", exclude_none=True) if callable(dump) else reply
         if not isinstance(body, dict):
@@ -52,7 +52,7 @@ class Reader:
     def objects(
         self, body: dict[str, Any], key: str, path: str = ""
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The objects of a list; anything else in it is a fault."""
+        """Yield the objects of a list; any other entry is an error."""
         value = body.get(key)
         if path:
             key = f"{path}.{key}"
@@ -69,7 +69,7 @@ class Reader:
                 self.fault(path, f"must be an object, not {shown(item)}")
 
     def optional_text(self, body: dict[str, Any], key: str, path: str = "") -> str | None:
-        """A text field that may be missing."""
+        """Read a text field that may be missing."""
         value = body.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -77,7 +77,7 @@ class Reader:
         return None
 
     def text(self, body: dict[str, Any], key: str, path: str) -> str:
-        """A text field that must be there; read as empty where it is not."""
+        """Read a required text field; empty if it is missing."""
         value = body.get(key)
         if isinstance(value, str):
             return value
@@ -85,11 +85,11 @@ class Reader:
         return ""
 
     def fault(self, path: str, message: str) -> None:
-        """Something that cannot be read as what it should be; `finish` raises it."""
+        """Record an error, for `finish` to raise."""
         self.faults.append((path, message))
 
     def repair(self, code: str, path: str, reason: str) -> None:
-        """Something read otherwise than it stands; a strict reading raises it instead."""
+        """Record a repair; an error if the reading is strict."""
         if self.strict:
             self.fault(path, reason)
         else:
@@ -104,7 +104,7 @@ class Reader:
         model: str | None = None,
         settings: Settings = NO_SETTINGS,
     ) -> Conversation:
-        """What was read; `rest` is what the body said besides. Raises the faults, if any."""
+        """Return the conversation, or raise recorded errors. `rest` are the leftover fields."""
         return Conversation(
             tuple(messages),
             tuple(tools),
@@ -116,7 +116,7 @@ class Reader:
         )
 
     def finish(self) -> tuple[Change, ...]:
-        """What was repaired; raises all faults at once, if there are any."""
+        """Return the repairs; raise all recorded errors at once."""
         if self.faults:
             path, message = self.faults[0]
             others = "".join(f"; {place}: {fault}" for place, fault in self.faults[1:MOST_FAULTS])
@@ -128,7 +128,7 @@ class Reader:
 
 
 def plain(value: Any, kind: type[Value]) -> Value | None:
-    """The value if it is of the kind (an integer is a number too), else nothing."""
+    """Return the value if it is of this type (an integer is also a float), else None."""
     if isinstance(value, bool) and kind is not bool:
         return None
     if kind is float and isinstance(value, int):

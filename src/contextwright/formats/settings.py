@@ -1,9 +1,9 @@
 """The request settings of every API in one vocabulary: one table per API.
 
-`Settings` names what a setting means; a table says where an API keeps it, as a path into the
-request body. Settings that need more than another name (thinking, structured output, stop
-sequences, tool choice) are translated beside each format; their paths stand here all the same,
-because a table also says which fields of a body cross to other APIs.
+`Settings` names what a setting means; a table gives its path in an API's request body. Settings
+that need more than a rename (thinking, structured output, stop sequences, tool choice) are
+translated in each format. Their paths are listed here too, because a table also tells which fields
+of a body other APIs get.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ TABLES: dict[str, dict[str, str]] = {
         "output": "generationConfig.responseJsonSchema",
     },
 }
-"""Where each API keeps a setting. One that is missing here has no place there."""
+"""The path of each setting in an API's body. A setting that is missing here is not supported."""
 ALSO_READ = {
     "openai-chat": ("max_tokens", "stream_options", "function_call"),
     "anthropic": ("output_format",),
     "gemini": ("generationConfig.responseSchema", "generationConfig.responseMimeType"),
 }
-"""Other spellings of the same settings, and what only serves one of them."""
+"""Other spellings of the same settings, and fields that only support one of them."""
 PLAIN: dict[str, Any] = {
     "max_tokens": int,
     "temperature": float,
@@ -132,12 +132,12 @@ PLAIN: dict[str, Any] = {
 }
 """The settings whose values are the same everywhere, with their types."""
 BESIDE = {("anthropic", "parallel_calls"), ("anthropic", "cache_key")}
-"""Settings of these that an API has in another shape, translated beside its format."""
+"""Plain settings that an API has in another shape; its format translates them."""
 VALUES: dict[tuple[str, str], dict[str, str]] = {
     ("anthropic", "service_tier"): {"auto": "auto", "default": "standard_only"},
     ("gemini", "service_tier"): {"default": "standard", "flex": "flex", "priority": "priority"},
 }
-"""Values of a setting that an API names otherwise; ours are OpenAI's."""
+"""Values of a setting that an API names differently; ours are OpenAI's."""
 SAMPLING = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
     "store": (False,),
@@ -153,7 +153,7 @@ SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
 }
 """Values of fields that ask for what every API does anyway."""
 NESTED = ("generationConfig", "toolConfig", "reasoning", "text", "output_config")
-"""Objects of a body whose fields are settings of their own."""
+"""Objects of a body whose fields are separate settings."""
 
 BUDGETS: dict[Effort, int] = {
     "none": 0,
@@ -164,18 +164,18 @@ BUDGETS: dict[Effort, int] = {
     "xhigh": 32_768,
     "max": 65_536,
 }
-"""What a level of effort means in tokens of thinking, for models that count them."""
+"""The thinking budget in tokens for each effort."""
 FREE = -1
-"""The budget of a model that thinks as much as it sees fit."""
+"""The budget that lets the model decide."""
 
 
 def effort_of(settings: Settings) -> Effort | None:
-    """The level of effort asked for: by name, or by a budget of tokens."""
+    """Return the effort asked for: by name, or derived from a token budget."""
     budget = settings.thinking_budget
     if settings.effort is not None or budget is None:
         return settings.effort
     if budget < 0:
-        return None  # as the model sees fit
+        return None  # the model decides
     for level, tokens in BUDGETS.items():
         if tokens >= budget:
             return level
@@ -183,12 +183,12 @@ def effort_of(settings: Settings) -> Effort | None:
 
 
 def known_effort(value: Any) -> Effort | None:
-    """A level of effort, if a value is one."""
+    """Return the value if it is a known effort."""
     return value if isinstance(value, str) and value in BUDGETS else None
 
 
 def fields_of(body: Object) -> Iterator[tuple[str, Any]]:
-    """The fields of a body with their paths; of objects that hold settings, each field alone."""
+    """Yield the fields of a body with their paths; nested settings one by one."""
     for field, value in body.items():
         if field in NESTED and is_object(value):
             yield from ((f"{field}.{name}", value[name]) for name in value)
@@ -197,17 +197,17 @@ def fields_of(body: Object) -> Iterator[tuple[str, Any]]:
 
 
 def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
-    """Whether a field of a body is one that `Settings` carries to other APIs, with this value."""
+    """Whether `Settings` carries a field of a body, with this value, to other APIs."""
     if path in ALSO_READ.get(format, ()) or value in SAYS_NOTHING_THERE.get(path, ()):
         return True
     if path == "metadata" and format == "anthropic":
-        return settings.user is not None  # the one thing it holds
+        return settings.user is not None  # its only field
     names = [name for name, place in TABLES.get(format, {}).items() if place == path]
     return any(getattr(settings, name) not in (None, (), {}) for name in names)
 
 
 def read_plain(body: Object, format: str) -> Object:
-    """The settings of a body that need no translation, by their neutral names."""
+    """Read the settings that need no translation, by our names."""
     table = TABLES[format]
     found: Object = {}
     for name, kind in PLAIN.items():
@@ -221,14 +221,14 @@ def read_plain(body: Object, format: str) -> Object:
         try:
             found[name] = convert(value, kind)
         except (msgspec.ValidationError, UnicodeEncodeError):
-            continue  # of another type: it stays among the format's own fields
+            continue  # a wrong type: it stays among the format's own fields
     return found
 
 
 def write_plain(
     settings: Settings, format: str, changes: list[Change], *, sampling: bool, model: str
 ) -> Object:
-    """The settings that need no translation, where an API keeps them; the others are said."""
+    """Write the settings that need no translation; report those the API does not have."""
     wire: Object = {}
     for name in PLAIN:
         value = getattr(settings, name)
@@ -247,9 +247,9 @@ def write_plain(
 
 
 def known_fields(fields: Object, shape: type[Any], changes: list[Change], **needed: Any) -> Object:
-    """Those of a body's own settings that its API knows; the others are said.
+    """Keep a body's own settings that its API knows; report the others.
 
-    `needed` stands for what a request of that shape must have beside its settings.
+    `needed` fills in the other fields that a request of that shape requires.
     """
     if not shape_problems({**needed, **fields}, shape):
         return dict(fields)
@@ -266,14 +266,14 @@ def known_fields(fields: Object, shape: type[Any], changes: list[Change], **need
 
 
 def dig(body: Any, path: str) -> Any:
-    """The value at a path; None where there is none."""
+    """Return the value at a path; None if there is none."""
     for step in path.split("."):
         body = body.get(step) if is_object(body) else None
     return body
 
 
 def put(wire: Object, path: str, value: Any) -> None:
-    """Set the value at a path, making objects on the way."""
+    """Set the value at a path, creating objects as needed."""
     *steps, last = path.split(".")
     for step in steps:
         wire = wire.setdefault(step, {})

@@ -1,4 +1,4 @@
-"""Where the messages go: facts about the format and the model, and the caller's options."""
+"""The target of a rendering: facts about format and model, and the caller's options."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["Speller", "Spelling", "Target", "Traits", "respelled"]
 class Spelling:
     """The rules for an id or a tool name.
 
-    `allowed` and `first` are characters as they stand inside the brackets of a regular
-    expression; `first` is for those that are stricter about how a name begins. `exact` asks for
-    names of exactly `longest` characters.
+    `allowed` and `first` are characters as inside the brackets of a regular expression; `first` is
+    for names whose first character is more restricted. `exact` requires exactly `longest`
+    characters.
     """
 
     def __init__(
@@ -36,21 +36,21 @@ class Spelling:
         head = f"(?=[{first}])" if first else ""
         shortest = longest if exact else 1
         self.fits = re.compile(f"{head}[{allowed}]{{{shortest},{longest}}}").fullmatch
-        """Matches what needs no change."""
+        """Matches a name that needs no change."""
         self.longest = longest
         self.exact = exact
         self._refused = re.compile(f"[^{allowed}]")
         self._first = re.compile(f"[{first or allowed}]").match
 
     def fitted(self, name: str, *, otherwise: str) -> str:
-        """The nearest allowed spelling; `otherwise` where nothing of the name is left."""
-        if self.exact:  # no part of a name would be unique: a digest is
+        """Return the nearest allowed spelling, or `otherwise` if nothing of the name is left."""
+        if self.exact:  # shortening could make two ids equal, so use a digest
             return sha256(name.encode(errors="surrogatepass")).hexdigest()[: self.longest]
         kept = self._refused.sub("_", name).strip("_") or otherwise
         return (kept if self._first(kept) else f"_{kept}")[: self.longest]
 
     def numbered(self, name: str, number: int) -> str:
-        """Another allowed spelling of the same name."""
+        """Return another allowed spelling of the same name."""
         suffix = f"_{number}"
         if self.exact:
             return self.fitted(f"{name}{suffix}", otherwise=name)
@@ -62,43 +62,44 @@ class Traits(Struct, frozen=True, kw_only=True):
 
     format: str
     ids: Spelling | None = Spelling()
-    """How call ids are spelled; None where they are optional and free."""
+    """How call ids are spelled; None if they are optional and free."""
     reuses_ids: bool = True
-    """A later turn may use a call id again."""
+    """Whether a later turn may reuse a call id."""
     tool_names: Spelling = Spelling(longest=64)
     system: Literal["anywhere", "top"] = "anywhere"
-    """`top`: only leading system text has a place of its own, unless the model says otherwise."""
+    """`top`: system text must come first, unless the model allows it elsewhere."""
     names: bool = False
-    """A message has a field for its speaker's name."""
+    """Whether a message has a field for its speaker's name."""
     pairs_hosted: bool = False
-    """The provider's own blocks come in pairs, which a rule of its format looks at."""
+    """Whether the provider's own blocks come in pairs, which a rule of its format checks."""
     error_flag: bool = False
-    """A result can say that it is an error."""
+    """Whether a result has an error flag."""
     merges: bool = False
-    """Neighbours of one role belong in one turn."""
+    """Whether adjacent messages of one role must be one turn."""
     pairs_by_turn: bool = False
-    """The API joins neighbours of one role before it looks for the results of calls."""
+    """Whether the API merges adjacent messages of one role before it pairs calls and results."""
     user_first: bool = False
-    """The first turn is the user's."""
+    """Whether the first turn must be the user's."""
     needs_user: bool = False
-    """A conversation of system text alone is refused."""
+    """Whether a conversation of system text alone is refused."""
     blank_text: bool = True
-    """Empty text is accepted."""
+    """Whether empty text is accepted."""
     blank_errors: bool = True
-    """A result may be an error and say nothing."""
+    """Whether an error result may be empty."""
     final_space: bool = True
-    """The last assistant text may end in white space."""
+    """Whether the last assistant text may end in white space."""
     result_media: bool = True
-    """Media may stand inside tool results."""
+    """Whether tool results may hold media."""
     assistant_media: bool = False
-    """Media may stand in assistant messages."""
+    """Whether assistant messages may hold media."""
     supports_media: Callable[[Media, Model], bool] = lambda media, model: True
-    """Whether this kind of media, from this source, can be sent at all."""
+    """Whether these media, from this source, can be sent at all."""
     supports_thinking: Callable[[Thinking, Model], bool] = lambda thinking, model: False
-    """Whether the provider takes this thinking back."""
+    """Whether the provider accepts this thinking back."""
     accepts_extra: Callable[[Part | Message, Role, Model], bool] = lambda holder, role, model: True
-    """Whether what a part or message holds for this format alone really fits there, in a message
-    of that role: it may come from anyone."""
+    """Whether the leftover fields of a part or message are valid in a message of that role. They
+    may come from anyone.
+    """
 
 
 class Target(Struct, frozen=True):
@@ -108,14 +109,14 @@ class Target(Struct, frozen=True):
     model: Model
     options: Options = Options()
     same_format: bool = False
-    """The conversation came from this very format: leave alone what its API accepts."""
+    """Whether the conversation came from this format: then keep what its API accepts."""
     reply_tools: dict[str, str | None] = {}
     tool_names: dict[str, str] = {}
-    """Tool names that must be spelled differently, for definitions, calls and results alike."""
+    """Tool names that must be spelled differently, in definitions, calls and results."""
 
     @property
     def sent_names(self) -> dict[str, str]:
-        """The names that are sent instead of tools' own, with those."""
+        """The names sent → the tools' own names."""
         return {sent: own for own, sent in self.tool_names.items()}
 
     @property
@@ -125,9 +126,9 @@ class Target(Struct, frozen=True):
 
 
 class Speller:
-    """Spells names so that they are allowed and no two alike, always the same way.
+    """Spells names so that they are allowed, unique and deterministic.
 
-    Names are taken in order: a name that comes later never changes an earlier one.
+    Names are taken in order: a later name never changes an earlier one.
     """
 
     def __init__(self, spelling: Spelling, *, otherwise: str) -> None:
@@ -138,7 +139,7 @@ class Speller:
         self.numbers: dict[str, int] = {}
 
     def spell(self, name: str | None) -> str:
-        """An allowed spelling that was never given out before."""
+        """Return an allowed spelling that was not returned before."""
         name = self.otherwise if name is None else name
         if not self.fits(name):
             name = self.spelling.fitted(name, otherwise=self.otherwise)
@@ -152,7 +153,7 @@ class Speller:
 
 
 def respelled(names: Iterable[str], spelling: Spelling) -> dict[str, str]:
-    """New spellings for those tool names that need one; names that fit are never touched."""
+    """Return new spellings for tool names that need one; names that fit are unchanged."""
     distinct = dict.fromkeys(names)
     speller = Speller(spelling, otherwise="tool")
     speller.taken.update(filter(spelling.fits, distinct))

@@ -1,7 +1,7 @@
-"""Tools that have another shape elsewhere: hosted ones, and calls that come home.
+"""Tools that have another shape in other formats: hosted, custom and namespaced ones.
 
-A hosted tool crosses where another provider hosts its equal. Custom and namespaced tools go to
-others as plain functions; `restore_calls` gives calls of them their own names and kinds back.
+A hosted tool is replaced if the other provider hosts an equivalent. Custom and namespaced tools are
+sent as plain functions; `restore_calls` gives their calls the original names and kinds back.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HOSTED: dict[str, dict[str, Object]] = {
         "gemini": {"urlContext": {}},
     },
 }
-"""What providers host under different names, in the plainest form of each."""
+"""Hosted tools that providers name differently, in the plainest form of each."""
 KINDS = {
     "web_search": "web search",
     "web_search_preview": "web search",
@@ -48,25 +48,25 @@ KINDS = {
     "web_fetch": "web fetch",
     "urlContext": "web fetch",
 }
-"""How the types of hosted tools begin; editions add a date."""
+"""The prefixes of hosted tools' types; versions add a date."""
 PLAIN = ("type", "name", "container")
 CUSTOM = {"openai-chat": "custom", "openai-responses": "custom_tool_call"}
-"""How a format that has custom tools marks a call of one."""
+"""How a format with custom tools marks a custom call."""
 
 
 def flat_name(namespace: str, name: str) -> str:
-    """The name of a namespaced tool where there are no namespaces."""
+    """Return the name of a namespaced tool for formats without namespaces."""
     return f"{namespace}__{name}"
 
 
 def foreign_fields(tool: Tool, format: str) -> list[str]:
-    """What other formats said about a tool that has no place in this one."""
+    """Return the fields of a tool that this format has no place for."""
     lost = [
         field
         for name, fields in tool.extra.items()
         if name != format
         for field, value in fields.items()
-        if value and field not in FLATTENED  # null, false and empty say nothing
+        if value and field not in FLATTENED  # null, false and empty values are not a loss
     ]
     spaces = (fields.get("namespace") for name, fields in tool.extra.items() if name != format)
     if any(is_object(space) and space.get("description") for space in spaces):
@@ -75,11 +75,11 @@ def foreign_fields(tool: Tool, format: str) -> list[str]:
 
 
 FLATTENED = ("namespace", "additional_tools")
-"""Marks of where a tool came from, which its flat name and its place in the list say too."""
+"""Marks of a tool's origin that its flat name and its position in the list also show."""
 
 
 def respelled_choice(choice: Any, names: Mapping[str, str]) -> Any:
-    """A tool choice of any API, with its tools under the names they have in a request."""
+    """Return a tool choice of any API with the names that the request sends."""
     if is_object(choice):
         return {
             key: names.get(value, value)
@@ -96,7 +96,7 @@ def respelled_choice(choice: Any, names: Mapping[str, str]) -> Any:
 
 
 def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) -> Object | None:
-    """What a format's provider hosts in place of another's tool; a loss is said."""
+    """Return this provider's equivalent of another's hosted tool; report a loss."""
     kind = hosted_kind(tool.data)
     equal = HOSTED.get(kind, {}).get(format) if kind else None
     if equal is None:
@@ -112,7 +112,7 @@ def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) ->
 
 
 def hosted_kind(data: Object) -> str | None:
-    """What a hosted tool does, in the words of `HOSTED`."""
+    """Return what a hosted tool does, as a key of `HOSTED`."""
     word = data.get("type")
     word = word if isinstance(word, str) else next(iter(data), "")
     return next((KINDS[known] for known in KINDS if word.startswith(known)), None)
@@ -121,9 +121,9 @@ def hosted_kind(data: Object) -> str | None:
 def restore_calls(
     reply: AnyConversation, request: Conversation, tool_names: Mapping[str, str] | None = None
 ) -> AnyConversation:
-    """The reply with each call under the name and kind its tool has in the request.
+    """Return the reply with each call under the name and kind its tool has in the request.
 
-    `tool_names` are those of the `Rendered` request: the names it sent, with the tools' own.
+    `tool_names` is that of the `Rendered` request: the names it sent → the tools' own.
     """
     names = tool_names or {}
     tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
@@ -141,7 +141,7 @@ def restore_calls(
 
 
 def at_home(call: ToolCall, name: str, tool: Tool | None, source: str) -> ToolCall:
-    """A call as the client of a format knows the tool: its name, its namespace, its kind."""
+    """Return a call with the name, namespace and kind of the client's own tool."""
     fields: dict[str, Any] = dict(tool.extra.get(source, {})) if tool is not None else {}
     own = dict(call.extra.get(source, {}))
     if fields.get("type") == "custom" and isinstance(call.arguments.get("input"), str):

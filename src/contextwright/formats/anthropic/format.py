@@ -41,11 +41,11 @@ TYPES = {
     "image": ("image/jpeg", "image/png", "image/gif", "image/webp"),
     "document": ("application/pdf",),
 }
-"""What may be sent as bytes, by kind of media; plain text travels as its words."""
+"""MIME types that may be sent as bytes, by kind of media. Plain text is sent as a string."""
 
 
 def supports_media(media: Media, model: Model) -> bool:
-    """Pictures of four kinds, PDF and plain text; handles only of its own making."""
+    """Whether Anthropic accepts the media: four image types, PDF, plain text, its own file ids."""
     largest = ANTHROPIC_IMAGE_BYTES if media.kind == "image" else ANTHROPIC_BYTES
     if media.kind not in TYPES or not is_sound(media, largest):
         return False
@@ -54,20 +54,20 @@ def supports_media(media: Media, model: Model) -> bool:
             return media.kind == "document" and plain_text(media.data) is not None
         return ALIASES.get(media.mime or "", media.mime) in TYPES[media.kind]
     if media.url is not None:
-        # What an address leads to is known by its type alone, where that is known.
+        # Anthropic fetches the URL itself, so only a declared type can rule it out.
         mime = ALIASES.get(media.mime or "", media.mime)
         return is_web_address(media.url) and (mime is None or mime in TYPES[media.kind])
     return media.file_id is not None and media.origin == NAME
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
-    """Signed by the very model it goes back to."""
+    """Whether the thinking was signed by the model it is sent back to."""
     signed = thinking.origin == NAME and bool(thinking.signature)
     return signed and thinking.model in (None, model.id)
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Whether the fields left over from parsing are ones the API knows."""
+    """Whether the API knows the fields left over from parsing."""
     if isinstance(holder, Message):
         message = {**holder.extra.get(NAME, {}), "role": role, "content": "…"}
         return not shape_problems(message, UserMessage | AssistantMessage | SystemMessage)
@@ -103,7 +103,7 @@ TRAITS = Traits(
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a request body, or from a bare list of messages."""
+    """Parse a request body, or a bare list of messages."""
     reader = Reader(NAME, strict=strict)
     body = reader.body(data, "messages")
     model = reader.optional_text(body, "model")
@@ -126,7 +126,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The request body."""
+    """Render the request body."""
     legal = legalise(conversation, TRAITS, model, options, ANTHROPIC_RULES)
     target, changes = legal.target, legal.changes
     system, turns = encode(legal.messages, target)
@@ -147,7 +147,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 def encode(
     messages: Sequence[Message], target: Target
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Leading system text, and the turns: a tool's answers open the user turn they belong to."""
+    """Encode leading system text and the turns. Tool results come first in their user turn."""
     system: list[dict[str, Any]] = []
     turns: list[dict[str, Any]] = []
     previous = "system"

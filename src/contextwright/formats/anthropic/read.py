@@ -1,4 +1,4 @@
-"""From Anthropic's messages and content blocks to ours."""
+"""Anthropic's messages and content blocks, read into ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "anthropic"
 
 
 def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | None) -> Message:
-    """A message of ours from one of theirs; a user message of results alone is a tool's."""
+    """Read one message. A user message that holds only tool results gets the role `tool`."""
     role = message.get("role")
     if role not in ("user", "assistant", "system"):
         reader.fault(f"{path}.role", f"{shown(role)} is not one of: user, assistant, system")
@@ -37,7 +37,7 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
 
 
 def text_blocks(value: Any, path: str, reader: Reader) -> list[Part]:
-    """The parts of a system text: a string, or text blocks."""
+    """Read a system prompt: a string, or text blocks."""
     if isinstance(value, str):
         return [Text(value)]
     blocks = reader.objects({path: value}, path)
@@ -45,7 +45,7 @@ def text_blocks(value: Any, path: str, reader: Reader) -> list[Part]:
 
 
 def part_of(block: dict[str, Any], path: str, reader: Reader, model: str | None) -> Part:
-    """A part from a block; what only Anthropic knows stays as it is."""
+    """Read one block. A block that only Anthropic knows becomes `Opaque`."""
     match block.get("type"):
         case "text":
             return Text(reader.text(block, "text", path), leftover(block, "text"))
@@ -69,7 +69,7 @@ def part_of(block: dict[str, Any], path: str, reader: Reader, model: str | None)
 
 
 def leftover(block: dict[str, Any], *read: str) -> dict[str, dict[str, Any]]:
-    """The fields of a block that no field of ours took."""
+    """Return the fields of a block that were not read into our own fields."""
     if len(block) == len(read) + 1:
         return {}
     return keep_extra(NAME, {key: block[key] for key in block if key != "type" and key not in read})
@@ -104,7 +104,7 @@ def result_of(block: dict[str, Any], path: str, reader: Reader) -> ToolResult:
         reader.text(block, "tool_use_id", path),
         pieces,
         is_error=block.get("is_error") is True,
-        # An error flag that is there but false says nothing, and still goes back as it came.
+        # Keep an explicit `is_error: false`, so that it is written back.
         extra=keep_extra(
             NAME, {key: value for key, value in block.items() if not read_already(key, value)}
         ),
@@ -112,12 +112,12 @@ def result_of(block: dict[str, Any], path: str, reader: Reader) -> ToolResult:
 
 
 def read_already(key: str, value: Any) -> bool:
-    """Whether a field of a tool result has a field of ours."""
+    """Whether a field of a tool result is read into a field of ours."""
     return key in ("type", "tool_use_id", "content") or (key == "is_error" and value is True)
 
 
 def media_of(block: dict[str, Any], kind: Any) -> Media | None:
-    """An image or document with a source other providers could understand."""
+    """Read an image or document whose source other providers understand; else return None."""
     source = block.get("source")
     if not isinstance(source, dict):
         return None
@@ -141,21 +141,21 @@ def media_of(block: dict[str, Any], kind: Any) -> Media | None:
 
 
 def opaque_of(block: dict[str, Any]) -> Opaque:
-    """A block only Anthropic knows, with its words for other readers."""
+    """Wrap a block that only Anthropic knows, with its text for other providers."""
     return Opaque(NAME, block, "\n".join(words_of(block)) or None)
 
 
 WORDY = ("title", "context", "text", "content", "source", "data", "stdout", "stderr")
-"""Fields that hold words, or blocks that do."""
+"""Fields that hold text, or blocks with text."""
 
 
 def words_of(block: dict[str, Any]) -> list[str]:
-    """The readable words of a search result, a document or a hosted tool's answer."""
+    """Return the readable text of a search result, a document or a hosted tool's result."""
     words: list[str] = []
     for key in WORDY:
         value = block.get(key)
         if key == "data" and block.get("type") != "text":
-            continue  # bytes, or an encrypted block
+            continue  # base64 data, or an encrypted block
         if isinstance(value, str) and value and not value.startswith("http"):
             words.append(value)
         elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Messages replies: why they ended, what they cost, and how they are written."""
+"""Messages replies: stop reason, token usage, and writing them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ WRITTEN: dict[FinishReason, str] = {
     "interrupted": "max_tokens",
     "other": "end_turn",
 }
-"""What each reason is called here."""
+"""The stop reason Anthropic uses for each finish reason."""
 KEPT = ("id", "stop_reason", "stop_sequence", "stop_details", "usage")
-"""Fields of a reply that are kept as they came."""
+"""Fields of a reply that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
@@ -69,7 +69,7 @@ def finish_of(
     whole: bool = True,
     error: ReplyError | None = None,
 ) -> Finish:
-    """How a reply ended, from the fields that say so; `whole` is false where a stream broke off."""
+    """Read how a reply ended from its fields. `whole` is false if the stream was interrupted."""
     given = body.get("stop_reason")
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
     details = body.get("stop_details")
@@ -91,7 +91,7 @@ def finish_of(
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens of a reply; this API counts cached and written input apart from the rest."""
+    """Read the token usage. This API counts cached and cache-written input separately."""
     if not is_object(usage):
         return None
     cached = count_of(usage, "cache_read_input_tokens")
@@ -106,7 +106,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage | None) -> Object:
-    """Tokens as this API counts them."""
+    """Write the token usage as this API counts it."""
     usage = usage or Usage()
     wire: Object = {
         "input_tokens": max(0, usage.input - usage.cached - usage.written),
@@ -120,7 +120,7 @@ def usage_wire(usage: Usage | None) -> Object:
 
 
 def end_wire(finish: Finish) -> Object:
-    """The fields that say how a reply ended; its own fields go back as they came."""
+    """Write the fields that say how a reply ended. Anthropic's own values are kept verbatim."""
     held = finish.extra.get(NAME, {})
     wire: Object = {
         "stop_reason": held.get("stop_reason") or WRITTEN[finish.reason],
@@ -135,7 +135,7 @@ def end_wire(finish: Finish) -> Object:
 
 
 def block_wire(part: Any) -> Object:
-    """The block for a part of a reply; clients expect a signature, if only an empty one."""
+    """Write one part of a reply as a block. Clients expect a signature, even an empty one."""
     if type(part) is Thinking and not part.redacted:
         block: Object = {"type": "thinking", "thinking": part.text}
         held = part.extra.get(NAME, {})
@@ -146,7 +146,7 @@ def block_wire(part: Any) -> Object:
 def write_reply(
     reply: ModelReply, finish: Finish, model: str, id: str | None
 ) -> tuple[Object, list[Change]]:
-    """The body of a reply that is not streamed, and what it could not carry."""
+    """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
     parts, changes = carried(message.parts, NAME, id or "")
     held = finish.extra.get(NAME, {})

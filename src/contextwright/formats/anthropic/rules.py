@@ -1,4 +1,4 @@
-"""What only Anthropic asks of a history: hosted calls and their results come in pairs."""
+"""A rule only Anthropic needs: hosted calls and their results come in pairs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["ANTHROPIC_RULES", "pair_hosted"]
 
 
 def pair_hosted(draft: Draft, target: Target) -> Ruled:
-    """Leave out hosted calls without a result and results without a call; their words stay.
+    """Drop hosted calls without a result and results without a call; keep their text.
 
-    The newest call may be open: the provider goes on with it, as long as nothing but the results
-    of the caller's own tools follows.
+    The newest call may be open, because the provider continues it as long as only results of the
+    caller's own tools follow.
     """
     lost = unpaired(draft)
     if not lost or not target.options.repair:
@@ -49,7 +49,7 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
 
 
 def unpaired(draft: Draft) -> dict[At, str]:
-    """Where hosted blocks stand without their partner, and what each lacks."""
+    """Return the positions of hosted blocks without a partner, with the reason."""
     lost: dict[At, str] = {}
     called: dict[str, tuple[int, At]] = {}
     turn, last_spoken = 0, -1

@@ -1,4 +1,4 @@
-"""The settings of a Messages request: reading, translating, and keeping them legal."""
+"""The settings of a Messages request: read, translated, and made legal."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ NAME = "anthropic"
 MOST_TEMPERATURE = 1.0
 LEAST: Effort = "low"
 USUAL: Effort = "medium"
-"""How hard to think where the model shall decide, and cannot."""
+"""The effort for a model that cannot choose its own."""
 DEFAULT_MAX_TOKENS = 4_096
-"""The API wants a limit; ours where the caller names none."""
+"""The output limit to use if the caller sets none, because the API requires one."""
 MODES: dict[Any, Literal["auto", "none", "required"]] = {
     "auto": "auto",
     "none": "none",
@@ -51,7 +51,7 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
 
 
 def settings_of(body: dict[str, Any]) -> Settings:
-    """The settings that other providers have too."""
+    """Read the settings that other providers have too."""
     choice = body.get("tool_choice")
     choice = choice if is_object(choice) else {}
     mode = MODES.get(choice.get("type"))
@@ -77,7 +77,7 @@ SHOWN: dict[Any, bool] = {"summarized": True, "updates": True, "omitted": False}
 
 
 def output_of(given: Any) -> OutputFormat | None:
-    """What the answer has to be."""
+    """Read the output format."""
     match given:
         case {"type": "json_schema", "schema": schema} if is_object(schema):
             return OutputFormat(schema)
@@ -88,7 +88,7 @@ def output_of(given: Any) -> OutputFormat | None:
 def settings_wire(
     conversation: Conversation, model: Model, changes: list[Change]
 ) -> dict[str, Any]:
-    """The request's settings: verbatim where they came from here, else translated."""
+    """Write the settings: verbatim if the request came from this format, else translated."""
     if conversation.source == NAME:
         wire = known_fields(
             conversation.extra.get(NAME, {}), Request, changes, model="", max_tokens=1, messages=[]
@@ -104,7 +104,7 @@ def settings_wire(
 
 
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Settings of another provider under this one's names."""
+    """Translate another provider's settings."""
     settings = conversation.settings
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.cache_key and model.cache_breakpoints:
@@ -129,7 +129,7 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
 
 
 def choice_wire(settings: Settings, model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Which tool must be called, and whether one at a time."""
+    """Write the tool choice, and whether parallel calls are allowed."""
     choice, wire = settings.tool_choice, dict[str, Any]()
     if choice is not None:
         if choice.mode != "required":
@@ -152,7 +152,7 @@ def choice_wire(settings: Settings, model: Model, changes: list[Change]) -> dict
 def write_thinking(
     settings: Settings, model: Model, wire: dict[str, Any], changes: list[Change]
 ) -> None:
-    """How hard to think: a level where the model thinks adaptively, else a budget of tokens."""
+    """Write the thinking setting: an effort for adaptive models, a token budget for others."""
     effort, free = effort_of(settings), settings.thinking_budget == FREE
     if effort is None and not free and not settings.show_thinking:
         return
@@ -187,7 +187,7 @@ def write_thinking(
 
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
-    """A budget of thinking, which is part of the answer's and leaves no choice of sampling."""
+    """Write a thinking budget. It counts towards `max_tokens`, and excludes sampling settings."""
     wire.setdefault("max_tokens", min(budget + DEFAULT_MAX_TOKENS, model.max_output))
     budget = min(max(budget, MIN_THINKING_BUDGET), wire["max_tokens"] - 1)
     if budget < MIN_THINKING_BUDGET:
@@ -201,7 +201,7 @@ def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[
 
 
 def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Change]) -> None:
-    """The schema of the answer; every object in it is closed, as this API asks."""
+    """Write the output schema. The API requires every object in it to be closed."""
     if output.schema is None:
         changes.append(
             Change("loss.setting", "output", f"{NAME} has no JSON mode without a schema")
@@ -223,9 +223,9 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
 
 
 def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
-    """Make settings that came with a request legal for this model and what became of it.
+    """Make the request's own settings legal for this model and the rendered messages.
 
-    `body` is the payload under construction, not yet anyone else's.
+    Changes `body`, which is still under construction.
     """
     settle_thinking(body, model, changes)
     choice = body.get("tool_choice")
@@ -241,12 +241,12 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
 
 
 def is_plain(blocks: list[dict[str, Any]]) -> bool:
-    """Whether a turn is words and nothing else, as most are."""
+    """Whether a turn is a single text, as most are."""
     return len(blocks) == 1 and len(blocks[0]) == 2 and blocks[0].get("type") == "text"
 
 
 def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:
-    """Citations on every document, if they are on for one."""
+    """Enable citations on every document if one has them, because the API wants all or none."""
     documents = [
         (blocks, place, block)
         for blocks in contents
@@ -262,13 +262,13 @@ def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]
 
 
 def is_cited(document: dict[str, Any]) -> bool:
-    """Whether the model is asked to cite a document."""
+    """Whether citations are enabled for a document."""
     config = document.get("citations")
     return is_object(config) and config.get("enabled") is True
 
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
-    """The thinking mode the model has, and none where the open tool loop lost its thinking."""
+    """Use the thinking mode the model has. Disable it if the open tool loop lost its thinking."""
     thinking = body.get("thinking")
     if not is_object(thinking):
         return
@@ -286,16 +286,16 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
 
 
 def is_known(model: Model) -> bool:
-    """Whether the facts are of this very model or its line, not of the family at large."""
+    """Whether the model's facts come from its own row or line, not from the whole family."""
     return model.matched != "default"
 
 
 def settle_cache_marks(
     body: dict[str, Any], contents: list[list[dict[str, Any]]], changes: list[Change]
 ) -> None:
-    """At most four cache marks, long-lived ones first: the stable ends and the newest stay.
+    """Keep at most four cache breakpoints, 1h before 5m: the stable ends and the newest.
 
-    `contents` are those of the turns that are more than words.
+    `contents` are the contents of the turns that are not plain text.
     """
     steady = marked_in(body.get("tools"), "tools") or marked_in(body.get("system"), "system")
     if not steady and not any(may_hold_mark(block) for blocks in contents for block in blocks):
@@ -304,7 +304,7 @@ def settle_cache_marks(
         return
     for field in MARKED:
         if field in body:
-            # Blocks of the provider's own are the caller's values, which are never changed.
+            # Opaque blocks belong to the caller: copy them before a change.
             body[field] = deepcopy(body[field])
     marked = marks_of(body)
     allowed = MAX_CACHE_MARKS - (1 if body.get("cache_control") else 0)
@@ -332,21 +332,21 @@ def settle_cache_marks(
 
 
 MARKED = ("tools", "system", "messages")
-"""What may hold cache marks, in the order of the prompt."""
+"""Where cache breakpoints may be, in prompt order."""
 
 
 def may_hold_mark(block: dict[str, Any]) -> bool:
-    """Whether a block has a cache mark, or blocks inside that may have one."""
+    """Whether a block has a cache breakpoint, or inner blocks that may have one."""
     return "cache_control" in block or isinstance(block.get("content"), (list, tuple))
 
 
 def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """All that holds a cache mark."""
+    """Return everything that has a cache breakpoint, with its path."""
     return [found for field in MARKED for found in marked_in(body.get(field), field)]
 
 
 def marked_in(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
-    """The tools or blocks that hold a cache mark, in the order of the prompt."""
+    """Return the tools or blocks that have a cache breakpoint, in prompt order."""
     found: list[tuple[str, dict[str, Any]]] = []
     for index, item in objects_in(value):
         place = f"{path}[{index}]"

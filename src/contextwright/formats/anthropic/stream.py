@@ -22,13 +22,13 @@ DELTAS = {
     "signature_delta": ("signature", "thinking"),
     "input_json_delta": ("partial_json", "tool_use"),
 }
-"""Deltas that bring text: kind → the field that holds it, the type of block it grows."""
+"""Deltas that carry text: type → the field with the text, and the type of block it extends."""
 COMPACTION = ("content", "encrypted_content", "signature", "tool_changes")
-"""Fields of a compaction that come in its one delta."""
+"""Fields of a compaction, which arrive in a single delta."""
 
 
 class Block:
-    """A content block under construction; its texts are joined once, when it ends."""
+    """A content block under construction. Its text is joined once, at the end."""
 
     def __init__(self, block: Object) -> None:
         self.block = block
@@ -39,7 +39,7 @@ class Block:
         self.pieces.setdefault(field, []).append(text)
 
     def whole(self, path: str, changes: list[Change]) -> Object:
-        """The block as far as it came; half an object of arguments is kept as text."""
+        """Return the block as received. Incomplete arguments are kept as text."""
         block = dict(self.block)
         for field, pieces in self.pieces.items():
             if field != "partial_json":
@@ -92,10 +92,10 @@ class AnthropicReader(StreamReader):
                 if error is not None:
                     self.fail(error)
             case _:
-                pass  # pings, and kinds of events yet to come
+                pass  # pings, and unknown event types
 
     def begin(self, message: Object) -> None:
-        """The head of the reply."""
+        """Read `message_start`."""
         self.head.update({key: message[key] for key in message if key != "content"})
         usage = usage_of(self.head.get("usage"))
         self.start(ReplyStart(as_text(message.get("id")), self.model, usage))
@@ -106,7 +106,7 @@ class AnthropicReader(StreamReader):
         return as_text(self.head.get("model"))
 
     def count(self, usage: Any) -> None:
-        """Newer counts replace those before."""
+        """Update the usage; newer counts replace older ones."""
         if usage:
             self.head["usage"] = {**as_object(self.head.get("usage")), **as_object(usage)}
             counted = usage_of(self.head["usage"])
@@ -114,7 +114,7 @@ class AnthropicReader(StreamReader):
                 self.out.append(UsageUpdate(counted))
 
     def open(self, place: int, block: Object) -> None:
-        """A block begins; some come with all they hold."""
+        """Open a block. Some types arrive complete."""
         self.blocks[place] = Block(dict(block))
         match block.get("type"):
             case "text":
@@ -134,7 +134,7 @@ class AnthropicReader(StreamReader):
                 self.index(place)
 
     def grow(self, place: int, delta: Object) -> None:
-        """Add a delta to its block; one without a start opens the block it belongs to."""
+        """Add a delta to its block; open the block if its start is missing."""
         kind = str(delta.get("type"))
         field, type = DELTAS.get(kind, ("", ""))
         if place not in self.blocks:
@@ -158,7 +158,7 @@ class AnthropicReader(StreamReader):
             block.block.update(held)
 
     def end_block(self, place: int) -> None:
-        """A block is complete."""
+        """Close a block."""
         block = self.blocks.pop(place, None)
         if block is None:
             return
@@ -172,7 +172,7 @@ class AnthropicReader(StreamReader):
             self.end_block(place)
 
     def finish(self) -> Finish:
-        """How the reply ended."""
+        """Return how the reply ended."""
         return finish_of(
             self.head,
             refusal_of([self.ended[index] for index in sorted(self.ended)]),
@@ -186,5 +186,5 @@ parse_stream = stream_parser(AnthropicReader)
 
 
 def as_text(value: Any) -> str | None:
-    """A value if it is text."""
+    """Return the value if it is a string, else None."""
     return value if isinstance(value, str) else None

@@ -39,7 +39,7 @@ class AnthropicWriter(StreamWriter):
         self.failed = False
 
     def start(self, event: ReplyStart) -> None:
-        """The events that open the stream."""
+        """Write the events that open the stream."""
         message: Object = {
             "id": own_id(self.id, "msg_"),
             "type": "message",
@@ -53,12 +53,12 @@ class AnthropicWriter(StreamWriter):
         self.send("message_start", message=message)
 
     def put(self, event: Event) -> None:
-        """Write any event but the first."""
+        """Write any event after the first."""
         for ready in self.order.pass_on(event):
             self.put_in_order(ready)
 
     def put_in_order(self, event: Event) -> None:
-        """Write an event of the open block, or one that stands between blocks."""
+        """Write an event of the open block, or one between blocks."""
         if type(event) is TextDelta:
             self.begin("text", {"type": "text", "text": ""})
             self.delta("text_delta", text=event.text)
@@ -68,7 +68,7 @@ class AnthropicWriter(StreamWriter):
         elif type(event) is CallStart:
             self.begin_call(event)
         elif type(event) is ArgumentsDelta:
-            # The free text of a custom tool is the one argument `input`, escaped piece by piece.
+            # A custom tool's free text becomes the argument `input`, escaped piece by piece.
             text = json_text(event.text)[1:-1] if self.custom else event.text
             self.delta("input_json_delta", partial_json=text)
         elif type(event) is PartEnd:
@@ -80,13 +80,13 @@ class AnthropicWriter(StreamWriter):
             self.finish(event)
 
     def begin(self, kind: str, block: Object) -> None:
-        """Open a block, unless it is open."""
+        """Open a block unless it is already open."""
         if self.open is None:
             self.open = kind
             self.send("content_block_start", index=self.count, content_block=block)
 
     def begin_call(self, event: CallStart) -> None:
-        """Open a call."""
+        """Open a tool call."""
         id = spelled_id(event.id, event.index, NAME, self.id or "")
         block: Object = {"type": "tool_use", "id": id, "name": event.name, "input": {}}
         self.begin("tool_use", {**event.extra.get(NAME, {}), **block})
@@ -95,11 +95,11 @@ class AnthropicWriter(StreamWriter):
             self.delta("input_json_delta", partial_json='{"input":"')
 
     def delta(self, kind: str, **fields: object) -> None:
-        """Send a piece."""
+        """Send one delta."""
         self.send("content_block_delta", index=self.count, delta={"type": kind, **fields})
 
     def end(self, part: Part | None) -> None:
-        """Close the block of a part; a part without pieces is written whole."""
+        """Close the block of a part. A part that had no deltas is written as a whole."""
         if self.open is None:
             if part is None:
                 return
@@ -116,7 +116,7 @@ class AnthropicWriter(StreamWriter):
         self.count += 1
 
     def finish(self, event: Finish) -> None:
-        """The closing events; a stream that ended in an error or broke off has none."""
+        """Write the closing events, except after an error or an interrupted stream."""
         if self.failed or event.reason == "interrupted":
             return
         usage = event.extra.get(NAME, {}).get("usage") or usage_wire(event.usage)

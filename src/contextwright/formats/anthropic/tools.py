@@ -1,4 +1,4 @@
-"""Anthropic's tools and ours, each way."""
+"""Anthropic's tool definitions, read and written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["tool_of", "tools_wire"]
 
 
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
-    """A tool of ours, or one the provider hosts."""
+    """Read one tool: the caller's own, or one that the provider hosts."""
     if tool.get("type") not in (None, "custom"):
         return Opaque(NAME, tool)
     schema = tool.get("input_schema")
@@ -44,7 +44,7 @@ def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
 def tools_wire(
     conversation: Conversation, target: Target, changes: list[Change]
 ) -> list[dict[str, Any]]:
-    """The tools the model may call; hosted tools only of this provider."""
+    """Write the tools. Tools hosted by another provider are left out."""
     wire: list[dict[str, Any]] = []
     for index, tool in enumerate(conversation.tools):
         if isinstance(tool, Opaque):
@@ -58,7 +58,7 @@ def tools_wire(
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
-    """A tool's definition; its schema must be an object's."""
+    """Write one tool's definition. The API requires an object at the root of its schema."""
     wire: dict[str, Any] = {"name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:
         wire["description"] = tool.description

@@ -1,4 +1,4 @@
-"""From our parts to Anthropic's content blocks."""
+"""Our parts, written as Anthropic's content blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["block_of", "blocks_of", "plain_text"]
 
 
 def blocks_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
-    """The blocks of a message, most of which are words alone."""
+    """Write the blocks of a message."""
     if len(parts) == 1:
         part = parts[0]
         if type(part) is Text and not part.extra:
@@ -23,7 +23,7 @@ def blocks_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
 
 
 def block_of(part: Part) -> dict[str, Any]:
-    """The block for a part that may stand in a message."""
+    """Write one part as a block."""
     if type(part) is Text:
         block: dict[str, Any] = {"type": "text", "text": part.text}
     elif type(part) is ToolCall:
@@ -66,7 +66,7 @@ def media_block(media: Media) -> dict[str, Any]:
 
 
 def source_of(media: Media) -> dict[str, Any]:
-    """Where the bytes are; a plain text document travels as its text."""
+    """Write the source of an image or document. A plain text document is sent as its text."""
     if media.data is not None:
         if media.mime == "text/plain":
             return {"type": "text", "media_type": media.mime, "data": plain_text(media.data) or ""}
@@ -78,7 +78,7 @@ def source_of(media: Media) -> dict[str, Any]:
 
 
 def plain_text(data: str) -> str | None:
-    """The words of a text file from its base64; None where it is no such thing."""
+    """Decode a text file from base64; return None if it is not UTF-8 text."""
     try:
         return base64.b64decode(standard_base64(data), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):

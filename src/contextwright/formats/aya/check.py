@@ -1,4 +1,4 @@
-"""What is wrong with an Aya array, entry by entry and in its order."""
+"""The rules of an Aya array: each entry, then their order."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = [
 NAME = "aya"
 REPLY_TOOLS: dict[str, str | None] = {"postMessage": "text", "finishRequest": None}
 UNKNOWN = "unknown"
-"""The id of a speaker whom nobody named."""
+"""The id of a speaker who is not named."""
 FIELDS = ("index", "turn", "timestamp", "role", "content")
 ROLES = ("system", "user", "assistant")
 SYSTEM_KINDS = ("conversation_stats", "hints_and_suggestions")
-"""The objects that Aya itself writes as system content, beside plain text."""
+"""The objects that Aya writes as system content, besides plain text."""
 
 
 def check(payload: Any, model: Model | None = None) -> list[Problem]:
-    """Every rule of the format that the array breaks."""
+    """List every rule of the format that the array breaks."""
     if not isinstance(payload, list):
         return [Problem("aya.array", "", f"must be a list of entries, not {shown(payload)}")]
     entries = cast("list[Any]", payload)
@@ -46,7 +46,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
 
 
 def refuse_faults(payload: Any) -> None:
-    """Raise what a strict reader finds, every fault of it at once.
+    """Raise all problems of the array at once, for strict parsing.
 
     Raises:
         ParseError: the array breaks a rule of the format.
@@ -62,7 +62,7 @@ def refuse_faults(payload: Any) -> None:
 
 
 def entry_problems(entry: Any, path: str) -> Iterator[Problem]:
-    """What is wrong with one entry by itself."""
+    """Check one entry by itself."""
     if not isinstance(entry, dict):
         yield Problem("aya.entry", path, f"must be an object, not {shown(entry)}")
         return
@@ -87,7 +87,7 @@ def entry_problems(entry: Any, path: str) -> Iterator[Problem]:
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a whole number that can number something."""
+    """Whether a value is an integer of at least 0."""
     return type(value) is int and value >= 0
 
 
@@ -100,7 +100,7 @@ def time_problems(value: Any, path: str) -> Iterator[Problem]:
 
 
 def content_problems(role: Any, content: Any, path: str) -> Iterator[Problem]:
-    """What is wrong with the content of an entry of this role."""
+    """Check the content of an entry with this role."""
     if not isinstance(content, str | dict):
         yield Problem("aya.content", path, f"must be a string or an object, not {shown(content)}")
     elif isinstance(content, str):
@@ -149,7 +149,7 @@ def assistant_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
 
 
 def order_problems(entries: list[Any]) -> Iterator[Problem]:
-    """What is wrong with the entries as a row: only what is a number or a time takes part."""
+    """Check the order of the entries. Entries without a valid index, turn or time are skipped."""
     last_index, last_turn, last_time = -1, 0, None
     seen: set[int] = set()
     for place, entry in enumerate(entries):

@@ -1,9 +1,9 @@
 """Aya: a Slack bot's context as a JSON array of numbered, timed entries.
 
-Every assistant entry is a tool call with its arguments beside the name: `postMessage` is how
-Aya speaks, `finishRequest` how a turn ends. They stay calls in our messages, so that the array
-comes back as it was; `Conversation.reply_tools` tells other formats that they are speech. Words
-that come from elsewhere are written as `postMessage`.
+Every assistant entry is a tool call with its arguments next to the name: `postMessage` is how Aya
+speaks, `finishRequest` ends a turn. They are parsed as tool calls, so that the array can be written
+back unchanged; `Conversation.reply_tools` tells other formats that they are speech. Assistant text
+from other formats is written as `postMessage`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["FORMAT"]
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from an array, in the order of its indexes."""
+    """Parse an array, in the order of its indexes."""
     if not isinstance(data, list):
         raise ParseError(f"aya expects a list of entries, not {shown(data)}")
     if strict:
@@ -52,7 +52,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def in_order(entries: list[Any], reader: Reader) -> list[tuple[int, str, dict[str, Any]]]:
-    """The entries by their index, each with that and its path; equal ones as they stand."""
+    """Sort the entries by index, each with its index and path. Equal indexes keep their order."""
     found: list[tuple[int, str, dict[str, Any]]] = []
     for place, entry in enumerate(entries):
         path = f"[{place}]"
@@ -79,7 +79,7 @@ def in_order(entries: list[Any], reader: Reader) -> list[tuple[int, str, dict[st
 
 
 def number_of(entry: dict[str, Any], name: str, path: str, reader: Reader) -> int | None:
-    """A counting field; digits in quotes count as the number they spell."""
+    """Read a whole number. Digits in a string are accepted as a repair."""
     value = entry.get(name)
     if is_count(value):
         return value
@@ -94,7 +94,7 @@ def number_of(entry: dict[str, Any], name: str, path: str, reader: Reader) -> in
 def messages_of(
     entry: dict[str, Any], path: str, index: int, position: int, reader: Reader
 ) -> list[Message]:
-    """An entry as a message; one that records a result is followed by a tool message."""
+    """Read one entry as a message, followed by a tool message if the entry records a result."""
     role, content = role_of(entry, path, reader), entry.get("content", "")
     if not isinstance(content, str | dict):
         message = f"must be a string or an object, not {shown(content)}"
@@ -128,7 +128,7 @@ def messages_of(
 
 
 def role_of(entry: dict[str, Any], path: str, reader: Reader) -> Role | None:
-    """Who speaks: never guessed."""
+    """Read the role. It is never guessed."""
     role = entry.get("role")
     if role in ROLES:
         return role
@@ -137,7 +137,7 @@ def role_of(entry: dict[str, Any], path: str, reader: Reader) -> Role | None:
 
 
 def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
-    """When it was said, in the spelling it came in if that is ISO 8601 with a zone."""
+    """Read the time. ISO 8601 with a zone keeps its spelling."""
     value = entry.get("timestamp")
     spelled = str(value) if type(value) in (int, float) else value
     time = iso_time(spelled) if isinstance(spelled, str) else None
@@ -151,7 +151,7 @@ def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
 
 
 def words_of(value: Any, path: str, reader: Reader) -> str:
-    """Words, or what stands in their place as JSON."""
+    """Return a string, or any other value as JSON text."""
     if isinstance(value, str):
         return value
     reader.repair("repair.content", path, f"{shown(value)} is read as text")
@@ -169,7 +169,7 @@ def system_part(content: str | dict[str, Any], path: str, reader: Reader) -> Par
 def user_parts(
     content: str | dict[str, Any], path: str, extra: dict[str, Any], reader: Reader
 ) -> tuple[Author | None, list[Part]]:
-    """Who speaks, and the words."""
+    """Return the speaker and the text of a user entry."""
     if isinstance(content, str):
         reader.repair("repair.content", path, "names no speaker")
         return None, [Text(content)]
@@ -184,7 +184,7 @@ def user_parts(
 
 
 def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
-    """The person a user id names; Slack writes `<@U123>`."""
+    """Read the author from a user id; Slack writes `<@U123>`."""
     if type(userid) is int:
         reader.repair("repair.author", path, f"{shown(userid)} is read as text")
         return Author(str(userid))
@@ -202,7 +202,7 @@ def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
 def assistant_parts(
     content: str | dict[str, Any], position: int, path: str, extra: dict[str, Any], reader: Reader
 ) -> list[Part]:
-    """Reasoning, then the call or the bare words, then the result if one is recorded."""
+    """Return the reasoning, then the call or plain text, then the result if one is recorded."""
     if isinstance(content, str):
         reader.repair("repair.content", path, "assistant content should be an object")
         extra["content"] = {}
@@ -228,9 +228,9 @@ def assistant_parts(
 
 
 def call_parts(name: str, fields: dict[str, Any], position: int) -> list[Part]:
-    """A call with its arguments, flat or under `arguments`, and its result if there is one.
+    """Return a call with its arguments, flat or under `arguments`, and its result if recorded.
 
-    A reply tool never has a result: there, `result` is an argument like any other.
+    A reply tool never has a result, so `result` is one of its arguments.
     """
     id = f"call_{position}"
     results: list[Part] = []

@@ -1,4 +1,4 @@
-"""Writing Aya's array: one entry for each call, arguments beside its name, numbered anew."""
+"""Aya's array, written: one entry per call, arguments next to its name, numbered from 0."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RULES = (
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The array, numbered anew from 0."""
+    """Render the array, numbered from 0."""
     draft, _, changes = drafted(conversation, TRAITS, model, options, RULES, REPLY_TOOLS)
     changes.extend(unsaid(conversation, NAME, ("reply_to",)))
     changes.extend(author_changes(draft, conversation.source))
@@ -75,7 +75,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def author_changes(draft: Draft, source: str | None) -> list[Change]:
-    """What an id does not say of the people who speak, once for each of them."""
+    """Return one change for each speaker whose name is lost, or who has no id."""
     changes: dict[Author | None, Change] = {}
     for place, message in draft:
         author = message.author
@@ -95,17 +95,17 @@ def author_changes(draft: Draft, source: str | None) -> list[Change]:
 
 
 def with_held(entry: dict[str, Any], message: Message, where: str) -> dict[str, Any]:
-    """An object with the fields beside which it once stood; they replace none of its own."""
+    """Add the entry's leftover fields to its content; never overwrite a field."""
     extra = message.extra.get(NAME, {}).get(where)
     if isinstance(extra, dict):
         for name, value in cast("dict[str, Any]", extra).items():
-            if name != "toolCall":  # words never become a call
+            if name != "toolCall":  # text must never become a call
                 entry.setdefault(name, value)
     return entry
 
 
 class Writer:
-    """Writes the contents of the entries that a message becomes."""
+    """Writes the entries of each message."""
 
     def __init__(self, draft: Draft, options: Options, changes: list[Change]) -> None:
         self.options = options
@@ -127,7 +127,7 @@ class Writer:
         self.changes.append(Change("loss.tool_result", path, reason))
 
     def contents(self, position: int, message: Message, path: str) -> list[str | dict[str, Any]]:
-        """What stands in the `content` of each entry."""
+        """Return the `content` of each entry that a message becomes."""
         match message.role:
             case "system":
                 if len(message.parts) == 1 and isinstance(message.parts[0], Opaque):
@@ -177,7 +177,7 @@ class Writer:
         return contents
 
     def call(self, call: ToolCall, at: tuple[int, int], path: str) -> dict[str, Any]:
-        """A call, its arguments beside its name unless their names collide."""
+        """Write a call, its arguments next to its name unless the names collide."""
         content: dict[str, Any] = {"toolCall": call.name}
         result = self.results.get(at)
         if collides(call, result):
@@ -199,13 +199,13 @@ class Writer:
 
 
 def words_in(message: Message) -> str:
-    """The words of a message; a block of Aya's own among others is its words too."""
+    """Return the text of a message, including that of Aya's own blocks."""
     said = (part.text for part in message.parts if isinstance(part, Text | Opaque))
     return "\n".join(words for words in said if words is not None)
 
 
 def is_recorded(result: ToolResult) -> bool:
-    """Whether a result came from the `result` field of an Aya entry, and is still that."""
+    """Whether a result came from the `result` field of an Aya entry and is unchanged."""
     extra = result.extra.get(NAME, {})
     return "result" in extra and as_result(extra["result"]) == result.content
 
@@ -217,7 +217,7 @@ def written_result(result: ToolResult) -> Any:
 
 
 def collides(call: ToolCall, result: ToolResult | None) -> bool:
-    """Whether arguments beside the call would be read back as something else."""
+    """Whether arguments next to the call would be read back as something else."""
     arguments = call.arguments
     if "toolCall" in arguments or "reasoning" in arguments:
         return True
@@ -229,7 +229,7 @@ def collides(call: ToolCall, result: ToolResult | None) -> bool:
 
 
 def is_bare(message: Message) -> bool:
-    """Whether an assistant entry came without a tool call, and still holds none."""
+    """Whether an assistant entry came without a tool call and still has none."""
     kinds = {type(part) for part in message.parts}
     return "content" in message.extra.get(NAME, {}) and kinds <= {Text, Thinking}
 
@@ -239,7 +239,7 @@ def reasons(message: Message) -> list[str]:
 
 
 def with_reasoning(content: dict[str, Any], reasoning: list[str]) -> dict[str, Any]:
-    """A content with its reasoning behind everything but a result."""
+    """Return the content with its reasoning last, but before a result."""
     if not reasoning:
         return content
     result = {name: content.pop(name) for name in ("result", "is_error") if name in content}
@@ -250,17 +250,18 @@ def with_reasoning(content: dict[str, Any], reasoning: list[str]) -> dict[str, A
 
 
 def userid(author: Author | None) -> str:
-    """A speaker as Slack mentions one."""
+    """Return a speaker as a Slack mention."""
     id = (author.id or author.username or author.name) if author else UNKNOWN
     id = id or UNKNOWN
     return id if id.startswith("<@") and id.endswith(">") else f"<@{id}>"
 
 
 class Turns:
-    """Counts turns: as imported, and by a rule where nothing was.
+    """Numbers the turns: as imported, else by a rule.
 
-    speaker: one more whenever user and assistant change (0, 1, 1, 2). exchange: one more when
-    a user speaks after the assistant (0, 0, 1, 1). user: one more for each user message (1, 1, 2).
+    `speaker`: a new turn whenever user and assistant alternate (0, 1, 1, 2). `exchange`: a new turn
+    when a user speaks after the assistant (0, 0, 1, 1). `user`: a new turn for each user message
+    (1, 1, 2).
     """
 
     def __init__(self, options: Options) -> None:
@@ -270,7 +271,7 @@ class Turns:
         self.speaker: Role | None = None
 
     def next(self, message: Message, path: str, changes: list[Change]) -> int:
-        """The turn of the next message."""
+        """Return the turn of the next message."""
         told = message.turn if is_count(message.turn) else None
         if told is not None and not self.recount:
             self.turn = told
@@ -284,7 +285,7 @@ class Turns:
         return self.turn
 
     def steps(self, role: Role) -> bool:
-        """Whether a turn begins with the next message."""
+        """Whether the next message begins a turn."""
         match self.rule:
             case "speaker":
                 return self.speaker not in (None, role)

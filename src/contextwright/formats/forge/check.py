@@ -1,4 +1,4 @@
-"""What Forge would say against its messages, in its own words, and in which order."""
+"""Forge's validation of messages, with Forge's own error texts in Forge's order."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["ROLES", "check", "validate_message"]
 ROLES = ("system", "user", "assistant", "tool")
 KNOWN = ("role", "content", "timestamp", "metadata")
 BARE = 20
-"""One word of at most this many characters says little about what it answers."""
+"""A result that is a single word of at most this many characters says too little."""
 
 
 def validate_message(message: Any) -> list[str]:
-    """What Forge would say against one message: its role, then its content."""
+    """Return Forge's errors for one message: its role, then its content."""
     fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
     role, content = fields.get("role"), fields.get("content")
     faults: list[str] = []
@@ -34,7 +34,7 @@ def validate_message(message: Any) -> list[str]:
 
 
 def check(payload: Any, model: Model | None = None) -> list[Problem]:
-    """Every rule that a list of messages breaks, or an object that holds one."""
+    """Check a list of messages, or an object that holds one."""
     body = cast("dict[str, Any]", payload).get("messages") if isinstance(payload, dict) else payload
     path = "messages" if isinstance(payload, dict) else ""
     if not isinstance(body, list):
@@ -63,7 +63,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
 
 
 def message_problems(message: Any, path: str) -> Iterator[Problem]:
-    """What is wrong with one message by itself."""
+    """Check one message by itself."""
     for fault in validate_message(message):
         field = "role" if fault.startswith("invalid role") else "content"
         yield Problem(f"forge.{field}", f"{path}.{field}", fault)
@@ -75,7 +75,7 @@ def message_problems(message: Any, path: str) -> Iterator[Problem]:
 
 
 def result_problems(content: str, path: str, *, answers: bool) -> Iterator[Problem]:
-    """What is wrong with a tool's answer and its place."""
+    """Check a tool result and its position."""
     if not answers:
         yield Problem("forge.orphan", path, "no earlier call is waiting for this result")
     words = content.partition("\n")[2] if content.startswith("Tool: ") else content

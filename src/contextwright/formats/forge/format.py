@@ -1,9 +1,9 @@
 """Forge: messages of role and text, with `<tool>` calls and `[thinking]` in assistant text.
 
-Only assistant text is ever parsed. Calls have no ids in the text: they are numbered, and a
-result answers the earliest open call of its name, else the earliest open call. A text that we
-would spell otherwise is kept in `Message.extra["forge"]["raw"]` and comes back as it was, as long
-as it still says what the message says.
+Only assistant text is parsed. Calls have no ids in the text: they are numbered, and a result
+answers the earliest open call with its tool name, else the earliest open call. If we would write a
+text differently, the original is kept in `Message.extra["forge"]["raw"]` and written back as long
+as it still says the same as the message.
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ __all__ = [
 
 FIELDS = ("role", "content")
 CAPITALS = {"Role": "role", "Content": "content"}
-"""Forge's own struct names no JSON keys, so Go writes them with a capital."""
+"""Forge's struct has no JSON tags, so Go writes its keys capitalised."""
 
 replace = msgspec.structs.replace
 
 
 def User(content: str) -> Entry:
-    """A message of the human user."""
+    """Return a user message."""
     require(content, str, "content")
     return {"role": "user", "content": content}
 
 
 def Assistant(content: str) -> Entry:
-    """A message of the agent: words, thinking in brackets, calls in tags."""
+    """Return an assistant message: text, thinking in brackets, calls in tags."""
     require(content, str, "content")
     return {"role": "assistant", "content": content}
 
 
 def System(content: str) -> Entry:
-    """Instructions for the agent."""
+    """Return a system message."""
     return {"role": "system", "content": content}
 
 
 def Tool(name: str, result: str) -> Entry:
-    """What a tool answered; an error begins with `Error:`."""
+    """Return a tool result; an error begins with `Error:`."""
     require(name, str, "the name of a tool")
     require(result, str, "a result")
     return {"role": "tool", "content": result_text(ToolResult(None, result), name)}
@@ -75,7 +75,7 @@ def Tool(name: str, result: str) -> Entry:
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a list of messages, or from an object that holds one."""
+    """Parse a list of messages, or an object that holds one."""
     reader = Reader(NAME, strict=strict)
     body = reader.body(data, "messages")
     whole = isinstance(data, dict)
@@ -94,7 +94,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def message_of(entry: Entry, path: str, reader: Reader) -> Message:
-    """One message; its calls and results are not yet matched."""
+    """Read one message. Its calls and results are not matched yet."""
     if "role" not in entry:
         entry = {CAPITALS.get(name, name): value for name, value in entry.items()}
     role, content = entry.get("role"), entry.get("content")
@@ -116,7 +116,7 @@ def message_of(entry: Entry, path: str, reader: Reader) -> Message:
 
 
 def parts_of(role: Role, content: str, path: str, reader: Reader) -> tuple[tuple[Part, ...], bool]:
-    """The parts of a message, and whether its own spelling must be kept."""
+    """Return the parts of a message, and whether the original text must be kept."""
     if role == "tool":
         result = result_of(content)
         return (result,), result_text(result, result.name) != content
@@ -126,13 +126,13 @@ def parts_of(role: Role, content: str, path: str, reader: Reader) -> tuple[tuple
     say_notes(found, path, reader)
     try:
         spelled = text_of(found.parts)[0]
-    except UnicodeEncodeError:  # an argument holds half of a surrogate pair
+    except UnicodeEncodeError:  # an argument holds a lone surrogate
         return found.parts, True
     return found.parts, spelled != content
 
 
 def say_notes(found: Scan, path: str, reader: Reader) -> None:
-    """What was wrong with the tags of a text, each kind once."""
+    """Report each kind of problem with the tags of a text once."""
     for (message, fatal), times in Counter((n.message, n.fatal) for n in found.notes).items():
         count = f" ({times} times)" if times > 1 else ""
         if fatal:
@@ -143,7 +143,7 @@ def say_notes(found: Scan, path: str, reader: Reader) -> None:
 
 
 def numbered(messages: list[Message]) -> list[Message]:
-    """The messages with an id for each call, and for each result the id of its call."""
+    """Give each call an id, and each result the id of its call."""
     number = 0
     with_ids: list[Message] = []
     for message in messages:
@@ -163,7 +163,7 @@ def numbered(messages: list[Message]) -> list[Message]:
 
 
 def parse_reply(reply: Any) -> ModelReply:
-    """The assistant message of a reply: its text, or a message that holds it."""
+    """Parse a reply: its text, or a message that holds it."""
     body = cast("Entry", reply) if isinstance(reply, dict) else {"content": reply}
     content = body.get("content")
     if not isinstance(content, str):
@@ -172,7 +172,7 @@ def parse_reply(reply: Any) -> ModelReply:
 
 
 def parse_stream(events: Iterable[Any]) -> ModelReply:
-    """The assistant message of a reply that comes in pieces, cut anywhere."""
+    """Parse a streamed reply from pieces of text, cut anywhere."""
     return parse_reply("".join(piece for event in events if (piece := piece_of(event))))
 
 

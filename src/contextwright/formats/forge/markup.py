@@ -1,8 +1,8 @@
-"""Writing Forge text so that it is read back as what was meant, and as nothing else.
+r"""Forge text, written so that it is read back as what was meant and nothing else.
 
-Thinking stands in brackets, or in `<thinking>` tags where brackets would be read otherwise.
-Words that look like a call or like thinking are made inert: `&lt;tool>` and `&lt;thinking>` for
-the tags, a backslash before the bracket. Tags inside a call's JSON are spelled `\\u003ctool>`.
+Thinking is written in brackets, or in `<thinking>` tags where brackets would be read as something
+else. Text that looks like a call or like thinking is escaped: `&lt;tool>` and `&lt;thinking>` for
+the tags, a backslash before the bracket. Tags inside a call's JSON are written as `\u003ctool>`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLAIN_THOUGHT = re.compile(r"[^\[\]<\n]*")
 
 
 def text_of(parts: Sequence[Part]) -> tuple[str, bool]:
-    """The text of an assistant message, and whether words had to be made inert for it."""
+    """Return the text of an assistant message, and whether any of it had to be escaped."""
     text = joined(parts)
     risky = any(type(part) is Text and is_risky(part.text) for part in parts)
     if not risky or is_read_as(text, parts):
@@ -45,12 +45,12 @@ def text_of(parts: Sequence[Part]) -> tuple[str, bool]:
 
 
 def is_risky(text: str) -> bool:
-    """Whether words may be read as something else, or open a code block around what follows."""
+    """Whether text may be read as something else, or opens a code block around what follows."""
     return may_hold_structure(text) or "```" in text or "~~~" in text
 
 
 def joined(parts: Iterable[Part], *, tagged: bool = False) -> str:
-    """The parts one after another: thoughts in lines, everything else a blank line apart."""
+    """Join the parts: a line break between thoughts, a blank line between all others."""
     pieces: list[str] = []
     thought = False
     for part in parts:
@@ -61,7 +61,7 @@ def joined(parts: Iterable[Part], *, tagged: bool = False) -> str:
                 piece = thought_text(part, tagged=tagged)
             case ToolCall():
                 piece = call_text(part)
-            case _:  # results stand in messages of their own; the rules leave nothing else
+            case _:  # results have their own messages, and the rules remove everything else
                 continue
         if pieces:
             pieces.append("\n" if thought and isinstance(part, Thinking) else "\n\n")
@@ -71,7 +71,7 @@ def joined(parts: Iterable[Part], *, tagged: bool = False) -> str:
 
 
 def thought_text(thinking: Thinking, *, tagged: bool) -> str:
-    """A thought in brackets if it is read back from them, else in tags."""
+    """Write a thought in brackets if it is read back from them, else in tags."""
     text = thinking.text
     plain = PLAIN_THOUGHT.fullmatch(text) is not None and is_thinking(text)
     if not tagged and (plain or is_read_as(f"[{text}]", [thinking])):
@@ -80,7 +80,7 @@ def thought_text(thinking: Thinking, *, tagged: bool) -> str:
 
 
 def call_text(call: ToolCall) -> str:
-    """A call as Forge writes it."""
+    """Write a call."""
     extra = dict(call.extra.get(NAME, {}))
     body: dict[str, Any] = {
         "server_name": extra.pop("server_name", LOCAL),
@@ -98,13 +98,13 @@ def escape(match: re.Match[str]) -> str:
 
 
 def is_read_as(text: str, parts: Sequence[Part]) -> bool:
-    """Whether a text is read back as these parts, and nothing in it as a broken call."""
+    """Whether a text is read back as these parts, with no part of it as a broken call."""
     found = scan(text)
     return not any(note.fatal for note in found.notes) and same_parts(found.parts, parts)
 
 
 def inert(part: Text) -> Text:
-    """Words without opening tags, and a backslash before each bracket read as thinking."""
+    """Escape opening tags, and brackets that would be read as thinking."""
     text = OPENING.sub("&lt;", part.text)
     pieces: list[str] = []
     done = 0
@@ -115,17 +115,17 @@ def inert(part: Text) -> Text:
 
 
 def hardened(part: Text) -> Text:
-    """Words in which nothing at all can be read as structure."""
+    """Escape everything that could be read as structure."""
     return Text(MARGIN.sub(r"\\[", OPENING.sub("&lt;", part.text)))
 
 
 def same_parts(one: Sequence[Part], other: Sequence[Part]) -> bool:
-    """Whether two readings of a message say the same; ids are no part of the text."""
+    """Whether two lists of parts say the same; ids are not in the text."""
     return essence(one) == essence(other)
 
 
 def essence(parts: Iterable[Part]) -> list[object]:
-    """What the text says of each part: words joined, white space around them left out."""
+    """Return what the text says of each part: texts joined, outer white space removed."""
     said: list[object] = []
     waiting: list[str] = []
     for part in parts:
@@ -148,7 +148,7 @@ def essence(parts: Iterable[Part]) -> list[object]:
 
 
 def spelled(value: dict[str, Any]) -> bytes:
-    """A JSON object's bytes: unlike Python's equality, they tell 1 from true and from 1.0."""
+    """Encode a JSON object, because bytes distinguish 1 from true and 1.0, unlike Python's `==`."""
     try:
         return encode_json(value)
     except UnicodeEncodeError:
@@ -159,7 +159,7 @@ def spelled(value: dict[str, Any]) -> bytes:
 
 
 def result_of(content: str) -> ToolResult:
-    """A tool's answer: the first line names the tool, the rest is what it said."""
+    """Read a tool result: the first line names the tool, the rest is its content."""
     name, _, words = content.removeprefix(HEADER).partition("\n")
     if not content.startswith(HEADER) or not name.strip():
         return ToolResult(None, content, is_error=content.startswith("Error:"))
@@ -167,7 +167,7 @@ def result_of(content: str) -> ToolResult:
 
 
 def result_text(result: ToolResult, name: str | None) -> str:
-    """A tool's answer as Forge writes it."""
+    """Write a tool result."""
     words = result.text
     if result.is_error and not words.startswith("Error:"):
         words = f"Error: {words}"

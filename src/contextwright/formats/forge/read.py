@@ -1,7 +1,7 @@
-"""Forge's text protocol: `<tool>` calls and `[thinking]` in assistant text, by one forward scan.
+"""Forge's text protocol: `<tool>` calls and `[thinking]` in assistant text, in one forward scan.
 
-Nothing here goes back: a tag that begins no call is text, a bracket that holds no thinking is
-text, and each character is looked at a bounded number of times, whatever the text is.
+The scan never backtracks. A tag that does not begin a call is text, a bracket that does not hold
+thinking is text, and each character is read a bounded number of times.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ __all__ = ["Note", "Scan", "is_thinking", "may_hold_structure", "scan", "validat
 
 NAME = "forge"
 LOCAL = "local"
-"""The server of a call that names none."""
+"""The server of a call that does not name one."""
 
 TAG = re.compile(r"<tool>|<thinking>")
 BLANK = re.compile(r"[ \t\r\n]*+")
 TOKEN = re.compile(r'[^"<\\{}]*+(?P<mark>["{}])')
-"""Up to the next brace or string of a JSON object. `<` and `\\` never stand outside of strings:
-stopping there is what keeps the whole scan linear, since two readings of the same text that
-began at different tags disagree about what is a string, and the next tag ends one of them."""
+r"""Matches up to the next brace or string of a JSON object. `<` and `\` cannot appear outside
+strings. Stopping there keeps the whole scan linear: two scans that began at different tags disagree
+on what is inside a string, so the next tag ends one of them.
+"""
 XML_START = re.compile(r"<(?:server_name|tool_name|arguments)>")
 MARGIN = re.compile(r"^(?:\[| {0,3}(?P<fence>`{3,}|~{3,}))", re.MULTILINE)
 BRACKET = re.compile(r"[\[\]]")
@@ -39,9 +40,9 @@ ITEM = re.compile(
     r"""\s*+(?:'[^'\n]*+'|"[^"\n]*+"|[-+]?\d[\w.+-]*+|true|false|null|None|True|False)"""
     r"\s*+(?:,\s*+|\Z)"
 )
-"""One entry of a list of numbers and quoted strings."""
+"""One item of a list of numbers and quoted strings."""
 VALUE_STARTS = '"[{-0123456789tfn'
-"""What a JSON value can begin with."""
+"""The characters a JSON value can begin with."""
 MARKERS = frozenset(
     "x,summarized,goal batch,meta,respond,reply to this,image,audio,video,document,attachment,"
     "generated,generated_image,image_generated,continue,start of conversation,"
@@ -58,30 +59,30 @@ MARKER_STARTS = (
     "document:",
     "no result",
 )
-"""What other tools write in brackets, and what we write ourselves: no thinking."""
+"""Markers in brackets that other tools and this package write; they are not thinking."""
 
 Fields: TypeAlias = dict[str, Any]
 
 
 class Note(Struct, frozen=True, gc=False):
-    """Something about a tag that is not as Forge wants it, in Forge's words."""
+    """A problem with a tag, in Forge's words."""
 
     message: str
     fatal: bool = True
-    """The tag begins no call: it stays text."""
+    """Whether the tag does not begin a call and stays text."""
 
 
 class Scan(Struct, frozen=True):
-    """What an assistant text says: its parts in order, and what was wrong with its tags."""
+    """The parts of an assistant text in order, and the problems with its tags."""
 
     parts: tuple[Part, ...]
     notes: tuple[Note, ...] = ()
     brackets: tuple[int, ...] = ()
-    """Where each thought in brackets begins."""
+    """The offset of each thought in brackets."""
 
 
 def scan(text: str) -> Scan:
-    """The parts of an assistant text; calls carry no id yet."""
+    """Return the parts of an assistant text. Calls have no ids yet."""
     if not may_hold_structure(text):
         return Scan((Text(text),) if text else ())
     scanner = Scanner(text)
@@ -89,7 +90,7 @@ def scan(text: str) -> Scan:
 
 
 def may_hold_structure(text: str) -> bool:
-    """Whether a text has a tag, or a bracket at the start of a line; most have neither."""
+    """Whether a text has a tag, or a bracket at the start of a line. Most have neither."""
     return "<tool>" in text or "<thinking>" in text or text.startswith("[") or "\n[" in text
 
 
@@ -102,10 +103,10 @@ class Scanner:
         self.notes: list[Note] = []
         self.brackets: list[int] = []
         self.fence = ""
-        """The marks that opened the code block we are in; empty outside of one."""
+        """The marks that opened the current code block; empty outside of one."""
 
     def parts(self) -> list[Part]:
-        """Tags cut the text into gaps; brackets and words are found in these."""
+        """Return the parts. Tags divide the text into gaps, which hold brackets and plain text."""
         parts: list[Part] = []
         structure = list(self.structure())
         done = 0
@@ -121,7 +122,7 @@ class Scanner:
     # --- tags ----------------------------------------------------------------------------
 
     def structure(self) -> Iterator[tuple[int, int, Part]]:
-        """The calls and the tagged thinking, each with its place."""
+        """Yield the calls and the tagged thinking, each with its start and end."""
         position = 0
         while tag := TAG.search(self.text, position):
             start, position = tag.span()
@@ -137,7 +138,7 @@ class Scanner:
                 yield start, position, call
 
     def call(self, position: int) -> tuple[ToolCall | None, int]:
-        """The call behind an opening tag that ends at `position`, and where to go on."""
+        """Read the call after an opening tag that ends at `position`; return it with its end."""
         inside = BLANK.match(self.text, position).end()  # pyright: ignore[reportOptionalMemberAccess]
         if self.text.startswith("{", inside):
             fields, end = self.json_fields(inside)
@@ -153,7 +154,7 @@ class Scanner:
         return None, position
 
     def json_fields(self, inside: int) -> tuple[Fields | None, int]:
-        """The JSON object between the tags, and the place behind the closing one."""
+        """Read the JSON object between the tags; return it with the end of the closing tag."""
         end = object_end(self.text, inside)
         if end is None:
             closed = self.finder.find("</tool>", inside) >= 0
@@ -176,7 +177,7 @@ class Scanner:
         return fields, close + len("</tool>")
 
     def made(self, fields: Fields) -> ToolCall | None:
-        """A call from its fields; without a name it is none."""
+        """Build a call from its fields; return None if it has no name."""
         name = fields.pop("tool_name", None)
         if not isinstance(name, str) or not name.strip():
             self.note("missing tool_name")
@@ -207,7 +208,7 @@ class Scanner:
     # --- brackets ------------------------------------------------------------------------
 
     def gap(self, text: str, offset: int) -> Iterator[Part]:
-        """Thinking and words in a stretch without tags; the code block goes on across gaps."""
+        """Yield thinking and text of a gap between tags. A code block may continue across gaps."""
         done = position = 0
         pairs: dict[int, int] | None = None
         while mark := MARGIN.search(text, position):
@@ -227,7 +228,7 @@ class Scanner:
                 yield Thinking(text[position:close], origin=NAME)
                 self.brackets.append(offset + mark.start())
                 done = ending.end()
-            position = ending.end()  # what stands inside of data is data too
+            position = ending.end()  # skip lists of data: brackets inside are data too
         yield from words(text[done:])
 
     def pass_fence(self, marks: str, text: str, end: int) -> None:
@@ -239,14 +240,14 @@ class Scanner:
 
 
 def words(text: str) -> Iterator[Text]:
-    """The words between structure, without the blank lines around them."""
+    """Yield the text between structure, without surrounding blank lines."""
     kept = text.lstrip("\r\n").rstrip()
     if kept.strip():
         yield Text(kept)
 
 
 def bracket_pairs(text: str) -> dict[int, int]:
-    """For each opening bracket the closing one that belongs to it."""
+    """Map each opening bracket to its closing bracket."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for bracket in BRACKET.finditer(text):
@@ -258,7 +259,7 @@ def bracket_pairs(text: str) -> dict[int, int]:
 
 
 def is_thinking(inside: str) -> bool:
-    """Whether what stands in brackets is a thought: not data, and none of the known markers."""
+    """Whether bracketed text is a thought: neither data nor a known marker."""
     plain = inside.strip().casefold()
     if plain in MARKERS or plain.startswith(MARKER_STARTS):
         return False
@@ -274,7 +275,7 @@ def is_thinking(inside: str) -> bool:
 
 
 def is_data(inside: str) -> bool:
-    """Whether this is the inside of a list of numbers and quoted strings."""
+    """Whether bracketed text is a list of numbers and quoted strings."""
     position = 0
     while position < len(inside):
         item = ITEM.match(inside, position)
@@ -285,7 +286,7 @@ def is_data(inside: str) -> bool:
 
 
 def object_end(text: str, start: int) -> int | None:
-    """The place behind the JSON object that begins at `start`, if its braces ever close."""
+    """Return the end of the JSON object that begins at `start`; None if its braces never close."""
     depth, position = 0, start
     while token := TOKEN.match(text, position):
         position = token.end()
@@ -318,14 +319,14 @@ LENIENT = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, s
 
 
 def reason(error: ValueError | RecursionError) -> str:
-    """Why text is no JSON, in one short line."""
+    """Return the reason why text is not valid JSON, in one short line."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def validate_tool_call(content: str) -> list[str]:
-    """What Forge would say against the calls of a message, all of them, first things first."""
+    """Return Forge's errors for the calls of a message, in Forge's order."""
     require(content, str, "content")
     if "<tool>" not in content:
         return ["missing <tool> tag"]

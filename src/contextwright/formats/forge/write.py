@@ -1,4 +1,4 @@
-"""Rendering Forge messages: each result a message of its own, calls and thinking as text."""
+"""Forge messages, rendered: one message per result, calls and thinking as text."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ REPLY_TOOLS: dict[str, str | None] = {
     "ask_question": "question",
     "converse": "message",
 }
-"""The tools that end Forge's loop: what they carry is said to the user, and nothing answers."""
+"""The tools that end Forge's loop: their argument is shown to the user, and they get no result."""
 
 TRAITS = Traits(
     format=NAME,
-    tool_names=Spelling(allowed=r"!-~\u00a1-\U0010ffff"),  # a result names its tool in one line
+    # a result names its tool on its first line
+    tool_names=Spelling(allowed=r"!-~\u00a1-\U0010ffff"),
     blank_text=False,
     supports_media=no_media,
     supports_thinking=lambda thinking, model: not thinking.redacted,
@@ -68,7 +69,7 @@ replace = msgspec.structs.replace
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The messages, in a list or in the object they came in."""
+    """Render the messages as a list, or in the object they came in."""
     draft, target, changes = drafted(conversation, TRAITS, model, options, RULES, REPLY_TOOLS)
     for rule in (name_speakers, leave_out_orphans, pair_by_order):
         draft, made = rule(draft, target)
@@ -87,7 +88,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
-    """Results that answer no call: Forge would give them to whatever call is open."""
+    """Drop results that answer no call, because Forge would assign them to any open call."""
     orphans = match_results([message for _, message in draft]).orphans
     if not orphans or not target.options.repair or target.same_format:
         return draft, []
@@ -105,7 +106,7 @@ def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]
 
 
 def pair_by_order(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
-    """Results where names and order alone lead them to their calls, since the text has no ids."""
+    """Order results so that name and order identify their calls, because the text has no ids."""
     matching = match_results([message for _, message in draft])
     if not target.options.repair or matching.orphans:
         return draft, []
@@ -123,7 +124,7 @@ def pair_by_order(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
 
 
 def in_call_order(draft: Draft, matching: Matching) -> tuple[Draft, list[Change]]:
-    """All results directly behind their calls, in the order of the calls, none missing."""
+    """Put all results directly after their calls, in call order, with none missing."""
     reason = "results follow the order of their calls, which have no ids in Forge"
     changes = [Change("repair.order", "messages", reason)]
     by_message: dict[int, list[Answer]] = {}
@@ -142,7 +143,7 @@ def in_call_order(draft: Draft, matching: Matching) -> tuple[Draft, list[Change]
 def entries_of(
     message: Message, called: dict[str | None, str], path: str, changes: list[Change]
 ) -> list[Entry]:
-    """A message as Forge's: each result is a message of its own."""
+    """Write one message as Forge's entries: each result is its own entry."""
     entries: list[Entry] = []
     said: list[Part] = []
     for part in message.parts:
@@ -160,7 +161,7 @@ def entries_of(
 
 
 def spoken(message: Message, parts: list[Part], path: str, changes: list[Change]) -> Entry:
-    """What a message says itself."""
+    """Write the parts of a message that are not results."""
     if message.role == "assistant":
         content = assistant_content(message.with_parts(parts), path, changes)
     else:
@@ -169,7 +170,7 @@ def spoken(message: Message, parts: list[Part], path: str, changes: list[Change]
 
 
 def with_held(entry: Entry, message: Message) -> Entry:
-    """A message with the fields beside which it once stood."""
+    """Add the message's leftover fields to its entry."""
     for name, value in message.extra.get(NAME, {}).items():
         if name != "raw":
             entry.setdefault(name, value)
@@ -177,7 +178,7 @@ def with_held(entry: Entry, message: Message) -> Entry:
 
 
 def assistant_content(message: Message, path: str, changes: list[Change]) -> str:
-    """The text of an assistant message: as it was while it still says the same, else anew."""
+    """Return the text of an assistant message: the original if it still says the same, else new."""
     raw = message.extra.get(NAME, {}).get("raw")
     if isinstance(raw, str) and same_parts(scan(raw).parts, message.parts):
         return raw
@@ -195,7 +196,7 @@ def tool_content(
     path: str,
     changes: list[Change],
 ) -> str:
-    """A tool's answer under its name."""
+    """Write a tool result with its tool's name."""
     raw = message.extra.get(NAME, {}).get("raw")
     if isinstance(raw, str) and len(message.parts) == 1:
         if result_of(raw) == replace(result, call_id=None, extra={}):
@@ -210,10 +211,10 @@ def tool_content(
 
 
 def on_wire(messages: Iterable[Entry]) -> list[Entry]:
-    """The messages as Forge sends them to a model: a tool's answer is a user message there.
+    """Convert the messages to what Forge sends to a model: a tool result is a user message there.
 
-    A user's words that begin like a tool's answer are marked as the user's, so that nobody can
-    speak for a tool.
+    User text that begins like a tool result is marked as the user's, because a user must not be
+    able to forge a result.
     """
     sent: list[Entry] = []
     require(messages, Iterable, "messages")

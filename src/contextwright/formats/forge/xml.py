@@ -1,7 +1,7 @@
-"""Forge's later dialect: calls as pure XML, read as leniently as models write it.
+"""Forge's later dialect: calls as XML, read as leniently as models write it.
 
-Bare `&` and `<` are text, `CDATA` is taken as it stands, all values are strings; an element with
-elements in it is an object, and a list where a name comes twice.
+Bare `&` and `<` are text, `CDATA` is taken verbatim, and all values are strings. An element with
+child elements is an object; a repeated name makes a list.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Value: TypeAlias = "str | dict[str, Any]"
 
 
 class Finder:
-    """Finds the next place of a few fixed strings; asks for the same stretch only once."""
+    """Finds the next occurrence of a few fixed strings; searches each stretch of text only once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.found: dict[str, int] = {}
 
     def find(self, wanted: str, position: int) -> int:
-        """The first place at or behind `position`, which only ever grows; -1 if there is none."""
+        """Return the first occurrence from `position`, which must never decrease; -1 if none."""
         last = self.found.get(wanted, 0)
         if -1 < last < position or wanted not in self.found:
             last = self.found[wanted] = self.text.find(wanted, position)
@@ -44,10 +44,10 @@ class Element(Struct):
     children: dict[str, Any] = field(default_factory=dict[str, Any])
     words: list[str] = field(default_factory=list[str])
     literal: bool = False
-    """Some of the words come from CDATA: white space counts."""
+    """Whether some of the text came from CDATA, so that white space counts."""
 
     def add(self, name: str, value: Value) -> None:
-        """A child; the second of a name makes a list."""
+        """Add a child; a repeated name makes a list."""
         if name not in self.children:
             self.children[name] = value
         elif isinstance(self.children[name], list):
@@ -56,7 +56,7 @@ class Element(Struct):
             self.children[name] = [self.children[name], value]
 
     def value(self, text: str, end: int) -> Value:
-        """What the element says; words with elements among them stay as they are written."""
+        """Return the element's value. Text mixed with elements is kept verbatim."""
         said = "".join(self.words)
         if not self.children:
             return said if self.literal else said.strip()
@@ -64,9 +64,9 @@ class Element(Struct):
 
 
 def read_xml(text: str, position: int, finder: Finder) -> tuple[dict[str, Any] | None, int]:
-    """The fields of a call whose first element begins at `position`, and the place behind it.
+    """Read the fields of a call whose first element begins at `position`; return them with the end.
 
-    Without fields, the place where reading stopped: nothing before it can be a call.
+    Returns None and the position where reading stopped if there is no call before it.
     """
     stack = [Element("tool", position)]
     while token := TOKEN.search(text, position):
@@ -95,7 +95,7 @@ def read_xml(text: str, position: int, finder: Finder) -> tuple[dict[str, Any] |
 
 
 def add_words(element: Element, words: str) -> None:
-    """Words outside of CDATA: entities are read, and white space beside CDATA is none."""
+    """Add text outside CDATA: decode entities, and ignore white space next to CDATA."""
     if words.strip():
         element.words.append(ENTITY.sub(entity, words))
 

@@ -1,7 +1,7 @@
 """Gemini: `POST …/models/{model}:generateContent`, its replies and its streams.
 
-Both spellings of every field are read, camelCase is written. The model's name is no part of the
-body: it stands in the address.
+Fields are read in camelCase and snake_case, and written in camelCase. The model is named in the
+URL, not in the body.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ __all__ = ["FORMAT", "TRAITS", "has_source", "read_spelling", "respell_paths", "
 
 
 def supports_media(media: Media, model: Model) -> bool:
-    """Media of any source the API knows, with bytes that can be read."""
+    """Whether the API accepts the source of these media, and any bytes are valid."""
     return has_source(media, model) and is_sound(media, GEMINI_BYTES)
 
 
 def has_source(media: Media, model: Model) -> bool:
-    """Bytes of any type that is said; addresses on the web or at Google; its own handles."""
+    """Whether there is typed data, a URL on the web or at Google, or a file id of Gemini's."""
     if media.data is not None:
         return media.mime is not None and kind_of(media.mime, "") == media.kind
     if media.url is not None:
@@ -57,12 +57,12 @@ def has_source(media: Media, model: Model) -> bool:
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
-    """Its own thoughts, signed or not."""
+    """Whether the thinking is Gemini's own, signed or not."""
     return thinking.origin == NAME and not thinking.redacted
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Whether the fields left over from parsing are ones the API knows."""
+    """Whether the API knows the fields left over from parsing."""
     if isinstance(holder, Message):
         own = holder.extra.get(NAME, {})
         return own.keys() <= {"role"} and (role == "system" or own.get("role") is None)
@@ -89,16 +89,16 @@ TRAITS = Traits(
     supports_thinking=supports_thinking,
     accepts_extra=accepts_extra,
 )
-"""Empty text is accepted by one of Google's two hosts, so that none is sent unless it came so."""
+"""Only one of Google's two hosts accepts empty text, so it is sent only if it came empty."""
 
 
 # --- reading ---------------------------------------------------------------------------------
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a request body, or from a bare list of contents.
+    """Parse a request body, or a bare list of contents.
 
-    What the SDK calls `config` is read as the body that the SDK makes of it.
+    The SDK's `config` argument is read as the body that the SDK sends for it.
     """
     reader = Reader(NAME, strict=strict)
     body = read_spelling(unpacked(data, reader), wire.Request, reader)
@@ -126,12 +126,12 @@ CONFIGURED = frozenset(
         "continuationToken modelArmorConfig"
     ).split()
 )
-"""Fields of the SDK's `config` that stand at the top of the body; the rest is generationConfig."""
+"""Fields of the SDK's `config` that are top-level in the body; the rest is generationConfig."""
 SDK_ONLY = frozenset(("httpOptions", "automaticFunctionCalling", "shouldReturnHttpResponse"))
 
 
 def unpacked(data: Any, reader: Reader) -> Object:
-    """The body as the API knows it, from a body, a list of contents, or the SDK's arguments."""
+    """Return the API's body from a body, a list of contents, or the SDK's arguments."""
     if is_list(data):
         return {"contents": data}
     if not is_object(data):
@@ -154,7 +154,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
 
 
 def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:
-    """The data in camelCase; a field that is spelled both ways is a fault."""
+    """Return the data in camelCase; a field that appears in both spellings is an error."""
     try:
         convert(data, shape)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
@@ -166,7 +166,7 @@ def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:
 
 
 def read_contents(value: Any, path: str, reader: Reader) -> list[Any]:
-    """The list of contents; the SDK also takes one alone, and bare words."""
+    """Return the list of contents. The SDK also accepts a single content, and plain strings."""
     if isinstance(value, str) or is_object(value):
         reader.repair("repair.contents", path, "must be a list of contents")
         value = [value]
@@ -184,7 +184,7 @@ def read_contents(value: Any, path: str, reader: Reader) -> list[Any]:
 
 
 def system_of(value: Any, path: str, reader: Reader) -> list[Message]:
-    """The leading system message, from a content of texts or, as the SDK takes it, bare words."""
+    """Read the system instruction: a content of texts or, as in the SDK, a string."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -203,7 +203,7 @@ def system_of(value: Any, path: str, reader: Reader) -> list[Message]:
 
 
 def respell_paths(reader: Reader, data: Any) -> None:
-    """Say the places of changes and faults in the spelling of the data itself."""
+    """Change the paths of changes and errors to the spelling the data uses."""
     reader.changes = [
         Change(change.code, as_spelled(change.path, data), change.reason)
         for change in reader.changes
@@ -215,12 +215,12 @@ def respell_paths(reader: Reader, data: Any) -> None:
 
 
 def without_mid_system(model: Model) -> Model:
-    """The model's facts as they are behind this API, which has no system role for anyone."""
+    """Return the model without support for system messages in the history, which this API lacks."""
     return msgspec.structs.replace(model, mid_system=False) if model.mid_system else model
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The request body."""
+    """Render the request body."""
     model = without_mid_system(model)
     same_format = conversation.source == NAME
     traits = msgspec.structs.replace(
@@ -253,10 +253,10 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:
-    """The first message whose calls must be signed; None where the model asks for none.
+    """Return the first message whose calls must be signed; None if the model needs none.
 
-    The API looks only at the steps since the user last spoke. Histories from elsewhere are signed
-    everywhere, so that a step does not change, and break the cached prefix, once it is past.
+    The API checks only the steps since the last user message. Histories from other formats are
+    signed everywhere, because signing a step later would break the cached prefix.
     """
     if not target.model.thought_signatures:
         return None

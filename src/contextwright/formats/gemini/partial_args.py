@@ -1,4 +1,4 @@
-"""Arguments of a call that arrive piece by piece, each at a JSON path."""
+"""Arguments of a call that arrive in pieces, each at a JSON path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 def add_arguments(arguments: Object, pieces: Any) -> None:
-    """Put pieces of arguments at their places; a text that is there already goes on."""
+    """Set pieces of arguments at their paths; append to text that is already there."""
     for piece in pieces if is_list(pieces) else ():
         if not is_object(piece) or not isinstance(piece.get("jsonPath"), str):
             continue
@@ -29,7 +29,7 @@ def add_arguments(arguments: Object, pieces: Any) -> None:
 
 
 def put(holder: Any, steps: list[str | int], value: Any) -> None:
-    """Write a value at a path, making objects and lists on the way."""
+    """Set a value at a path, creating objects and lists as needed."""
     for here, following in zip(steps, steps[1:], strict=False):
         holder = child(holder, here, [] if isinstance(following, int) else {})
     last = steps[-1]
@@ -43,7 +43,7 @@ def put(holder: Any, steps: list[str | int], value: Any) -> None:
 
 
 def child(holder: Any, step: str | int, otherwise: Any) -> Any:
-    """What stands at a step, put there if nothing does."""
+    """Return the value at a step, set to `otherwise` if there is none."""
     if is_list(holder) and isinstance(step, int):
         holder.extend([None] * (step + 1 - len(holder)))
         if holder[step] is None:

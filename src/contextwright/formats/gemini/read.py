@@ -1,4 +1,4 @@
-"""From Gemini's contents and parts to ours. All wire values here are in camelCase."""
+"""Gemini's contents and parts, read into ours. All wire values here are in camelCase."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOREIGN_ROLES: dict[Any, Role] = {
 }
 """Roles that older SDKs and other tools write."""
 FILES = "https://generativelanguage.googleapis.com/"
-"""How the addresses of uploaded files begin: nobody else may open them."""
+"""The prefix of uploaded files' URLs, which only Gemini can open."""
 KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 ENDINGS: dict[str, MediaKind] = {
     **dict.fromkeys(("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "bmp"), "image"),
@@ -46,7 +46,7 @@ ENDINGS: dict[str, MediaKind] = {
 
 
 def message_of(content: Object, path: str, reader: Reader) -> Message:
-    """A message of ours from a content; one of function responses alone is a tool's."""
+    """Read one content. A content that holds only function responses gets the role `tool`."""
     given = content.get("role")
     role = ROLES.get(given) if isinstance(given, str) else None
     if role is None:
@@ -59,12 +59,12 @@ def message_of(content: Object, path: str, reader: Reader) -> Message:
         role = "tool" if only_results else "user"
     rest = {key: value for key, value in content.items() if key not in ("role", "parts")}
     if given is None:
-        rest["role"] = None  # nobody said it, and nobody shall have said it on the way back
+        rest["role"] = None  # remember that the role was missing, so that none is written back
     return Message(role, tuple(parts), extra=keep_extra(NAME, rest))
 
 
 def other_role(given: Any, path: str, reader: Reader) -> Role:
-    """What is meant by a role that the API does not know."""
+    """Map a role that the API does not know."""
     if given is None or given == "":
         return "user"
     role = FOREIGN_ROLES.get(given) if isinstance(given, str) else None
@@ -76,7 +76,7 @@ def other_role(given: Any, path: str, reader: Reader) -> Role:
 
 
 def parts_of(part: Object, path: str, reader: Reader) -> list[Part]:
-    """Our parts for one of theirs: one, unless it holds several things against the rules."""
+    """Read one wire part: usually one part of ours, several if it breaks the rules."""
     fields = [key for key in DATA_FIELDS if part.get(key) is not None]
     if len(fields) == 1:
         return [part_of(part, fields[0], path, reader)]
@@ -95,7 +95,7 @@ def parts_of(part: Object, path: str, reader: Reader) -> list[Part]:
 
 
 def part_of(part: Object, key: str, path: str, reader: Reader) -> Part:
-    """A part from the one thing a wire part holds, and what is said beside it."""
+    """Read a part from the one field of a wire part that holds its content."""
     beside = {name: value for name, value in part.items() if name != key} if len(part) > 1 else {}
     match key:
         case "text":
@@ -114,7 +114,7 @@ def part_of(part: Object, key: str, path: str, reader: Reader) -> Part:
 
 
 def thinking_of(text: str, beside: Object) -> Thinking:
-    """A thought: the API tells it from speech by a flag."""
+    """Read a thought, which the API marks with a flag."""
     signature = beside.get(SIGNATURE)
     rest = {key: value for key, value in beside.items() if key not in ("thought", SIGNATURE)}
     if not isinstance(signature, str):
@@ -123,11 +123,11 @@ def thinking_of(text: str, beside: Object) -> Thinking:
 
 
 def call_of(call: Object, beside: Object, path: str, reader: Reader) -> ToolCall:
-    """A call; its signature stands beside it and stays with it."""
+    """Read a call with its signature."""
     rest = {key: value for key, value in call.items() if key not in ("name", "args", "id")}
     arguments: Any = call.get("args")
     if arguments is None:
-        rest["args"] = None  # said by nobody, like a missing role
+        rest["args"] = None  # remember that the arguments were missing
     extra = keep_extra(NAME, {**beside, "functionCall": rest} if rest else beside)
     name = reader.text(call, "name", path)
     id = reader.optional_text(call, "id", path)
@@ -140,7 +140,7 @@ def call_of(call: Object, beside: Object, path: str, reader: Reader) -> ToolCall
 
 
 def result_of(function: Object, beside: Object, path: str, reader: Reader) -> ToolResult:
-    """A result: words under `output` or `error`, any other object as it is."""
+    """Read a result: a string under `output` or `error`, any other object as it is."""
     response = function.get("response")
     if not is_object(response):
         reader.repair(
@@ -163,7 +163,7 @@ def result_of(function: Object, beside: Object, path: str, reader: Reader) -> To
 
 
 def answer_of(response: Object) -> tuple[str | Object, bool]:
-    """Words where the response is one text under a key with meaning, and whether it is an error."""
+    """Return a string if the response is one text under a known key, and whether it is an error."""
     if len(response) == 1:
         for key in ("output", "error"):
             if isinstance(response.get(key), str):
@@ -172,7 +172,7 @@ def answer_of(response: Object) -> tuple[str | Object, bool]:
 
 
 def words_before(content: str | Object) -> tuple[Text | Opaque, ...]:
-    """What stands before the media of a result; an object has no words of its own."""
+    """Return the part that precedes the media of a result; an object is kept as a block."""
     if isinstance(content, str):
         return (Text(content),)
     if not content:
@@ -185,7 +185,7 @@ def words_before(content: str | Object) -> tuple[Text | Opaque, ...]:
 
 
 def piece_of(piece: Object) -> Media | Opaque:
-    """Media inside a function response."""
+    """Read media inside a function response."""
     for key in ("inlineData", "fileData"):
         if is_object(piece.get(key)):
             beside = {name: value for name, value in piece.items() if name != key}
@@ -194,7 +194,7 @@ def piece_of(piece: Object) -> Media | Opaque:
 
 
 def media_of(key: str, fields: Object, beside: Object) -> Media | None:
-    """Media from bytes or from an address; None where neither is there."""
+    """Read media from inline data or a URI; return None if there is neither."""
     mime, name = fields.get("mimeType"), fields.get("displayName")
     mime = mime if isinstance(mime, str) else None
     extra = keep_extra(NAME, beside)
@@ -219,7 +219,7 @@ def media_of(key: str, fields: Object, beside: Object) -> Media | None:
 
 
 def kind_of(mime: str | None, uri: str) -> MediaKind:
-    """What kind of media this is, from its type, else from how its address ends."""
+    """Return the kind of media from its MIME type, else from the end of its URI."""
     if mime is not None:
         return KINDS.get(mime.partition("/")[0], "document")
     if "youtube.com/" in uri or "youtu.be/" in uri:
@@ -228,7 +228,7 @@ def kind_of(mime: str | None, uri: str) -> MediaKind:
 
 
 def words_of(part: Object, key: str) -> str | None:
-    """What a block that only Gemini knows says in words."""
+    """Return the readable text of a block that only Gemini knows."""
     fields = part[key]
     if not is_object(fields):
         return None

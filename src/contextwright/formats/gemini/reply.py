@@ -1,4 +1,4 @@
-"""Gemini replies: why they ended, what they cost, and how they are written."""
+"""Gemini replies: finish reason, token usage, and writing them."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ WRITTEN: dict[FinishReason, str] = {
     "interrupted": "OTHER",
     "other": "OTHER",
 }
-"""What each reason is called here."""
+"""The finish reason Gemini uses for each of ours."""
 KEPT = ("promptFeedback", "responseId", "usageMetadata", "finishReason", "finishMessage")
-"""Fields of a reply and its candidate that are kept as they came."""
+"""Fields of a reply and its candidate that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
-    """Read a whole reply, decoded or as the SDK's object; of several candidates, the first."""
+    """Read a whole reply, decoded or as an SDK object; the first of several candidates."""
     reader = Reader(NAME, strict=False)
     body, problems = camel_case(reader.reply(reply), Reply)
     for problem in problems:
@@ -108,7 +108,7 @@ def finish_of(
     whole: bool = True,
     error: ReplyError | None = None,
 ) -> Finish:
-    """How a reply ended, from its fields and those of its candidate."""
+    """Read how a reply ended from its fields and those of its candidate."""
     given, feedback = body.get("finishReason"), body.get("promptFeedback")
     blocked = feedback.get("blockReason") if is_object(feedback) else None
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
@@ -129,7 +129,7 @@ def finish_of(
 
 
 def refusal_words(body: Object, feedback: Any) -> str:
-    """Why the filter withheld the answer, as far as the API says."""
+    """Return why the filter withheld the answer, as far as the API says."""
     said = body.get("finishMessage")
     if not isinstance(said, str) and is_object(feedback):
         said = feedback.get("blockReasonMessage")
@@ -137,7 +137,7 @@ def refusal_words(body: Object, feedback: Any) -> str:
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens of a reply; this API counts thoughts and hosted tools apart."""
+    """Read the token usage. This API counts thoughts and hosted tools separately."""
     if not is_object(usage):
         return None
     reasoning = count_of(usage, "thoughtsTokenCount")
@@ -150,7 +150,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage) -> Object:
-    """Tokens as this API counts them."""
+    """Write the token usage as this API counts it."""
     wire: Object = {
         "promptTokenCount": usage.input,
         "candidatesTokenCount": max(0, usage.output - usage.reasoning),
@@ -164,7 +164,7 @@ def usage_wire(usage: Usage) -> Object:
 
 
 def part_wire(part: Part) -> Object:
-    """A part of a reply; reasoning of any provider is a thought here."""
+    """Write one part of a reply; any provider's reasoning becomes a thought."""
     if isinstance(part, Thinking):
         wire: Object = {"text": part.text, "thought": True, **part.extra.get(NAME, {})}
         return {**wire, "thoughtSignature": part.signature} if part.signature else wire
@@ -172,7 +172,7 @@ def part_wire(part: Part) -> Object:
 
 
 def end_wire(finish: Finish) -> tuple[Object, Object]:
-    """Fields of the candidate and of the reply that say how it ended; its own as they came."""
+    """Write the fields of the candidate and the reply that say how it ended."""
     held = finish.extra.get(NAME, {})
     candidate: Object = {}
     reply: Object = {}
@@ -191,7 +191,7 @@ def end_wire(finish: Finish) -> tuple[Object, Object]:
 def write_reply(
     reply: ModelReply, finish: Finish, model: str, id: str | None
 ) -> tuple[Object, list[Change]]:
-    """The body of a reply that is not streamed, and what it could not carry."""
+    """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
     parts, changes = carried(message.parts, NAME, id or "")
     candidate, rest = end_wire(finish)

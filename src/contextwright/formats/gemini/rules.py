@@ -1,4 +1,4 @@
-"""What only Gemini asks of a history: media of their kind, and no other model's signatures."""
+"""Rules only Gemini needs: the kind of media follows their type, signatures follow their model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AnyPart = TypeVar("AnyPart", Part, Text | Media | Opaque)
 
 
 def leave_signatures(conversation: Conversation, model: Model) -> tuple[Conversation, list[Change]]:
-    """The conversation without what another model signed, where it says which model it was for."""
+    """Remove signatures of another model, if the conversation says which model it was for."""
     if conversation.model is None or find(conversation.model).known_as == model.known_as:
         return conversation, []
     changes: list[Change] = []
@@ -50,7 +50,7 @@ def leave_signatures(conversation: Conversation, model: Model) -> tuple[Conversa
 
 
 def unsigned(part: Part) -> Part:
-    """A part without its signature; itself where it has none."""
+    """Return the part without its signature."""
     if isinstance(part, Thinking):
         signed = part.origin == NAME and part.signature is not None
         return msgspec.structs.replace(part, signature=None) if signed else part
@@ -68,7 +68,7 @@ def unsigned(part: Part) -> Part:
 
 
 def tell_kinds(draft: Draft, target: Target) -> Ruled:
-    """Media whose kind is that of their type: the API knows only the type."""
+    """Set the kind of media from their MIME type, because the API knows only the type."""
     told: Draft = []
     for place, message in draft:
         parts: list[Part] = []
@@ -84,7 +84,7 @@ def tell_kinds(draft: Draft, target: Target) -> Ruled:
 
 
 def of_its_kind(part: AnyPart) -> AnyPart:
-    """Media with the kind that their bytes or their type tell; any other part as it is."""
+    """Return media with the kind of their bytes or type; any other part unchanged."""
     if not isinstance(part, Media) or part.data is None:
         return part
     mime = sniffed_mime(part.data) or part.mime
@@ -93,7 +93,7 @@ def of_its_kind(part: AnyPart) -> AnyPart:
 
 
 def last_question(messages: Sequence[Message]) -> int:
-    """Where the user last said something that is no tool's answer."""
+    """Return the index of the last user message that is not a tool result."""
     for position in range(len(messages) - 1, -1, -1):
         message = messages[position]
         if message.role == "user" and message.results != message.parts:

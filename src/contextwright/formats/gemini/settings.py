@@ -1,4 +1,4 @@
-"""The settings of a generateContent request: reading, translating, and keeping them legal."""
+"""The settings of a generateContent request: read, translated, and made legal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODES: dict[str, Literal["auto", "none", "required"]] = {
 }
 MOST_STOPS = 5
 MOST_THINKING = 24_576
-"""The largest budget that every model with budgets takes."""
+"""The largest thinking budget that every model with budgets accepts."""
 JSON = "application/json"
 LEVELS: dict[Effort, str] = {
     "none": "minimal",
@@ -54,11 +54,11 @@ LEVELS: dict[Effort, str] = {
     "max": "high",
 }
 CACHED = ("systemInstruction", "tools", "toolConfig")
-"""What a cached content holds already, and a request may not say again."""
+"""Fields that a cached content already has; a request may not repeat them."""
 
 
 def settings_of(body: Object) -> Settings:
-    """The settings that other providers have too."""
+    """Read the settings that other providers have too."""
     config = body.get("generationConfig")
     fields: Object = config if is_object(config) else {}
     stops: Any = fields.get("stopSequences")
@@ -77,7 +77,7 @@ def settings_of(body: Object) -> Settings:
 
 
 def output_of(config: Object) -> OutputFormat | None:
-    """What the answer has to be: JSON of a schema, or any."""
+    """Read the output format: JSON with a schema, or any JSON."""
     schema, proto = config.get("responseJsonSchema"), config.get("responseSchema")
     if schema is None and is_object(proto):
         schema = json_schema(proto)
@@ -87,7 +87,7 @@ def output_of(config: Object) -> OutputFormat | None:
 
 
 def choice_of(config: Any) -> ToolChoice | None:
-    """Whether a function must be called, and which."""
+    """Read the tool choice."""
     calling: Any = config.get("functionCallingConfig") if is_object(config) else None
     mode: Any = calling.get("mode") if is_object(calling) else None
     known = MODES.get(mode.upper()) if isinstance(mode, str) else None
@@ -101,7 +101,7 @@ def choice_of(config: Any) -> ToolChoice | None:
 
 
 def settings_wire(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
-    """The request's settings: verbatim where they came from here, else translated."""
+    """Write the settings: verbatim if the request came from this format, else translated."""
     if conversation.source == NAME:
         wire = known_fields(conversation.extra.get(NAME, {}), Request, changes)
         if "model" in wire and conversation.model != model.id:
@@ -112,8 +112,8 @@ def settings_wire(conversation: Conversation, model: Model, changes: list[Change
 
 
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
-    """Settings of another provider under this one's names."""
-    settings = replace(conversation.settings, stream=None)  # said by the address here
+    """Translate another provider's settings."""
+    settings = replace(conversation.settings, stream=None)  # streaming is chosen by the URL
     body = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     config: Object = body.pop("generationConfig", {})
     if settings.stop:
@@ -147,7 +147,7 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
 
 
 def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Object:
-    """How hard to think: a level since Gemini 3, a budget of tokens before."""
+    """Write the thinking setting: a level since Gemini 3, a token budget before."""
     effort, wire = effort_of(settings), Object()
     if model.thought_signatures:
         if effort is not None:
@@ -173,7 +173,7 @@ def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Ob
 
 
 def choice_wire(choice: ToolChoice) -> Object:
-    """Whether a function must be called, and which."""
+    """Write the tool choice."""
     names = [choice.name] if choice.name else list(choice.allowed)
     if choice.mode == "none" or (choice.mode == "auto" and not names):
         return {"mode": choice.mode.upper()}
@@ -182,9 +182,9 @@ def choice_wire(choice: ToolChoice) -> Object:
 
 
 def settle(body: Object, changes: list[Change]) -> None:
-    """Leave out what may not stand beside something else: a cached content, a second schema.
+    """Drop settings that exclude each other: what a cached content has already, a second schema.
 
-    `body` is the payload under construction, not yet anyone else's.
+    Changes `body`, which is still under construction.
     """
     config = body.get("generationConfig")
     if is_object(config) and {"responseSchema", "responseJsonSchema"} <= config.keys():

@@ -19,16 +19,16 @@ from contextwright.wire.values import Object, is_list, is_object
 __all__ = ["GeminiReader", "parse_stream"]
 
 PLAIN = frozenset(("text", "thought"))
-"""Fields of a part that is text and nothing else, so that text may be added."""
+"""The fields of a part that is only text, to which more text may be appended."""
 WHOLE = "whole"
-"""Marks the pieces of a part with more than text: a writer sends them with all of it."""
+"""Marks deltas of a part that has more than text, which a writer sends as a whole."""
 
 
 class GeminiReader(StreamReader):
     """Reads the chunks of `:streamGenerateContent`, as server-sent events or as a JSON array.
 
-    Pieces of text, and of thought, are one part. A part that carries a signature stays alone,
-    because the API wants it back where it was.
+    Consecutive pieces of text, or of thought, form one part. A part with a signature stays
+    separate, because the API wants it back where it was.
     """
 
     format = NAME
@@ -69,7 +69,7 @@ class GeminiReader(StreamReader):
         return model if isinstance(model, str) else None
 
     def take_candidate(self, candidate: Any) -> None:
-        """The first candidate of a chunk; others are counted only."""
+        """Read the first candidate of a chunk; only count the others."""
         if not is_object(candidate):
             return
         self.candidate.update({key: candidate[key] for key in candidate if key != "content"})
@@ -80,7 +80,7 @@ class GeminiReader(StreamReader):
                 self.take_part(part)
 
     def take_part(self, part: Object) -> None:
-        """One part of a chunk: more of the open one, or the next."""
+        """Read one part of a chunk: more of the open part, or the next one."""
         last = self.open or {}
         call: Any = part.get("functionCall")
         open_call: Any = last.get("functionCall")
@@ -104,14 +104,14 @@ class GeminiReader(StreamReader):
                 self.end_part()
 
     def hand_on(self, part: Object) -> None:
-        """A piece of text or thought as an event of ours."""
+        """Send a piece of text or thought as an event."""
         if part.get("thought") is True:
             self.thinking(self.count, part["text"])
         else:
             self.text(self.count, part["text"])
 
     def end_part(self) -> None:
-        """The open part is complete."""
+        """Close the open part."""
         if self.open is None:
             return
         part, path = self.open, f"candidates[0].content.parts[{self.count}]"
@@ -127,7 +127,7 @@ class GeminiReader(StreamReader):
         self.count += 1
 
     def unfinished(self, part: Object) -> bool:
-        """Whether the stream ended while arguments were still coming."""
+        """Whether the stream ended before the arguments were complete."""
         return is_object(part.get("functionCall")) and bool(
             part["functionCall"].pop("willContinue", False)
         )
@@ -140,7 +140,7 @@ class GeminiReader(StreamReader):
             self.reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
 
     def finish(self) -> Finish:
-        """How the reply ended."""
+        """Return how the reply ended."""
         whole = bool(self.candidate.get("finishReason") or self.head.get("promptFeedback"))
         return finish_of(
             {**self.head, **self.candidate},
@@ -155,12 +155,12 @@ parse_stream = stream_parser(GeminiReader)
 
 
 def is_plain(part: Object) -> bool:
-    """Whether a part is text and nothing else."""
+    """Whether a part is only text."""
     return isinstance(part.get("text"), str) and part.keys() <= PLAIN
 
 
 def started(part: Object) -> Object:
-    """A part of our own; a call with those of its arguments that came with it."""
+    """Return a new part to extend; a call with the arguments that came with it."""
     call: Any = part.get("functionCall")
     if not is_object(call):
         return dict(part)

@@ -33,15 +33,15 @@ class GeminiWriter(StreamWriter):
         self.failed = False
 
     def start(self, event: ReplyStart) -> None:
-        """This API opens with its first part."""
+        """Write nothing, because this API opens with its first part."""
 
     def put(self, event: Event) -> None:
-        """Write any event but the first."""
+        """Write any event after the first."""
         for ready in self.order.pass_on(event):
             self.put_in_order(ready)
 
     def put_in_order(self, event: Event) -> None:
-        """Write an event of the open part, or one that stands between parts."""
+        """Write an event of the open part, or one between parts."""
         if type(event) is TextDelta:
             self.piece({"text": event.text}, event.slot)
         elif type(event) is ThinkingDelta:
@@ -55,13 +55,13 @@ class GeminiWriter(StreamWriter):
             self.finish(event)
 
     def piece(self, part: Object, slot: str) -> None:
-        """A piece of text, unless it comes with its whole part."""
+        """Send a piece of text, unless its part is sent as a whole."""
         if slot != "whole":
             self.streamed = True
             self.chunk([part])
 
     def end(self, part: Part | None) -> None:
-        """A part has ended; one without pieces is written whole."""
+        """End a part. A part that had no deltas is written as a whole."""
         streamed, self.streamed = self.streamed, False
         if part is None:
             return
@@ -74,7 +74,7 @@ class GeminiWriter(StreamWriter):
                 self.chunk([{"text": "", **flag, SIGNATURE: signature}])
 
     def finish(self, event: Finish) -> None:
-        """The last chunk; a stream that ended in an error or broke off has none."""
+        """Write the last chunk, except after an error or an interrupted stream."""
         if self.failed or event.reason == "interrupted":
             return
         candidate, rest = end_wire(event)

@@ -1,4 +1,4 @@
-"""Gemini's tools: functions declared in groups, and tools the API runs itself."""
+"""Gemini's tools: function declarations in groups, and tools the API hosts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from contextwright.wire.values import Object, is_list, is_object
 __all__ = ["tools_of", "tools_wire"]
 
 OPENS, BESIDE = "opens", "beside"
-"""How a tool remembers its group: it opens one; hosted tools stand beside it in the same one."""
+"""How a tool records its group: it opens one, or hosted tools share its group."""
 
 
 # --- reading ---------------------------------------------------------------------------------
 
 
 def tools_of(body: Object, reader: Reader) -> list[Tool | Opaque]:
-    """All tools in one list; the first or last function of a group remembers the group."""
+    """Read all tools into one list. The first or last function of a group records the group."""
     tools: list[Tool | Opaque] = []
-    if is_object(body.get("tools")):  # the API takes one alone, without its list
+    if is_object(body.get("tools")):  # the API accepts a single tool without a list
         body = {"tools": [body["tools"]]}
     for path, group in reader.objects(body, "tools"):
         functions = [
@@ -53,7 +53,7 @@ def tools_of(body: Object, reader: Reader) -> list[Tool | Opaque]:
 
 
 def tool_of(function: Object, path: str, reader: Reader) -> Tool:
-    """A declared function; its schema as JSON Schema, the API's own dialect kept beside it."""
+    """Read a function declaration; keep the API's own schema dialect in `extra`."""
     plain: Any = function.get("parametersJsonSchema")
     proto: Any = function.get("parameters")
     said = {"name", "description", "parametersJsonSchema"}
@@ -74,7 +74,7 @@ def tool_of(function: Object, path: str, reader: Reader) -> Tool:
 
 
 def marked(tool: Tool, key: str, value: Any) -> Tool:
-    """A tool that remembers something about its group."""
+    """Return the tool with a mark of its group."""
     extra = {NAME: {**tool.extra.get(NAME, {}), key: value}}
     return Tool(tool.name, tool.description, tool.parameters, tool.strict, extra)
 
@@ -83,9 +83,9 @@ def marked(tool: Tool, key: str, value: Any) -> Tool:
 
 
 def tools_wire(conversation: Conversation, target: Target, changes: list[Change]) -> list[Object]:
-    """The groups of tools, as they came; new functions stand together in one."""
+    """Write the tools in their original groups; new functions share one group."""
     groups: list[Object] = []
-    functions: list[Object] = []  # of the group that is still open
+    functions: list[Object] = []  # of the open group
     beside: list[str] = []
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
@@ -123,7 +123,7 @@ def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
 def equal_here(
     tool: Opaque, conversation: Conversation, target: Target, path: str, changes: list[Change]
 ) -> Object | None:
-    """What Google hosts in place of another's tool; before Gemini 3 not beside functions."""
+    """Return Google's equivalent of a hosted tool. Before Gemini 3 it excludes functions."""
     declares = any(isinstance(other, Tool) for other in conversation.tools)
     if declares and not target.model.thought_signatures:
         reason = f"{target.model.id} takes functions or hosted tools, not both"
@@ -133,11 +133,11 @@ def equal_here(
 
 
 def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list[Change]) -> Object:
-    """One function's declaration.
+    """Write one function declaration.
 
-    A schema goes into `parametersJsonSchema`, which every model takes and which understands all
-    of JSON Schema; `parameters` refuses a request for one keyword its proto has no field for.
-    Only a schema that came in the proto's dialect goes back in it.
+    A schema goes into `parametersJsonSchema`, which every model accepts and which understands all
+    of JSON Schema. `parameters` refuses a request for any keyword its proto lacks, so only a schema
+    that came in the proto's dialect is written there.
     """
     declaration: Object = {"name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:

@@ -1,4 +1,4 @@
-"""From our messages to Gemini's contents. All wire values here are in camelCase."""
+"""Our messages, written as Gemini's contents. All wire values here are in camelCase."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from contextwright.wire.values import Object, is_object
 __all__ = ["STAND_IN", "Writer", "is_response", "wire_of"]
 
 STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""What Google's documentation gives for calls that no Gemini model signed."""
+"""Google's documented placeholder for calls that no Gemini model signed."""
 UNKNOWN = (0, "")
-"""A call that nobody made."""
+"""The position and name for a result whose call is missing."""
 
 
 class Writer:
-    """Writes message after message; function responses stand among themselves.
+    """Writes message after message; function responses get contents of their own.
 
-    `signs_from` is the first message whose calls need a signature; None where none does. Only
-    the first call of a step does, and gets the stand-in where no model signed it.
+    `signs_from` is the first message whose calls need a signature; None if none does. Only the
+    first call of a step needs one, and gets the placeholder if no model signed it.
     """
 
     def __init__(self, target: Target, *, signs_from: int | None = None) -> None:
@@ -42,17 +42,17 @@ class Writer:
         self.system: Object = {}
         self.contents: list[Object] = []
         self.stood_in: list[tuple[int, int]] = []
-        """The calls that got the stand-in: message and part."""
+        """The calls that got the placeholder: message and part index."""
         self.calls: dict[str | None, tuple[int, str]] = {}
-        """What was called under an id, and as which call of all."""
+        """The position and function name of each call, by id."""
         self.called = 0
         self.answers: Object = {}
-        """The content that still takes results."""
+        """The content to which further results are added."""
         self.fresh = True
-        """Nothing was called since someone else spoke."""
+        """Whether no call has been made since the last other message."""
 
     def write(self, messages: Sequence[Message]) -> None:
-        """All messages: leading system text as the instruction, the rest as contents."""
+        """Write all messages: leading system text as the instruction, the rest as contents."""
         contents = self.contents
         for index, message in enumerate(messages):
             role, parts = message.role, message.parts
@@ -78,7 +78,7 @@ class Writer:
             self.system.setdefault("parts", []).extend(texts)
 
     def content(self, message: Message, index: int) -> None:
-        """A message of any parts; results come first, in a content of their own."""
+        """Write a message. Its results come first, in a content of their own."""
         results: list[Object] = []
         parts: list[Object] = []
         for place, part in enumerate(message.parts):
@@ -96,9 +96,9 @@ class Writer:
             self.contents.append(content_of(side, parts, message))
 
     def call(self, call: ToolCall, index: int, place: int) -> Object:
-        """A call, signed where it must be."""
+        """Write a call, signed where required."""
         if self.answers:
-            self.settle()  # before its id takes the place of an earlier one
+            self.settle()  # before a reused id replaces an earlier one
         if call.id is not None:
             self.called += 1
             self.calls[call.id] = (self.called, call.name)
@@ -111,7 +111,7 @@ class Writer:
         return wire
 
     def answer(self, results: list[Object], message: Message) -> None:
-        """Results in a content of their own, or in that of the results just before them."""
+        """Add results to the content of the preceding results, or start one."""
         if self.answers and self.contents[-1] is self.answers:
             self.answers["parts"].extend(results)
             return
@@ -121,7 +121,7 @@ class Writer:
             self.answers = self.contents[-1]
 
     def settle(self) -> None:
-        """Put the results of parallel calls in the order of the calls."""
+        """Sort the results of parallel calls into call order."""
         results: list[Object] = self.answers.get("parts", [])
         if len(results) > 1:
             results.sort(key=lambda part: self.calls.get(id_of(part), UNKNOWN))
@@ -129,19 +129,19 @@ class Writer:
 
 
 def id_of(part: Object) -> str | None:
-    """The id of the call that a function response answers."""
+    """Return the id of the call that a function response answers."""
     return part["functionResponse"].get("id")
 
 
 def content_of(role: str, parts: list[Object], message: Message) -> Object:
-    """One content; it says its role unless it came without one."""
+    """Write one content, without a role if it came without one."""
     if message.extra and role == "user" and message.extra.get(NAME, {}).get("role", "") is None:
         return {"parts": parts}
     return {"role": role, "parts": parts}
 
 
 def wire_of(part: Part, name: str = "") -> Object:
-    """The wire part for a part of ours; `name` is that of the function a result answers."""
+    """Write one part; `name` is the function that a result answers."""
     if type(part) is Text:
         wire: Object = {"text": part.text}
     elif type(part) is ToolCall:
@@ -163,7 +163,7 @@ def wire_of(part: Part, name: str = "") -> Object:
 
 
 def call_wire(call: ToolCall) -> Object:
-    """A call; ids are optional."""
+    """Write a call; its id is optional."""
     function: Object = {"name": call.name, "args": call.arguments}
     if call.id is not None:
         function["id"] = call.id
@@ -176,7 +176,7 @@ def call_wire(call: ToolCall) -> Object:
 
 
 def result_wire(result: ToolResult, name: str) -> Object:
-    """A result: its words under `output` or `error`, its media in `parts`."""
+    """Write a result: text under `output` or `error`, media in `parts`."""
     function: Object = {"name": name or result.name or "", "response": response_of(result)}
     if result.call_id is not None:
         function["id"] = result.call_id
@@ -191,13 +191,13 @@ def result_wire(result: ToolResult, name: str) -> Object:
 
 
 def fields_inside(extra: Extra, key: str) -> Object:
-    """What was said inside the function beyond our fields; the rest stands beside it."""
+    """Return the leftover fields from inside the function object; others belong next to it."""
     rest = extra.get(NAME, {}).get(key)
     return rest if is_object(rest) else {}
 
 
 def response_of(result: ToolResult) -> Object:
-    """The response object: an object as it is, words under the key that says what they are."""
+    """Return the response object: an object as it is, text under `output` or `error`."""
     content = result.content
     key = "error" if result.is_error else "output"
     if isinstance(content, str):
@@ -217,7 +217,7 @@ def has_words(piece: Text | Media | Opaque) -> bool:
 
 
 def is_response(data: Object) -> bool:
-    """Whether a block is the object of a response that has media as well."""
+    """Whether a block is the response object of a result that also has media."""
     function = data.get("functionResponse")
     return (
         is_object(function) and function.keys() == {"response"} and is_object(function["response"])
@@ -225,14 +225,14 @@ def is_response(data: Object) -> bool:
 
 
 def piece_wire(piece: Text | Media | Opaque) -> Object:
-    """Media inside a function response."""
+    """Write media inside a function response."""
     if isinstance(piece, Media):
         return {**media_wire(piece), **piece.extra.get(NAME, {})}
     return piece.data if isinstance(piece, Opaque) else {}
 
 
 def media_wire(media: Media) -> Object:
-    """Bytes inline, anything else by its address."""
+    """Write data inline, anything else by its URI."""
     fields: Object = {}
     if media.mime is not None:
         fields["mimeType"] = media.mime

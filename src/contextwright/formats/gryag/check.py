@@ -1,4 +1,4 @@
-"""What is wrong with a gryag history: its shape, its metadata, its calls without answers."""
+"""The rules of a gryag history: its shape, its metadata, calls and results in pairs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Entry", "Payload", "check"]
 
 
 class Entry(Proto):
-    """One message of a history: nothing but a role and parts."""
+    """One message of a history: only a role and parts."""
 
     role: Literal["user", "model", "tool"]
     parts: list[Part]
 
 
 class Payload(Proto):
-    """What is sent for one turn: the system text, the past, and what the user says now."""
+    """The payload of one turn: system text, history, and the new user message."""
 
     history: list[Entry] | None = None
     system_instruction: SystemContent | str | None = None
@@ -35,13 +35,13 @@ class Payload(Proto):
 
 
 class History(Shape):
-    """A bare list, under a name the checks can start from."""
+    """A bare list, wrapped so that the checks have a field to start from."""
 
     history: list[Entry]
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
-    """Everything that makes a payload no gryag history, or one that Gemini would refuse."""
+    """List what gryag does not accept in a history, and what Gemini would refuse."""
     if isinstance(payload, str):
         reason = "the compact form is deprecated: it tells nobody who said what for sure"
         return [*json_problems(payload), Problem("GRY-57", "", reason, "warning")]
@@ -54,7 +54,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def framed(payload: Any) -> tuple[Any, str, type[Shape]]:
-    """The payload as an object with a history, and what its paths have too much."""
+    """Wrap the payload into an object with a history; return it, its path prefix and its type."""
     if is_list(payload):
         return {"history": payload}, "history", History
     if is_object(payload) and "parts" in payload:
@@ -63,12 +63,12 @@ def framed(payload: Any) -> tuple[Any, str, type[Shape]]:
 
 
 def at(problem: Problem, path: str, prefix: str) -> Problem:
-    """The problem with its path as the payload has it."""
+    """Return the problem with its path in the original payload."""
     return msgspec.structs.replace(problem, path=path.removeprefix(prefix).removeprefix("."))
 
 
 def history_problems(body: Object) -> list[Problem]:
-    """Metadata where none should be, and calls and responses that do not fit together."""
+    """Check for misplaced metadata, and for calls and responses without a partner."""
     problems: list[Problem] = []
     for index, entry in objects_in(body.get("history")):
         for place, part in objects_in(entry.get("parts")):
@@ -81,10 +81,10 @@ def history_problems(body: Object) -> list[Problem]:
     faults.extend(pairing(turns, MODEL))
     for fault in faults:
         if fault.code in ("G-consecutive", "G-empty"):
-            continue  # a group talks at once; a new chat has no past
+            continue  # people talk at once in a group, and a new chat has no history
         if fault.code == "G-unanswered" and body.get("userParts"):
-            continue  # what the user says now may be the answer
-        # A window of a chat may begin with a call: Gemini minds, a history does not.
+            continue  # the new user message may be the answer
+        # A window of a chat may begin with a call. Gemini refuses that, a history does not.
         leading = turns[0].calls if turns and turns[0].role == "model" else []
         begins = fault.code == "G-call-place" and fault.path in [call.path for call in leading]
         level = "warning" if begins else fault.level

@@ -1,8 +1,8 @@
-"""gryag's oldest form, plain text: a line a message, `Alice#987654: words`.
+"""gryag's oldest form, plain text: one message per line, `Alice#987654: words`.
 
-The number behind a name is a label, not a user's id: the documents disagree on which digits of
-the id it shows. A line that begins with no speaker goes on with the message before it, so that
-words which look like a speaker are read as one; the form has no way to tell.
+The number after a name is a label, not a user id: the documents disagree on which digits of the id
+it shows. A line without a speaker continues the previous message. Text that looks like a speaker is
+therefore read as one, because the form has no escape.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ RESPOND = "[RESPOND]"
 EXCERPT = "[↩"
 LONGEST_NAME = 128
 MOST_LOOKED_AT = 4_096
-"""Bytes that tell whether a file is compact text."""
+"""Number of bytes to look at when detecting compact text."""
 
 
 JSON_STARTS = (b"{", b"[", b'"')
 
 
 def is_compact(data: bytes, *, named: bool = False) -> bool:
-    """Whether the beginning of a file is that of the compact form.
+    """Whether the beginning of a file is compact text.
 
-    Its first line begins with a speaker. In a file that is `named` so, it may be any text that is
-    not JSON and does not begin as JSON does.
+    Its first line begins with a speaker. A file that is `named` as such may hold any text that is
+    not JSON and does not begin like JSON.
     """
     start = data[:MOST_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start or start.startswith(JSON_STARTS):
@@ -44,7 +44,7 @@ def is_compact(data: bytes, *, named: bool = False) -> bool:
 
 
 def is_json(data: bytes) -> bool:
-    """Whether bytes are a whole JSON value."""
+    """Whether the bytes are a complete JSON value."""
     try:
         decode_json(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -53,10 +53,10 @@ def is_json(data: bytes) -> bool:
 
 
 def compact_text(data: bytes) -> str:
-    """The text of a file in the compact form.
+    """Decode a file in the compact form.
 
     Raises:
-        ParseError: it is not UTF-8.
+        ParseError: the file is not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -65,7 +65,7 @@ def compact_text(data: bytes) -> str:
 
 
 class Speaker(Struct, frozen=True):
-    """Who a line begins with, and whom they answer."""
+    """The speaker of a line, and the person they reply to."""
 
     name: str
     label: str | None = None
@@ -80,7 +80,7 @@ class Entry(Struct):
 
 
 def read_compact(text: str, reader: Reader) -> list[Message]:
-    """The messages of a compact text."""
+    """Read the messages of a compact text."""
     entries: list[Entry] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() == RESPOND:
@@ -98,7 +98,7 @@ def read_compact(text: str, reader: Reader) -> list[Message]:
 
 
 def split_line(line: str) -> tuple[Speaker | None, str]:
-    """The speaker a line begins with, and the words behind; no speaker where there is none."""
+    """Split a line into its speaker, if there is one, and the text."""
     head, colon, words = line.partition(":")
     if not colon or (words and not words.startswith(" ")):
         return None, line
@@ -111,7 +111,7 @@ def split_line(line: str) -> tuple[Speaker | None, str]:
 
 
 def speaker_of(head: str) -> Speaker | None:
-    """A speaker: the bot, or a name with a number."""
+    """Read a speaker: the bot, or a name with a number."""
     if head == BOT:
         return Speaker(BOT)
     name, mark, label = head.rpartition("#")
@@ -120,7 +120,7 @@ def speaker_of(head: str) -> Speaker | None:
 
 
 def message_of(entry: Entry) -> Message:
-    """A message from its lines."""
+    """Build a message from its lines."""
     speaker = entry.speaker
     excerpt, lines = take_excerpt(entry.lines)
     words = "\n".join(lines).rstrip("\n")
@@ -136,7 +136,7 @@ def message_of(entry: Entry) -> Message:
 
 
 def take_excerpt(lines: list[str]) -> tuple[str | None, list[str]]:
-    """The words a message answers, `[↩︎ Name: words]`, taken from its head or a line of its own."""
+    """Take the quoted text `[↩︎ Name: words]` from the start of a message or its own line."""
     for index, line in enumerate(lines[:2]):
         end = line.find("]")
         if not line.startswith(EXCERPT) or end < 0:

@@ -1,8 +1,8 @@
 """gryag: a Telegram bot's history for Gemini, `{role, parts}` in snake_case.
 
-A history is clean: who spoke and whom they answered stands in the system instruction. Two older
-forms are read as well: JSON with `[meta]` parts, and plain text. Parts are Gemini's, so that
-between the two nothing is lost.
+A current history has no metadata: speakers and replies are in the system instruction. Two older
+forms are read too: JSON with `[meta]` parts, and plain text. Parts are Gemini's own, so conversion
+between the two loses nothing.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ GRYAG_TRAITS = msgspec.structs.replace(
 USER_PARTS, SHAPE = "user_parts", "shape"
 KNOWN = ("history", "systemInstruction", "userParts", "tools")
 NOW = "now"
-"""Where what the user says now stands while it is read."""
+"""Mark of the new user message while it is read."""
 
 
 # --- reading ---------------------------------------------------------------------------------
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a history, a payload with one, a single message, or compact text."""
+    """Parse a history, a payload with one, a single message, or compact text."""
     reader = Reader(NAME, strict=strict)
     if isinstance(data, str):
         messages = read_compact(data, reader)
@@ -115,7 +115,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def framed(data: Any) -> tuple[Object, str]:
-    """The data as an object with a history, and the shape it came in."""
+    """Wrap the data into an object with a history; return it and the original shape."""
     if is_list(data):
         return {"history": data}, "list"
     if not is_object(data):
@@ -131,9 +131,9 @@ def framed(data: Any) -> tuple[Object, str]:
 
 
 def remembered(shape: str) -> Extra:
-    """The shape of the data where nothing else tells it.
+    """Return the original shape of the data, for writing it back.
 
-    A single entry leaves an empty mark: there is nothing in it that another format could lose.
+    A single entry leaves an empty mark, because it holds nothing that another format could lose.
     """
     if shape == "object":
         return {NAME: {SHAPE: shape}}
@@ -141,7 +141,7 @@ def remembered(shape: str) -> Extra:
 
 
 def placed(path: str, shape: str) -> str:
-    """A path as the data has it, before we framed them."""
+    """Return a path in the original data, before `framed` wrapped it."""
     if path.startswith(f"{NOW}.parts"):
         return "userParts" + path.removeprefix(f"{NOW}.parts")
     if shape == "list":
@@ -150,12 +150,12 @@ def placed(path: str, shape: str) -> str:
 
 
 def text_content(value: Any) -> Any:
-    """A system instruction that is a string, as the content it stands for."""
+    """Wrap a system instruction that is a string into a content."""
     return {"parts": [{"text": value}]} if isinstance(value, str) else value
 
 
 def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
-    """A message from an entry; none where nothing but metadata stood in it."""
+    """Read one entry; return no message if it holds only metadata."""
     given = entry.get("role")
     for key in [key for key in entry if key not in ("role", "parts")]:
         reader.repair("loss.extra", f"{path}.{key}", "an entry has only role and parts")
@@ -187,7 +187,7 @@ FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(PartSha
 
 
 def known_fields(part: Any, path: str, reader: Reader) -> Any:
-    """A part without the bot's own notes such as `mime` and `kind`, which Gemini refuses."""
+    """Remove the bot's own notes from a part, such as `mime` and `kind`, which Gemini refuses."""
     if not is_object(part) or part.keys() <= FIELDS:
         return part
     strange = ", ".join(sorted(str(key) for key in part.keys() - FIELDS))
@@ -196,7 +196,7 @@ def known_fields(part: Any, path: str, reader: Reader) -> Any:
 
 
 def without_metadata(message: Message, path: str, reader: Reader) -> tuple[list[Part], Sender]:
-    """The parts without `[meta]` and `[speaker …]`, and what those at the head said."""
+    """Return the parts without `[meta]` and `[speaker …]`, and the sender these name."""
     parts: list[Part] = []
     values: dict[str, str | int] = {}
     for index, part in enumerate(message.parts):
@@ -218,7 +218,7 @@ def without_metadata(message: Message, path: str, reader: Reader) -> tuple[list[
 
 
 def marked(message: Message) -> Message:
-    """The message that the user says now, apart from the history."""
+    """Mark the message as the new user message, apart from the history."""
     return msgspec.structs.replace(message, extra={**message.extra, NAME: {USER_PARTS: True}})
 
 
@@ -226,7 +226,7 @@ def marked(message: Message) -> Message:
 
 
 def quote_metadata(draft: Draft, target: Target) -> Ruled:
-    """Words that a reader would take for metadata, marked as a quotation so that nobody does."""
+    """Quote text that would be read as metadata."""
     changes: list[Change] = []
     spelled: Draft = []
     for place, message in draft:
@@ -245,12 +245,12 @@ def quote_metadata(draft: Draft, target: Target) -> Ruled:
 RULES: tuple[Rule, ...] = tuple(
     rule for rule in GEMINI_RULES if rule not in (start_with_user, end_with_user)
 )
-"""A history is no request: it may begin and end with anyone, and nothing is signed for it."""
+"""A history is not a request: it may begin and end with any role, and needs no signatures."""
 UNNAMED = tuple(rule for rule in RULES if rule is not name_speakers)
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """A history, or a payload where there is more to say than a history holds."""
+    """Render a history, or a payload if there is more than a history can hold."""
     model = without_mid_system(model)
     own = conversation.source == NAME
     current = own and any(NAME in message.extra for message in conversation.messages[-1:])
@@ -295,7 +295,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def shaped(payload: Object, conversation: Conversation) -> Any:
-    """The payload in the shape the conversation came in; a bare history where that says all."""
+    """Return the payload in its original shape, as a bare history if that holds everything."""
     history = payload["history"]
     extra = conversation.extra.get(NAME)
     if len(payload) > 1 or (extra and SHAPE in extra):
@@ -304,7 +304,7 @@ def shaped(payload: Object, conversation: Conversation) -> Any:
 
 
 def unmarked(message: Message) -> Message:
-    """The message without our own mark."""
+    """Return the message without our mark."""
     if NAME not in message.extra:
         return message
     rest = {name: fields for name, fields in message.extra.items() if name != NAME}
@@ -312,15 +312,15 @@ def unmarked(message: Message) -> Message:
 
 
 def with_metadata(message: Message) -> Message:
-    """A user message with its metadata before its words, as the bot once stored it."""
+    """Put a user message's metadata before its text, as the bot used to store it."""
     block = format_metadata(metadata_of(message)) if message.role == "user" else ""
     return message.with_parts((Text(block), *message.parts)) if block else message
 
 
 def entry_wire(content: Object, *, own: bool) -> Object:
-    """An entry of the history; what a function answered is a tool's.
+    """Write an entry of the history; function responses have the role `tool`.
 
-    Its calls have no ids, unless the history came with them: results follow in the calls' order.
+    Calls have no ids unless the history came with them, because results follow in call order.
     """
     parts = content["parts"]
     role = content.get("role", "user")
@@ -333,7 +333,7 @@ def entry_wire(content: Object, *, own: bool) -> Object:
 
 
 def without_id(part: Object) -> Object:
-    """A part without the id of its call."""
+    """Return a part without the id of its call."""
     return {
         name: {key: item for key, item in value.items() if key != "id"} if name in CALLS else value
         for name, value in part.items()

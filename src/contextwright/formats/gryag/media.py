@@ -1,4 +1,4 @@
-"""How gryag keeps media within bounds, and how it guesses tokens."""
+"""gryag's limits on media, and its token estimate."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["estimate", "estimate_text", "limit_media"]
 
 TOTAL, CURRENT = 28, 8
 CYRILLIC, MIXED, LATIN, SYMBOLS = 5.0, 4.5, 4.0, 3.5
-"""Characters a token, by what a text is made of."""
+"""Characters per token, by script."""
 COSTS = {"image": 250, "video": 500, "audio": 300, "document": 100}
 
 
 def limit_media(
     messages: Sequence[Message], *, total: int = TOTAL, current: int = CURRENT
 ) -> tuple[tuple[Message, ...], tuple[Change, ...]]:
-    """The messages with a word in place of the oldest media, and a change for each.
+    """Replace the oldest media with a placeholder; return the messages and a change for each.
 
-    At most `total` stay, and at most `current` of those in the last message.
+    At most `total` media stay, at most `current` of them in the last message.
     """
     require(total, int, "total")
     require(current, int, "current")
@@ -46,7 +46,7 @@ def limit_media(
 
 
 def limited(message: Message, surplus: int, index: int, changes: list[Change]) -> list[Part]:
-    """The parts of a message, its first media replaced by what they were."""
+    """Return the parts of a message with its first `surplus` media replaced by placeholders."""
     parts: list[Part] = []
     for place, part in enumerate(message.parts):
         if isinstance(part, Media) and surplus:
@@ -59,13 +59,13 @@ def limited(message: Message, surplus: int, index: int, changes: list[Change]) -
 
 
 def estimate(message: Message) -> int:
-    """The tokens gryag takes a message to cost; real Cyrillic text costs more."""
+    """Return gryag's token estimate for a message; it is too low for real Cyrillic text."""
     words = sum(estimate_text(part.text) for part in message.parts if isinstance(part, Text))
     return words + sum(COSTS[part.kind] for part in message.parts if isinstance(part, Media))
 
 
 def estimate_text(text: str) -> int:
-    """The tokens gryag takes a text to cost, by its script."""
+    """Return gryag's token estimate for a text, by its script."""
     if not text:
         return 0
     letters = sum(letter.isalpha() for letter in text)

@@ -1,8 +1,8 @@
-r"""gryag's metadata blocks: `[meta] chat_id=-123 user_id=456 name="Alice"` and its relatives.
+r"""gryag's metadata blocks: `[meta] chat_id=-123 user_id=456 name="Alice"` and similar ones.
 
-`messages/sender.py` writes them. `read_metadata` reads them back into what a message says
-about its sender, and `clean_reply` takes them out of what a model says to people. All of it is
-one forward scan: a block ends where its pairs end.
+`messages/sender.py` writes them. `read_metadata` reads them back into the sender's fields, and
+`clean_reply` removes them from a model's reply. Both are a single forward scan: a block ends where
+its pairs end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextwright.messages.sender import KEYS, META, format_metadata, metadata_
 __all__ = ["Sender", "clean_reply", "format_metadata", "metadata_of", "read_metadata", "sender_of"]
 
 OPENINGS = ("[speaker ", "[meta ")
-"""How the blocks begin that hold their pairs inside the brackets."""
+"""The openings of blocks that have their pairs inside the brackets."""
 MOST_PASSES = 8
 PLACEHOLDERS = frozenset(
     ("[generated_image]", "[image_generated]", "[attachment]", "[generated]", "[image]")
@@ -30,16 +30,16 @@ PLACEHOLDERS = frozenset(
 
 
 class Pairs(Struct):
-    """The pairs of a block, and where it ends."""
+    """The pairs of a block, and its end."""
 
     values: dict[str, str | int]
     end: int
 
 
 def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
-    """The pairs of the `[meta]` and `[speaker …]` blocks at the head of a text, and the rest.
+    """Read the `[meta]` and `[speaker …]` blocks at the start of a text; return pairs and rest.
 
-    Only a block with a line of its own counts: words on the same line make it a sentence.
+    A block must be on a line of its own, because with other text on the line it is a sentence.
     """
     require(text, str, "text")
     values: dict[str, str | int] = {}
@@ -51,7 +51,7 @@ def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
 
 
 def read_head(text: str, start: int) -> Pairs | None:
-    """A block on a line of its own at a place, and where the next line begins."""
+    """Read a block on a line of its own; its end is the start of the next line."""
     begin = beyond(text, start, " \t\r\n")
     block = read_block(text, begin) if text.startswith("[", begin) else None
     if block is None:
@@ -63,7 +63,7 @@ def read_head(text: str, start: int) -> Pairs | None:
 
 
 def beyond(text: str, start: int, letters: str) -> int:
-    """The first place that holds none of these letters."""
+    """Return the first position that has none of these letters."""
     end = start
     while end < len(text) and text[end] in letters:
         end += 1
@@ -71,7 +71,7 @@ def beyond(text: str, start: int, letters: str) -> int:
 
 
 def read_block(text: str, start: int) -> Pairs | None:
-    """The block that begins at a place, if one does."""
+    """Read the block that begins at a position, if there is one."""
     if text.startswith(META, start):
         return read_pairs(text, start + len(META))
     if not text.startswith(OPENINGS, start):
@@ -82,7 +82,7 @@ def read_block(text: str, start: int) -> Pairs | None:
 
 
 def read_pairs(text: str, start: int, closing: str = "") -> Pairs:
-    """As many `key=value` as follow one another; ends behind the last."""
+    """Read consecutive `key=value` pairs; the end is after the last."""
     values: dict[str, str | int] = {}
     end = place = start
     while True:
@@ -96,7 +96,7 @@ def read_pairs(text: str, start: int, closing: str = "") -> Pairs:
 
 
 def key_end(text: str, start: int) -> int:
-    """Where a key of small letters and underscores ends."""
+    """Return the end of a key, which has lower-case letters and underscores."""
     end = start
     while end < len(text) and (text[end] == "_" or "a" <= text[end] <= "z"):
         end += 1
@@ -104,7 +104,7 @@ def key_end(text: str, start: int) -> int:
 
 
 def read_value(text: str, start: int, closing: str) -> tuple[str | int, int]:
-    """A value and where it ends: in quotes, or up to the next space."""
+    """Read a value, quoted or up to the next space; return it and its end."""
     if text.startswith('"', start):
         return read_quoted(text, start + 1)
     end = start
@@ -117,7 +117,7 @@ def read_value(text: str, start: int, closing: str) -> tuple[str | int, int]:
 
 
 def read_quoted(text: str, start: int) -> tuple[str, int]:
-    """A value in quotes; without a closing one, the rest of the line."""
+    """Read a quoted value; without a closing quote it is the rest of the line."""
     pieces: list[str] = []
     place = start
     while (quote := text.find('"', place)) >= 0:
@@ -135,7 +135,7 @@ def read_quoted(text: str, start: int) -> tuple[str, int]:
 
 
 class Sender(Struct, frozen=True):
-    """What the blocks before a message say about it."""
+    """The sender of a message, from the blocks before it."""
 
     author: Author | None = None
     reply_to: Reply | None = None
@@ -143,14 +143,14 @@ class Sender(Struct, frozen=True):
 
 
 def sender_of(values: Mapping[str, str | int]) -> Sender:
-    """Author, reply and the rest from the pairs of a block.
+    """Return author, reply and other fields from the pairs of a block.
 
-    An id that was text stays in `meta` as well, so that it can go back as text.
+    An id that was text is also kept in `meta`, so that it is written back as text.
     """
     rest: dict[str, Any] = {}
     known = {**values}
     if "id" in known:
-        known.setdefault("user_id", known.pop("id"))  # a speaker block says it shorter
+        known.setdefault("user_id", known.pop("id"))  # a speaker block uses the shorter key
     if (
         isinstance(known.get("user_id"), str)
         and str(known["user_id"]).removeprefix("-").isdecimal()
@@ -175,7 +175,7 @@ def sender_of(values: Mapping[str, str | int]) -> Sender:
 
 
 def text_of(values: Mapping[str, str | int], key: str) -> str | None:
-    """A value as text; nothing where there is none."""
+    """Return a value as text, or None."""
     value = values.get(key)
     return None if value is None or value == "" else str(value)
 
@@ -184,10 +184,10 @@ def text_of(values: Mapping[str, str | int], key: str) -> str | None:
 
 
 def clean_reply(text: str) -> str:
-    """A reply as people may see it: without metadata blocks, ids and placeholders.
+    """Return a reply fit for people: without metadata blocks, ids and placeholders.
 
-    Blocks go wherever they stand; pairs and placeholders only where a line is nothing else.
-    Everything in a code fence stays, and so does every paragraph.
+    Removes blocks anywhere, but pairs and placeholders only from lines that hold nothing else.
+    Keeps everything in code fences, and all paragraphs.
     """
     require(text, str, "a reply")
     kept: list[str] = []
@@ -211,12 +211,12 @@ def clean_reply(text: str) -> str:
         else:
             removed = True
             if kept and not kept[-1].strip():
-                kept.pop()  # else the line would leave two blank ones behind
+                kept.pop()  # avoid two blank lines in a row
     return "\n".join(kept).strip("\n") if removed else text
 
 
 def fence_mark(line: str) -> str:
-    """The marks that open or close a code fence on this line."""
+    """Return the marks that open or close a code fence on this line."""
     start = line.lstrip(" ")
     for letter in ("`", "~"):
         length = len(start) - len(start.lstrip(letter))
@@ -226,10 +226,10 @@ def fence_mark(line: str) -> str:
 
 
 def clean_line(line: str) -> str:
-    """One line of a reply without what only the bot should see.
+    """Remove from one line what only the bot should see.
 
-    What is left may be a block again, put together from two halves, so that one pass is not
-    enough; a line that is still not clean after a few was made to deceive, and goes.
+    Removing a block may join two halves into another one, so this takes several passes. A line that
+    is still not clean after a few was made to deceive, and is dropped.
     """
     for _ in range(MOST_PASSES):
         cleaned = clean_once(line)
@@ -240,7 +240,7 @@ def clean_line(line: str) -> str:
 
 
 def clean_once(line: str) -> str:
-    """The line without the blocks it holds now."""
+    """Remove the blocks that the line holds now."""
     bare = line.strip()
     if bare.lower() in PLACEHOLDERS or bare == META or is_pairs(bare):
         return ""
@@ -260,14 +260,14 @@ def clean_once(line: str) -> str:
         place = block.end
         if not pieces[-1] or pieces[-1].endswith(" "):
             while line.startswith(" ", place):
-                place += 1  # one space between the words on both sides is enough
+                place += 1  # leave one space between the words on both sides
     pieces.append(line[place:])
     cleaned = "".join(pieces)
     return cleaned if cleaned.strip() else ""
 
 
 def is_pairs(line: str) -> bool:
-    """Whether a line is nothing but pairs that name an id."""
+    """Whether a line holds only pairs that name an id."""
     if "_id=" not in line:
         return False
     block = read_pairs(line, 0)
@@ -275,5 +275,5 @@ def is_pairs(line: str) -> bool:
 
 
 def is_technical(values: Mapping[str, str | int]) -> bool:
-    """Whether pairs are metadata, and not something a person wrote."""
+    """Whether pairs are metadata rather than something a person wrote."""
     return any(key in KEYS or key in ("id", "role", "is_bot") for key in values)

@@ -1,7 +1,6 @@
 """OpenAI Chat Completions: `POST /v1/chat/completions`, its replies and its streams.
 
-OpenAI speaks it and, with the differences that `wire/openai_chat/dialects.py` lists, most other
-hosts.
+Most other hosts speak it too, with the differences in `wire/openai_chat/dialects.py`.
 """
 
 from __future__ import annotations
@@ -47,24 +46,24 @@ __all__ = ["FORMAT"]
 ANYTHING = Spelling(r"\s\S")
 SHORT = Spelling(r"\s\S", longest=40)
 NINE_LETTERS = Spelling("a-zA-Z0-9", longest=9, exact=True)
-"""Call ids as Mistral wants them."""
+"""Call ids as Mistral requires them."""
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
-    """OpenAI takes none back; other hosts their own, signed ones from the very model."""
+    """Whether the host takes the thinking back: its own and, if signed, from this very model."""
     if dialect_of(model).thinking is None or thinking.origin != NAME:
         return False
     return not thinking.signature or thinking.model in (None, model.id)
 
 
 def accepts_anything(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Hosts other than OpenAI ignore what they do not know."""
+    """Accept any field, because hosts other than OpenAI ignore unknown ones."""
     return True
 
 
 @cache
 def traits_of(dialect: Dialect, *, same_format: bool, mid_system: bool) -> Traits:
-    """What a host's messages can carry; what once was sent to it may be sent again."""
+    """Return what a host's messages can carry. What came from this format may be sent again."""
     lenient = same_format and not dialect.closed
     strict = not same_format and dialect.closed
     return Traits(
@@ -87,7 +86,7 @@ TRAITS = traits_of(OPENAI, same_format=False, mid_system=True)
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a request body, or from a bare list of messages or stored rows."""
+    """Parse a request body, or a bare list of messages or stored rows."""
     reader = Reader(NAME, strict=strict)
     body = reader.body(data, "messages")
     model = reader.optional_text(body, "model")
@@ -108,7 +107,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The request body."""
+    """Render the request body."""
     dialect = dialect_of(model)
     made: list[Change] = []
     same_format = conversation.source == NAME
@@ -141,7 +140,7 @@ SAME_FORMAT_RULES = tuple(rule for rule in RULES if rule is not name_speakers)
 
 
 def names_fit(conversation: Conversation, dialect: Dialect) -> bool:
-    """Whether names that came from here may go back as they are, however unusual."""
+    """Whether names that came from this format may be sent back as they are."""
     return not dialect.closed or all(
         message.author is None or ACCEPTED_SPEAKER(message.author.label)
         for message in conversation.messages

@@ -1,4 +1,4 @@
-"""Objects that arrive in pieces, as the deltas of a chat stream bring them."""
+"""Objects that arrive in pieces, as the deltas of a chat stream."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, cast
 __all__ = ["Entries", "Grown"]
 
 WHOLE = ("role", "type", "id", "index", "format", "signature")
-"""Fields that come whole; some hosts repeat them in every chunk."""
+"""Fields that arrive complete; some hosts repeat them in every chunk."""
 
 
 class Grown:
-    """An object that arrives in pieces: text grows, lists grow by their entries' `index`.
+    """An object that arrives in pieces: text is appended, list entries are merged by `index`.
 
-    Text is joined once, when it is asked for; anything else is taken as it came last.
+    Text is joined only when it is read. For other values the latest wins.
     """
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class Grown:
                 self.fields[key] = value
 
     def value(self) -> dict[str, Any]:
-        """What has come so far."""
+        """Return what has arrived so far."""
         return {key: self.settled(key) for key in self.fields}
 
     def settled(self, key: str) -> Any:
-        """One field as JSON; None if nothing of it came."""
+        """Return one field as JSON; None if none of it arrived."""
         value = self.fields.get(key)
         if isinstance(value, Grown | Entries):
             return value.value()
@@ -54,13 +54,13 @@ class Grown:
 
 
 class Entries:
-    """A list whose entries arrive in pieces, told apart by their `index`."""
+    """A list whose entries arrive in pieces, identified by their `index`."""
 
     def __init__(self) -> None:
         self.entries: dict[int, Grown] = {}
         self.others: list[Any] = []
         self.last_numbers: list[int] = []
-        """The numbers of the entries that the newest pieces belong to."""
+        """The indices of the entries in the latest chunk."""
 
     def add(self, pieces: list[Any]) -> None:
         """Add the pieces of one chunk."""
@@ -79,10 +79,10 @@ class Entries:
             )
 
     def unnumbered(self, entry: dict[str, Any]) -> int:
-        """Some hosts send whole entries without an index: each id is a new one."""
+        """Return an index for an entry without one. Some hosts send whole entries, with new ids."""
         last = len(self.entries) - 1
         return last if "id" not in entry and last >= 0 and "function" in entry else last + 1
 
     def value(self) -> list[Any]:
-        """What has come so far, in the order of the indices."""
+        """Return what has arrived so far, ordered by index."""
         return [*(self.entries[index].value() for index in sorted(self.entries)), *self.others]

@@ -1,4 +1,4 @@
-"""Media parts of the chat format, of OpenAI and of compatible hosts, each way."""
+"""Media parts of the chat format, read and written, for OpenAI and compatible hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS: dict[Any, MediaKind] = {
     "file": "document",
     "document_url": "document",
 }
-"""Part types and what they hold; the part's content stands under the same word."""
+"""The kind of media for each part type. The content is in a field named like the type."""
 PARTS: dict[MediaKind, str] = {
     "image": "image_url",
     "audio": "input_audio",
@@ -46,10 +46,10 @@ AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
 def media_of(part: dict[str, Any], format: str) -> Media | None:
-    """Media from a part of theirs; None where the part is not what its type says.
+    """Read media from a part; return None if the part does not match its type.
 
-    What stands beside our fields is left in `extra`, under the part's type what stands inside.
-    `bare` says that an address stood there without its object, or bytes without their type.
+    Leftover fields go into `extra`, those from inside the content object under the part's type.
+    `bare` marks a URL without its object, or data without a type.
     """
     word = part.get("type")
     kind = KINDS.get(word) if isinstance(word, str) else None
@@ -81,11 +81,11 @@ def media_of(part: dict[str, Any], format: str) -> Media | None:
 
 
 Found = tuple[dict[str, Any], dict[str, Any] | Literal["bare"]]
-"""The fields of our media, and the fields of theirs that are none of ours."""
+"""The fields of our `Media`, and the leftover fields."""
 
 
 def addressed(source: dict[str, Any]) -> Found | None:
-    """Media behind an address, or in one."""
+    """Read media from a URL or data URL."""
     url = source.get("url")
     if not isinstance(url, str):
         return None
@@ -93,7 +93,7 @@ def addressed(source: dict[str, Any]) -> Found | None:
 
 
 def located(url: str) -> dict[str, Any]:
-    """An address, or the bytes that a data URL holds."""
+    """Return a URL, or the data of a data URL."""
     if url.startswith("data:"):
         head, comma, data = url[5:].partition(",")
         mime, _, encoding = head.partition(";")
@@ -103,7 +103,7 @@ def located(url: str) -> dict[str, Any]:
 
 
 def audio_of(source: dict[str, Any]) -> Found | None:
-    """Sound in base64; some hosts take an address in its place."""
+    """Read audio from base64; some hosts accept a URL instead."""
     data, format = source.get("data"), source.get("format")
     if not isinstance(data, str):
         return None
@@ -117,7 +117,7 @@ def audio_of(source: dict[str, Any]) -> Found | None:
 
 
 def file_of(source: dict[str, Any], format: str) -> Found | None:
-    """A file: its bytes, its handle, or on some hosts its address."""
+    """Read a file: its data, its file id or, on some hosts, its URL."""
     data, handle, name = (source.get(key) for key in ("file_data", "file_id", "filename"))
     inner: Any = {
         key: source[key] for key in source if key not in ("file_data", "file_id", "filename")
@@ -145,7 +145,7 @@ def file_of(source: dict[str, Any], format: str) -> Found | None:
 
 
 def supports_media(media: Media, model: Model) -> bool:
-    """Whether the host has a part for these media, from where they come."""
+    """Whether the host accepts these media from this source."""
     dialect = dialect_of(model)
     if media.kind not in dialect.media or not is_sound(media, OPENAI_BYTES):
         return False
@@ -163,12 +163,12 @@ def supports_media(media: Media, model: Model) -> bool:
 
 
 def has_source(media: Media, model: Model) -> bool:
-    """Whether there is anything to send: all a host asks of media that came from it."""
+    """Whether there is any source. A host asks no more of media that came from it."""
     return bool(media.data or media.url or (media.file_id and media.kind == "document"))
 
 
 def media_part(media: Media, dialect: Dialect, *, same_format: bool) -> dict[str, Any]:
-    """The part for media that `supports_media` lets through."""
+    """Write media that `supports_media` accepts."""
     fields = media.extra.get(NAME, {})
     word = next((key for key in fields if key in KINDS), PARTS[media.kind])
     if dialect.closed and word not in OPENAI_PARTS:
@@ -193,7 +193,7 @@ def media_part(media: Media, dialect: Dialect, *, same_format: bool) -> dict[str
 
 
 def source_of(media: Media, word: str, *, same_format: bool) -> dict[str, Any]:
-    """Where the bytes are, under the words of a part."""
+    """Write the source of the media in the field names of a part type."""
     data, mime = media.data, media.mime
     if data is not None and not same_format:
         data = standard_base64(data)
@@ -220,7 +220,7 @@ DEFAULT_TYPES: dict[MediaKind, str] = {
 def file_source(
     media: Media, mime: str | None, data: str | None, *, same_format: bool
 ) -> dict[str, Any]:
-    """A file's bytes with a name, or its handle."""
+    """Write a file's data with a name, or its file id."""
     source: dict[str, Any] = {}
     if data is not None:
         source["file_data"] = f"data:{mime or 'application/pdf'};base64,{data}"

@@ -1,8 +1,8 @@
-"""Chat Completions messages as ours; the Hugging Face list is read here too.
+"""Chat Completions messages, read into ours; also used for Hugging Face lists.
 
-What a message said beyond our fields stays in `extra`. A key that is one of the format's own
-fields can never be left over, so there it tells how that field was spelled: `role: "developer"`,
-`content: False` (the field was missing), `type: "refusal"`.
+Fields without a counterpart stay in `extra`. A key there that is also one of the format's own
+fields records how that field was spelled: `role: "developer"`, `content: False` (the field was
+missing), `type: "refusal"`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROLES: dict[Any, Role] = {
     "function": "tool",
 }
 ROW_MARKS = ("conversation_id", "created_at", "tool_results")
-"""Fields by which a stored row is known; see `unshelved`."""
+"""Fields that identify a stored row; see `unshelved`."""
 REASONING = (
     "reasoning_content",
     "reasoning",
@@ -52,7 +52,7 @@ REASONING = (
 
 
 def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | None) -> Message:
-    """A message of ours from one of theirs."""
+    """Read one message."""
     role = message.get("role")
     content = message.get("content")
     if len(message) == 2 and isinstance(content, str) and role in ("system", "user", "assistant"):
@@ -91,7 +91,7 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
 
 
 def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str, Any]]:
-    """A stored row as a message, when it was written, and its keys, which no provider gets."""
+    """Return a stored row as a message, its time, and its keys, which no provider is sent."""
     meta = {key: row[key] for key in ("id", "conversation_id") if row.get(key) is not None}
     written = row.get("created_at")
     sent_at = str(written) if isinstance(written, str | int | float) else None
@@ -105,7 +105,7 @@ def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str
 def parts_of(
     content: Any, path: str, reader: Reader, model: str | None, *, nullable: bool = False
 ) -> list[Part]:
-    """The parts of a content: a string, or a list of parts."""
+    """Read a content: a string, or a list of parts."""
     if isinstance(content, str):
         return [Text(content)]
     if content is None:
@@ -132,7 +132,7 @@ def parts_of(
 
 
 def part_of(part: dict[str, Any], path: str, reader: Reader, model: str | None) -> Part:
-    """A part of ours; what only this format knows stays as it is."""
+    """Read one part. A part that only this format knows becomes `Opaque`."""
     name = reader.format
     match part.get("type"):
         case "text":
@@ -162,7 +162,7 @@ def part_of(part: dict[str, Any], path: str, reader: Reader, model: str | None) 
 
 
 def words_of(value: Any) -> list[str]:
-    """The words of reasoning: a string, or pieces that hold text or a summary."""
+    """Return the text of reasoning: a string, or pieces that hold text or a summary."""
     if isinstance(value, str):
         return [value] if value else []
     words: list[str] = []
@@ -185,12 +185,12 @@ def assistant_parts(
     reader: Reader,
     model: str | None,
 ) -> list[Part]:
-    """Reasoning, words and calls of an assistant message; takes out of `fields` what it read."""
+    """Return an assistant message's reasoning, text and calls; take them out of `fields`."""
     thinking = {field: fields.pop(field) for field in REASONING if fields.get(field)}
     if thinking:
         parts.insert(0, thinking_of(thinking, reader.format, model))
     if isinstance(fields.get("refusal"), str):
-        # `refusal: True` says that these words were a field of the message, not a part.
+        # `refusal: True` records that the refusal was a field of the message, not a part.
         parts.append(Text(fields["refusal"], {reader.format: {"type": "refusal"}}))
         fields["refusal"] = True
     if isinstance(fields.get("audio"), dict):
@@ -214,12 +214,12 @@ def assistant_parts(
 
 
 def old_style(reader: Reader) -> Extra:
-    """Marks calls and results in the spelling from before there were tools."""
+    """Return the mark of a call or result in the old `function_call` style."""
     return {reader.format: {"role": "function"}}
 
 
 def thinking_of(fields: dict[str, Any], format: str, model: str | None) -> Thinking:
-    """Reasoning from the fields a host put it in; they go back as they came."""
+    """Read reasoning, and keep the host's fields to write it back."""
     spoken = [words for value in fields.values() if (words := words_of(value))]
     signature = None
     for field in ("reasoning_details", "thinking_blocks"):
@@ -233,7 +233,7 @@ def thinking_of(fields: dict[str, Any], format: str, model: str | None) -> Think
 def without_copies(
     parts: list[Part], calls: list[ToolCall], path: str, reader: Reader
 ) -> list[Part]:
-    """The parts without calls that `tool_calls` repeats: one call, not two."""
+    """Remove calls from the content that `tool_calls` repeats."""
     ids = {call.id for call in calls}
     kept = [part for part in parts if not (type(part) is ToolCall and part.id in ids)]
     if len(kept) < len(parts):
@@ -245,7 +245,7 @@ def without_copies(
 
 
 def results_of(message: dict[str, Any], path: str, reader: Reader) -> tuple[ToolResult, ...]:
-    """The results of a tool message: one, or those a stored row lists."""
+    """Read the results of a tool message: one, or those that a stored row lists."""
     if message.get("content") is None and isinstance(message.get("tool_results"), list):
         listed = reader.objects(message, "tool_results", path)
         return tuple(result_of(entry, place, reader, {}) for place, entry in listed)
@@ -258,7 +258,7 @@ def results_of(message: dict[str, Any], path: str, reader: Reader) -> tuple[Tool
 def result_of(
     entry: dict[str, Any], path: str, reader: Reader, fields: dict[str, Any]
 ) -> ToolResult:
-    """One result; without an id it is paired by its name and by order."""
+    """Read one result. Without an id it is paired by name and order."""
     given = entry.get("content")
     place = f"{path}.content"
     content: Any = given
@@ -268,7 +268,7 @@ def result_of(
         content = one.text if type(one) is Text and not one.extra else pieces or ""
     elif given is None:
         if entry.get("role") == "function":
-            fields["content"] = None  # the old style takes null
+            fields["content"] = None  # the old style accepts null
         else:
             reader.repair("repair.content", place, "content is missing; read as empty")
         content = ""
@@ -284,7 +284,7 @@ def result_of(
 
 
 def pieces_of(content: list[Any], path: str, reader: Reader) -> Iterator[Text | Media | Opaque]:
-    """The parts of a result; thinking and calls have no meaning there and stay as they are."""
+    """Read the parts of a result; thinking and calls inside it become `Opaque`."""
     for index, piece in enumerate(content):
         place = f"{path}[{index}]"
         if isinstance(piece, dict) and piece.get("type") in NO_PIECES:  # pyright: ignore
@@ -304,7 +304,7 @@ NO_PIECES = ("thinking", "tool_use", "tool_result")
 
 
 def block_result(block: dict[str, Any], path: str, reader: Reader) -> ToolResult:
-    """A result spelled as a content block, as another provider has it."""
+    """Read a result that is a content block, as in Anthropic's format."""
     reader.repair("repair.result", path, "a tool_result block; results are tool messages")
     entry = {"tool_call_id": block.get("tool_use_id"), "content": block.get("content") or ""}
     result = result_of(entry, path, reader, {})

@@ -1,4 +1,4 @@
-"""Chat replies: why they ended, what they cost, and how they are written."""
+"""Chat replies: finish reason, token usage, and writing them."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ WRITTEN: dict[FinishReason, str] = {
     "interrupted": "length",
     "other": "stop",
 }
-"""What each reason is called here."""
+"""The finish reason this API uses for each of ours."""
 KEPT = ("id", "finish_reason", "usage", "service_tier")
-"""Fields of a reply that are kept as they came."""
+"""Fields of a reply that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
-    """Read a whole reply: decoded JSON, or the SDK's own object. Of several choices, the first."""
+    """Read a whole reply: decoded JSON, or an SDK object. Only the first choice is read."""
     reader = Reader(NAME, strict=False)
     body = reader.reply(reply)
     model = reader.optional_text(body, "model")
@@ -90,7 +90,7 @@ def parse_reply(reply: Any) -> ModelReply:
 
 
 def reply_message(message: Object, path: str, reader: Reader, model: str | None) -> Message:
-    """The message of a reply; fields without a value are as good as missing."""
+    """Read the message of a reply; null fields count as missing."""
     said = {key: value for key, value in message.items() if value}
     return message_of({"content": None, **said, "role": "assistant"}, path, reader, model)
 
@@ -104,7 +104,7 @@ def finish_of(
     whole: bool = True,
     error: ReplyError | None = None,
 ) -> Finish:
-    """How a reply ended, from its fields and those of its choice."""
+    """Read how a reply ended from its fields and those of its choice."""
     given = body.get("finish_reason")
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
     if reason == "stop" and refusal is not None:
@@ -123,7 +123,7 @@ def finish_of(
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens of a reply."""
+    """Read the token usage."""
     if not is_object(usage):
         return None
     return Usage(
@@ -136,7 +136,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage) -> Object:
-    """Tokens as this API counts them."""
+    """Write the token usage as this API counts it."""
     prompt: Object = {"cached_tokens": usage.cached}
     if usage.written:
         prompt["cache_write_tokens"] = usage.written
@@ -150,9 +150,9 @@ def usage_wire(usage: Usage) -> Object:
 
 
 def finish_wire(finish: Finish, *, refused: bool) -> str:
-    """The reason as this API names it; its own word goes back as it came.
+    """Return this API's finish reason; its own value is kept verbatim.
 
-    A refusal is words of the model here (`refused`); without any it is the filter's.
+    A refusal is text of the model here (`refused`); without text it is a `content_filter`.
     """
     given = finish.extra.get(NAME, {}).get("finish_reason")
     if isinstance(given, str):
@@ -164,7 +164,7 @@ def finish_wire(finish: Finish, *, refused: bool) -> str:
 def write_reply(
     reply: ModelReply, finish: Finish, model: str, id: str | None, created: int
 ) -> tuple[Object, list[Change]]:
-    """The body of a reply that is not streamed, and what it could not carry."""
+    """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
     parts, changes = carried(message.parts, NAME, id or "")
     held = finish.extra.get(NAME, {})
@@ -190,7 +190,7 @@ def write_reply(
 
 
 def message_wire(parts: Sequence[Part], held: Object) -> Object:
-    """The message of a reply: reasoning, text, refusal and calls in fields of their own."""
+    """Write the message of a reply: reasoning, text, refusal and calls in separate fields."""
     said = [part.text for part in parts if isinstance(part, Text) and not is_refusal(part)]
     refused = [part.text for part in parts if isinstance(part, Text) and is_refusal(part)]
     wire: Object = {"role": "assistant", "content": "".join(said) if said else None}
@@ -207,7 +207,7 @@ def message_wire(parts: Sequence[Part], held: Object) -> Object:
 
 
 def join_fields(wire: Object, fields: Object) -> None:
-    """Add fields of reasoning; several thoughts become one text."""
+    """Add fields of reasoning; several thoughts are joined into one text."""
     for name, value in fields.items():
         before = wire.get(name)
         if isinstance(before, str) and isinstance(value, str):
@@ -218,13 +218,13 @@ def join_fields(wire: Object, fields: Object) -> None:
 
 
 def thinking_fields(thinking: Thinking) -> Object:
-    """Reasoning in the fields it came in; that of other providers as compatible hosts write it."""
+    """Write reasoning in its original fields; other providers' as compatible hosts spell it."""
     held = thinking.extra.get(NAME, {})
     return held or ({"reasoning_content": thinking.text} if thinking.text else {})
 
 
 def call_wire(call: ToolCall) -> Object:
-    """A call of a function or of a custom tool."""
+    """Write a call of a function or a custom tool."""
     held = call.extra.get(NAME, {})
     if is_custom(call):
         body: Object = {"name": call.name, "input": custom_input(call)}

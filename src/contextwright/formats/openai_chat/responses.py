@@ -1,6 +1,6 @@
-"""What Chat Completions shares with Responses, the other format of the same provider.
+"""Conversion from Responses, the other format of the same provider.
 
-Marks that would be lost on the way to anyone else are carried over in this format's spelling.
+Fields that both formats have, and other providers do not, are moved to this format's spelling.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ replace = msgspec.structs.replace
 
 
 def from_responses(conversation: Conversation) -> Conversation:
-    """A Responses conversation with what both formats know spelled for here."""
+    """Return a Responses conversation with the shared fields in this format's spelling."""
     if conversation.source != RESPONSES:
         return conversation
     return replaced(
@@ -38,7 +38,7 @@ def from_responses(conversation: Conversation) -> Conversation:
 
 
 def carried_message(message: Message) -> Message:
-    """The message with its parts in this spelling; a refusal is a field of its own here."""
+    """Convert a message; a refusal is a separate field here."""
     parts = tuple(map(carried_part, message.parts))
     extra = message.extra
     rest = extra.get(RESPONSES, {})
@@ -51,7 +51,7 @@ def carried_message(message: Message) -> Message:
 
 
 def carried_part(part: Part) -> Part:
-    """The part with the marks both formats know moved under this one's name."""
+    """Convert a part: move shared fields under this format's name."""
     if isinstance(part, Media) and part.origin == RESPONSES:
         part = replace(part, origin=NAME)
     if not isinstance(part, Text | Media | ToolCall) or RESPONSES not in part.extra:
@@ -73,7 +73,7 @@ def carried_part(part: Part) -> Part:
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
-    """A custom tool, whose grammar stands one level deeper here."""
+    """Convert a custom tool, whose grammar is nested one level deeper here."""
     if isinstance(tool, Opaque) or tool.extra.get(RESPONSES, {}).get("type") != "custom":
         return tool
     rest = dict(tool.extra[RESPONSES])
@@ -90,7 +90,7 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
 
 
 def settings_from_responses(fields: dict[str, Any]) -> dict[str, Any]:
-    """What Responses says in other words, or in the same."""
+    """Convert the settings that both formats have."""
     wire = {key: fields[key] for key in SAME if key in fields}
     reasoning, text = fields.get("reasoning"), fields.get("text")
     if is_object(reasoning) and reasoning.get("effort") is not None:

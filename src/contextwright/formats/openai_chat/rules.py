@@ -1,6 +1,6 @@
-"""What came from some host, made fit for OpenAI's own models.
+"""Rules that remove what OpenAI's own models refuse and other hosts accept.
 
-Those refuse fields and parts they do not know; what is taken out here is said.
+Every field or part removed here is reported as a change.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ NAME = "openai-chat"
 
 
 class NoStrictness(Shape):
-    """The one null a function's definition may hold."""
+    """The one field of a function definition that may be null."""
 
     strict: None = None
 
 
 class CustomFields(Shape):
-    """What a custom tool says beside its name and description."""
+    """The fields of a custom tool besides name and description."""
 
     format: TextFormat | GrammarFormat | UnsetType = UNSET
 
@@ -87,13 +87,13 @@ TOOL_FIELDS: dict[str, Any] = {
     "type": Literal["custom"],
     "custom": CustomFields,
 }
-"""What may stay in `extra`, by place, with the type it must have."""
+"""Fields that may stay in `extra`, by place, with their types."""
 
 replace = msgspec.structs.replace
 
 
 def leave_out_refused(draft: Draft, target: Target) -> Ruled:
-    """Fields and parts that other hosts of this format take and OpenAI refuses."""
+    """Drop fields and parts that other hosts of this format accept and OpenAI refuses."""
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
@@ -105,19 +105,19 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    """Whether `leave_out_refused` would not change a part or the fields of a message."""
     if isinstance(holder, Message):
         return own_fields(holder.extra, MESSAGE_FIELDS[role], "", []) == holder.extra
     return [*fitted_parts([holder], role, "", [], same_format=True)] == [holder]
 
 
 def supports_unspoken(media: Media, model: Model) -> bool:
-    """Media that OpenAI takes and that are no text file, whose words are said instead."""
+    """Whether OpenAI accepts the media, and they are not a text file, which is sent as text."""
     return supports_media(media, model) and words_of(media) is None
 
 
 def holds_more(message: Message) -> bool:
-    """Whether a message has anything beyond plain words and calls."""
+    """Whether a message has more than plain text and calls."""
     if message.extra:
         return True
     for part in message.parts:
@@ -131,7 +131,7 @@ def holds_more(message: Message) -> bool:
 def fitted_message(
     message: Message, path: str, changes: list[Change], *, same_format: bool
 ) -> Message:
-    """A message with fields and parts OpenAI takes."""
+    """Return the message with only fields and parts that OpenAI accepts."""
     parts = fitted_parts(message.parts, message.role, path, changes, same_format=same_format)
     extra = own_fields(message.extra, MESSAGE_FIELDS[message.role], path, changes)
     return replace(message, parts=tuple(parts), extra=extra)
@@ -140,7 +140,7 @@ def fitted_message(
 def fitted_parts(
     parts: Iterable[Part], role: Role, path: str, changes: list[Change], *, same_format: bool
 ) -> Iterator[Part]:
-    """Parts with fields OpenAI takes; parts it does not know give their words, if they have any."""
+    """Yield the parts with only fields OpenAI accepts; unknown parts become their text, if any."""
     for index, part in enumerate(parts):
         place = f"{path}.parts[{index}]"
         match part:
@@ -166,7 +166,7 @@ def fitted_parts(
 
 
 def audio_of(part: Opaque) -> Opaque | None:
-    """What the model said aloud, by its handle: nothing else of it goes back."""
+    """Return generated audio as its id, the only part of it that may be sent back."""
     match part.data:
         case {"type": "audio", "audio": {"id": str(handle)}}:
             return replace(part, data={"type": "audio", "audio": {"id": handle}})
@@ -175,7 +175,7 @@ def audio_of(part: Opaque) -> Opaque | None:
 
 
 def fitted_media(media: Media, path: str, changes: list[Change], *, same_format: bool) -> Part:
-    """Media with a part OpenAI knows, and of an image's settings those it knows."""
+    """Return media that OpenAI accepts, with the image settings it knows."""
     if not same_format and (words := words_of(media)) is not None:
         changes.append(Change("repair.media", path, "a text file is sent as text"))
         others = {name: fields for name, fields in media.extra.items() if name != NAME}
@@ -195,7 +195,7 @@ def fitted_media(media: Media, path: str, changes: list[Change], *, same_format:
 
 
 def words_of(media: Media) -> str | None:
-    """The words of a text file; None of any other."""
+    """Return the text of a text file; None for any other file."""
     if media.kind != "document" or media.data is None or not str(media.mime).startswith("text/"):
         return None
     try:
@@ -217,11 +217,11 @@ def fitted_result(
 
 
 def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bool) -> Tool:
-    """A definition with fields OpenAI takes; strict only where its schema is."""
+    """Return a tool with only fields that OpenAI accepts; strict only if its schema allows it."""
     if tool.extra.get(NAME):
         tool = replace(tool, extra=own_fields(tool.extra, TOOL_FIELDS, path, changes))
         own = tool.extra.get(NAME, {})
-        if own.get("functions"):  # the old style knows no strictness
+        if own.get("functions"):  # the old style has no `strict`
             return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
         if "type" in own and "custom" not in own:
             tool = replace(tool, extra={**tool.extra, NAME: {}})
@@ -235,7 +235,7 @@ def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bo
 
 
 def own_fields(extra: Extra, fields: Mapping[str, Any], path: str, changes: list[Change]) -> Extra:
-    """What of the leftover fields may go to OpenAI; a null that may not is nothing lost."""
+    """Return the leftover fields that OpenAI accepts; a null that it refuses is not reported."""
     own = extra.get(NAME)
     if not own:
         return extra
@@ -249,7 +249,7 @@ def own_fields(extra: Extra, fields: Mapping[str, Any], path: str, changes: list
 
 
 def without_system(conversation: Conversation, model: Model, changes: list[Change]) -> Conversation:
-    """Instructions as marked user text, for a model that takes no system message."""
+    """Turn system messages into marked user text, for a model that accepts none."""
     messages: list[Message] = []
     for index, message in enumerate(conversation.messages):
         if message.role == "system":
@@ -261,7 +261,7 @@ def without_system(conversation: Conversation, model: Model, changes: list[Chang
 
 
 def noted(message: Message) -> Message:
-    """A system message as a user's; which of the words for it was used is no loss."""
+    """Turn a system message into a user message; losing `developer` or `system` is not reported."""
     own = {
         name: {key: fields[key] for key in fields if key != "role"}
         for name, fields in message.extra.items()
@@ -271,5 +271,5 @@ def noted(message: Message) -> Message:
 
 
 def as_note(part: Part) -> Part:
-    """Text marked as the operator's."""
+    """Mark text as the operator's."""
     return replace(part, text=f"[System note: {part.text}]") if isinstance(part, Text) else part

@@ -1,4 +1,4 @@
-"""The settings of a chat request: reading, translating, and keeping them to what the host takes."""
+"""The settings of a chat request: read, translated, and limited to what the host accepts."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
 }
 SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
 OWN_FIELDS = get_type_hints(Request)
-"""The settings OpenAI itself takes, with their types."""
+"""The settings OpenAI itself accepts, with their types."""
 SHARED_FIELDS = get_type_hints(HostedRequest)
 """The settings that mean the same on every host."""
 
 
 def settings_of(body: dict[str, Any]) -> Settings:
-    """The settings that other providers have too."""
+    """Read the settings that other providers have too."""
     limit = plain(body.get("max_completion_tokens"), int)
     limit = plain(body.get("max_tokens"), int) if limit is None else limit
     stop = body.get("stop")
@@ -66,7 +66,7 @@ def settings_of(body: dict[str, Any]) -> Settings:
 
 
 def flat_format(form: Any) -> Any:
-    """A response format with its schema's fields beside its type, as Responses has it."""
+    """Flatten a response format, as Responses has it."""
     match form:
         case {"type": "json_schema", "json_schema": inner} if is_object(inner):
             return {**inner, "type": "json_schema"}
@@ -75,12 +75,12 @@ def flat_format(form: Any) -> Any:
 
 
 def as_list(value: object) -> list[Any]:
-    """The list, or an empty one where there is none."""
+    """Return the value if it is a list, else an empty list."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def choice_of(given: Any) -> ToolChoice | None:
-    """Which tool must be called, in each of the format's spellings."""
+    """Read the tool choice in any of the format's spellings."""
     if isinstance(given, str):
         return ToolChoice(MODES[given]) if given in MODES else None
     if not isinstance(given, dict):
@@ -101,7 +101,7 @@ def choice_of(given: Any) -> ToolChoice | None:
 def settings_wire(
     conversation: Conversation, dialect: Dialect, model: Model, changes: list[Change]
 ) -> dict[str, Any]:
-    """The request's settings: verbatim where they came from here, else translated."""
+    """Write the settings: verbatim if the request came from this format, else translated."""
     if conversation.source != NAME:
         wire = translated(conversation, dialect, model, changes)
         if RESPONSES in conversation.extra:
@@ -118,7 +118,7 @@ def settings_wire(
 def translated(
     conversation: Conversation, dialect: Dialect, model: Model, changes: list[Change]
 ) -> dict[str, Any]:
-    """Settings of another provider under this format's names."""
+    """Translate another provider's settings."""
     settings = conversation.settings
     sampling = model.sampling or not dialect.closed
     wire = write_plain(settings, NAME, changes, sampling=sampling, model=model.id)
@@ -145,7 +145,7 @@ def translated(
 def choice_wire(
     choice: ToolChoice, conversation: Conversation, dialect: Dialect, changes: list[Change]
 ) -> Any:
-    """Whether a tool must be called, and which, or among which."""
+    """Write the tool choice."""
     if choice.name is not None:
         return named_tool(choice.name, conversation)
     if choice.allowed and dialect.closed:
@@ -158,13 +158,13 @@ def choice_wire(
 
 
 def named_tool(name: str, conversation: Conversation) -> dict[str, Any]:
-    """A tool as a choice names it."""
+    """Name a tool as a tool choice does."""
     kind = tool_kind(name, conversation, NAME)
     return {"type": kind, kind: {"name": name}}
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Settings of another model for one that reasons: it has its own limit and no temperature."""
+    """Remove sampling settings for a model that reasons, and rename its output limit."""
     kept = dict(wire)
     if "max_tokens" in kept:
         kept.setdefault("max_completion_tokens", kept.pop("max_tokens"))
@@ -178,7 +178,7 @@ def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) 
 
 
 def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> dict[str, Any]:
-    """Settings that came from any host, as far as this one takes them."""
+    """Keep the settings that this host accepts."""
     known = OWN_FIELDS if dialect.closed else SHARED_FIELDS
     kept: dict[str, Any] = {}
     for field, value in wire.items():
@@ -197,7 +197,7 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
 
 
 def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
-    """Leave out JSON mode where no message speaks of JSON, which OpenAI refuses."""
+    """Drop JSON mode if no message mentions JSON, because OpenAI refuses it."""
     for _ in json_mode(body, "error"):
         del body["response_format"]
         reason = "JSON mode is refused unless a message speaks of JSON"
@@ -205,7 +205,7 @@ def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
 
 
 def fits(value: Any, type: Any) -> bool:
-    """Whether a value has the type the API wants."""
+    """Whether a value has the type the API requires."""
     try:
         convert(value, type)
     except (msgspec.ValidationError, UnicodeEncodeError, RecursionError):

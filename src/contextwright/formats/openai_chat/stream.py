@@ -24,8 +24,8 @@ THINKING, CONTENT, REFUSAL = "thinking", "content", "refusal"
 class ChatReader(StreamReader):
     """Reads the chunks of `POST /v1/chat/completions` with `stream: true`.
 
-    Of several choices the first is read. Reasoning ends when text begins, text when a call does;
-    calls end with the reply, because hosts may mix the pieces of parallel calls.
+    Only the first choice is read. Reasoning ends when text begins, and text when a call begins.
+    Calls end with the reply, because hosts may interleave parallel calls.
     """
 
     format = NAME
@@ -71,7 +71,7 @@ class ChatReader(StreamReader):
     # --- pieces ----------------------------------------------------------------------------------
 
     def grow(self, delta: Object) -> None:
-        """One delta of the message."""
+        """Add one delta of the message."""
         self.message.add(delta)
         for field in REASONING:
             if delta.get(field) and self.reasoning in ("", field):
@@ -88,7 +88,7 @@ class ChatReader(StreamReader):
             self.grow_calls(calls)
 
     def think(self, field: str, value: Any) -> None:
-        """Reasoning, as text or as entries; entries are joined by line breaks."""
+        """Add reasoning, as text or as entries; entries are joined by line breaks."""
         self.turn_to(THINKING)
         if isinstance(value, str):
             self.thinking(THINKING, value, field)
@@ -102,10 +102,10 @@ class ChatReader(StreamReader):
                 self.last_entry = (key,)
 
     def turn_to(self, slot: str) -> None:
-        """Another part begins: reasoning or text before it has ended.
+        """Begin another part, and end the reasoning or text before it.
 
-        A part that went on after its end is ended again only with the reply, because whoever
-        alternates would otherwise make every end cost as much as all text before it.
+        A part that continued after its end is ended again only with the reply, because a stream
+        that alternates would otherwise make every end cost as much as all text before it.
         """
         if self.open == slot:
             return
@@ -121,11 +121,11 @@ class ChatReader(StreamReader):
         self.open = slot
 
     def grown(self, field: str) -> Any:
-        """A field of the message as far as it came."""
+        """Return a field of the message as received so far."""
         return self.message.settled(field)
 
     def grow_calls(self, pieces: list[Any]) -> None:
-        """Pieces of calls, under the numbers that the accumulated entries have."""
+        """Add pieces of calls, under the indices of the accumulated entries."""
         entries = self.message.fields.get("tool_calls")
         numbers = entries.last_numbers if isinstance(entries, Entries) else []
         found = [piece for piece in pieces if is_object(piece)]
@@ -169,7 +169,7 @@ class ChatReader(StreamReader):
             self.part(self.slot_of(part, place, next(slots, None) if is_call(part) else None), part)
 
     def slot_of(self, part: Part, place: int, number: Any) -> object:
-        """The slot under which the pieces of a part came."""
+        """Return the slot under which the pieces of a part arrived."""
         if isinstance(part, Thinking) and self.reasoning:
             return THINKING
         if isinstance(part, Text) and is_refusal(part):
@@ -179,7 +179,7 @@ class ChatReader(StreamReader):
         return ("call", number) if isinstance(part, ToolCall) else ("part", place)
 
     def finish(self) -> Finish:
-        """How the reply ended."""
+        """Return how the reply ended."""
         return finish_of(
             {**self.head, **self.choice},
             refusal_of(self.whole.parts),
@@ -194,7 +194,7 @@ parse_stream = stream_parser(ChatReader)
 
 
 def call_extra(entry: Grown, *, custom: bool) -> dict[str, dict[str, Any]]:
-    """What a call says besides, as far as it came with its first piece."""
+    """Return the leftover fields of a call that came with its first piece."""
     known = ("id", "type", "index", "function", "custom")
     held = {key: entry.settled(key) for key in entry.fields if key not in known}
     if custom:
@@ -208,7 +208,7 @@ def is_call(part: Part) -> bool:
 
 
 def is_named(call: Object) -> bool:
-    """Whether enough of a call came to tell which tool it is for."""
+    """Whether enough of a call arrived to tell which tool it is for."""
     match call:
         case {"function": {"name": str()}} | {"custom": {"name": str()}}:
             return True
@@ -217,5 +217,5 @@ def is_named(call: Object) -> bool:
 
 
 def as_text(value: Any) -> str | None:
-    """A value if it is text."""
+    """Return the value if it is a string, else None."""
     return value if isinstance(value, str) else None

@@ -30,13 +30,13 @@ from contextwright.wire.values import Object, is_list
 __all__ = ["ChatWriter"]
 
 LISTS = ("reasoning_details", "thinking_blocks")
-"""Reasoning that hosts send as entries; written whole when it ends."""
+"""Reasoning that hosts send as entries; written as a whole when it ends."""
 BESIDE = ("content", "refusal")
-"""Fields of a message that the pieces of its text bring."""
+"""Fields of a message that its text deltas already carry."""
 
 
 class ChatWriter(StreamWriter):
-    """Writes the chunks that `POST /v1/chat/completions` streams, with a last one for usage."""
+    """Writes the chunks that `POST /v1/chat/completions` streams; the last has the usage."""
 
     format = NAME
 
@@ -48,11 +48,11 @@ class ChatWriter(StreamWriter):
         self.refused = False
 
     def start(self, event: ReplyStart) -> None:
-        """The events that open the stream."""
+        """Write the events that open the stream."""
         self.delta({"role": "assistant", "content": ""})
 
     def put(self, event: Event) -> None:
-        """Write any event but the first."""
+        """Write any event after the first."""
         if type(event) is TextDelta:
             self.refused = self.refused or event.refusal
             self.delta({"refusal" if event.refusal else "content": event.text})
@@ -76,7 +76,7 @@ class ChatWriter(StreamWriter):
             self.finish(event)
 
     def begin_call(self, event: CallStart) -> None:
-        """Open a call."""
+        """Open a tool call."""
         number = len(self.calls)
         self.calls[event.index] = (number, event.custom)
         id = spelled_id(event.id, event.index, NAME, self.id or "")
@@ -92,7 +92,7 @@ class ChatWriter(StreamWriter):
         self.delta({"tool_calls": [{"index": number, **fields}]})
 
     def end(self, index: int, part: Part | None) -> None:
-        """What the pieces of a part did not say: further fields of reasoning, a voice."""
+        """Write what the deltas of a part did not carry: further reasoning fields, audio."""
         if type(part) is Thinking:
             streamed = self.thought.get(index)
             for name, value in thinking_fields(part).items():
@@ -103,7 +103,7 @@ class ChatWriter(StreamWriter):
             self.delta({key: part.data[key] for key in part.data if key != "type"})
 
     def finish(self, event: Finish) -> None:
-        """The closing chunks; a stream that ended in an error or broke off has none."""
+        """Write the closing chunks, except after an error or an interrupted stream."""
         if self.failed or event.reason == "interrupted":
             return
         held = event.extra.get(NAME, {})
@@ -121,7 +121,7 @@ class ChatWriter(StreamWriter):
         self.out.append(Frame(DONE))
 
     def delta(self, delta: Object) -> None:
-        """Send a piece."""
+        """Send one delta."""
         self.chunk([{"index": 0, "delta": delta, "finish_reason": None}])
 
     def chunk(self, choices: list[Object], **fields: object) -> None:
@@ -136,7 +136,7 @@ class ChatWriter(StreamWriter):
 
 
 def numbered(entries: list[object]) -> list[object]:
-    """Entries of a list with the numbers by which the pieces of a stream find each other."""
+    """Return the entries with the index that identifies each in a stream."""
     return [
         {"index": number, **entry} if isinstance(entry, dict) else entry  # pyright: ignore
         for number, entry in enumerate(entries)

@@ -1,4 +1,4 @@
-"""Definitions and calls of tools in Chat Completions and the Hugging Face list, and ours."""
+"""Tool definitions and calls of Chat Completions and Hugging Face lists, read and written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAME = "openai-chat"
 
 
 def call_of(call: dict[str, Any], path: str, reader: Reader) -> ToolCall:
-    """A call of a function, or of a custom tool, whose free text becomes the argument `input`."""
+    """Read a call of a function or a custom tool; free text becomes the argument `input`."""
     id = reader.optional_text(call, "id", path)
     if call.get("type") == "custom" and isinstance(call.get("custom"), dict):
         return custom_call(call, id, f"{path}.custom", reader)
@@ -63,7 +63,7 @@ def custom_call(call: dict[str, Any], id: str | None, path: str, reader: Reader)
 def with_arguments(
     name: str, given: Any, id: str | None, path: str, reader: Reader, fields: dict[str, Any]
 ) -> ToolCall:
-    """A call from arguments in any of the spellings in use: JSON text, or an object."""
+    """Build a call from arguments in any spelling in use: JSON text, or an object."""
     extra = keep_extra(reader.format, fields)
     if isinstance(given, dict):
         return ToolCall(name, cast("dict[str, Any]", given), id, None, extra)
@@ -82,7 +82,7 @@ def with_arguments(
 
 
 def block_call(block: dict[str, Any], path: str, reader: Reader) -> ToolCall:
-    """A call spelled as a content block, as another provider has it."""
+    """Read a call that is a content block, as in Anthropic's format."""
     reader.repair("repair.call", path, "a tool_use block; calls belong in tool_calls")
     id = reader.optional_text(block, "id", path)
     return with_arguments(
@@ -91,7 +91,7 @@ def block_call(block: dict[str, Any], path: str, reader: Reader) -> ToolCall:
 
 
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
-    """A function or custom tool of the caller's, or one that the host runs."""
+    """Read a function or custom tool of the caller's, or one that the host runs."""
     kind, function = tool.get("type"), tool.get("function")
     if kind == "custom" and isinstance(tool.get("custom"), dict):
         return custom_of(tool, f"{path}.custom", reader)
@@ -110,7 +110,7 @@ def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
 
 
 def custom_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool:
-    """A tool that takes free text; told to others as a function with one text argument."""
+    """Read a custom tool; other formats see a function with one text argument."""
     custom = cast("dict[str, Any]", tool["custom"])
     fields = {
         **without(tool, "type", "custom"),
@@ -136,7 +136,7 @@ CUSTOM_SCHEMA: dict[str, Any] = {
 def function_of(
     function: dict[str, Any], path: str, reader: Reader, fields: dict[str, Any]
 ) -> Tool:
-    """A function's definition; `fields` is what stood beside it."""
+    """Read a function's definition; `fields` are the fields next to it."""
     rest = without(function, "name", "description", "parameters", "strict", "type", "function")
     parameters, strict = function.get("parameters"), function.get("strict")
     if parameters is not None and not isinstance(parameters, dict):
@@ -162,7 +162,7 @@ def function_of(
 def tools_wire(
     conversation: Conversation, target: Target, dialect: Dialect, changes: list[Change]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The tools the model may call, as `tools` or in the old style as `functions`."""
+    """Write the tools as `tools`, or in the old style as `functions`."""
     wire: dict[str, list[dict[str, Any]]] = {}
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
@@ -189,7 +189,7 @@ def tools_wire(
 
 
 def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
-    """Leave out what OpenAI refuses where there are no tools."""
+    """Drop the fields that OpenAI refuses if there are no tools."""
     if body.get("tools") == []:
         del body["tools"]
         changes.append(Change("repair.tools", "tools", "an empty list is refused; left out"))
@@ -200,7 +200,7 @@ def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
 
 
 def tool_wire(tool: Tool, name: str) -> dict[str, Any]:
-    """A tool's definition."""
+    """Write one tool's definition."""
     function: dict[str, Any] = {"name": name}
     if tool.description is not None:
         function["description"] = tool.description

@@ -1,4 +1,4 @@
-"""Our messages as Chat Completions messages."""
+"""Our messages, written as Chat Completions messages."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ NAME = "openai-chat"
 ACCEPTED_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
 
 OWN_FIELDS = ("role", "tool_calls", "function_call", "audio", "refusal")
-"""Fields of an assistant message that are written from its parts; left over they are empty."""
+"""Fields of an assistant message that are written from its parts, so leftovers are ignored."""
 INSTEAD_OF_CONTENT = ("function_call", "refusal", "audio", "reasoning", "reasoning_content")
 
 
 class Writer:
-    """Writes messages for one target, one after another."""
+    """Writes the messages for one target."""
 
     def __init__(self, target: Target, dialect: Dialect, changes: list[Change]) -> None:
         self.target = target
         self.dialect = dialect
         self.changes = changes
         self.old_style: dict[str | None, str] = {}
-        """Calls spelled as before there were tools: their results are spelled so, by name."""
+        """Names of the calls in the old style, by id; their results are written in the old style
+        too.
+        """
 
     def messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """All messages of a conversation."""
+        """Write all messages of a conversation."""
         wire: list[dict[str, Any]] = []
         for message in messages:
             parts = message.parts
@@ -59,7 +61,7 @@ class Writer:
         return wire
 
     def spoken(self, message: Message) -> Iterable[dict[str, Any]]:
-        """A user's or system's message; results in it are tool messages before it."""
+        """Write a user or system message, after tool messages for any results in it."""
         spoken: list[Part] = []
         for part in message.parts:
             if type(part) is ToolResult:
@@ -80,11 +82,11 @@ class Writer:
 
     @property
     def takes_developer(self) -> bool:
-        """Whether the `developer` role may be sent."""
+        """Whether the host accepts the `developer` role."""
         return self.target.model.developer_role or not self.dialect.closed
 
     def name(self, label: str, role: str, wire: dict[str, Any]) -> None:
-        """The speaker's name, where the field takes it."""
+        """Write the speaker's name if the field accepts it."""
         if ACCEPTED_SPEAKER(label) or not self.dialect.closed:
             wire["name"] = label
         else:
@@ -92,7 +94,7 @@ class Writer:
             self.changes.append(Change("loss.author", f"messages: {role}", reason))
 
     def content(self, parts: Sequence[Part]) -> str | list[dict[str, Any]] | None:
-        """The content of a message: one plain text alone as a string, nothing as null."""
+        """Write a content: a single text as a string, nothing as null."""
         if len(parts) == 1:
             part = parts[0]
             if type(part) is Text and not part.extra.get(NAME):
@@ -100,7 +102,7 @@ class Writer:
         return [self.part(part) for part in parts] or None
 
     def part(self, part: Part) -> dict[str, Any]:
-        """A content part."""
+        """Write one content part."""
         match part:
             case Text():
                 extra = part.extra.get(NAME)
@@ -123,9 +125,9 @@ class Writer:
     # --- assistants and tools ----------------------------------------------------------------
 
     def assistant(self, message: Message) -> list[dict[str, Any]]:
-        """What the model said and called, and the results that stood there, out of place."""
+        """Write an assistant message, and tool messages for misplaced results in it."""
         extra = message.extra.get(NAME, {}) if message.extra else {}
-        self.old_style.clear()  # ids may be used again
+        self.old_style.clear()  # ids may be reused
         wire: dict[str, Any] = {"role": "assistant", "content": None}
         spoken: list[Part] = []
         calls: list[dict[str, Any]] = []
@@ -157,13 +159,13 @@ class Writer:
             self.spell_as_it_came(extra, wire)
         if not calls and wire.get("content") is None:
             if not any(wire.get(key) for key in INSTEAD_OF_CONTENT):
-                wire["content"] = ""  # null alone is refused
+                wire["content"] = ""  # null is refused without calls
         if message.author is not None:
             self.name(message.author.label, message.role, wire)
         return [wire, *map(self.result, results)]
 
     def spell_as_it_came(self, extra: dict[str, Any], wire: dict[str, Any]) -> None:
-        """Leftover fields of an assistant message, and a content that was missing or empty."""
+        """Write an assistant message's leftover fields, and a content that was missing or empty."""
         for key, value in extra.items():
             if key == "content":
                 if wire["content"] is None and value == []:
@@ -174,14 +176,14 @@ class Writer:
                 wire[key] = value
 
     def thinks_in_parts(self, thinking: Thinking) -> bool:
-        """Whether this reasoning is a content part, as it came or as its new host has it."""
+        """Whether this reasoning is written as a content part."""
         extra = thinking.extra.get(NAME)
         if extra and (thinking.model in (None, self.target.model.id)):
             return extra.get("type") == "thinking"
         return self.dialect.thinking == "parts"
 
     def reason(self, thinking: Thinking, wire: dict[str, Any]) -> None:
-        """Reasoning in the fields it came in, or in its new host's."""
+        """Write reasoning in its original fields, or in those of the new host."""
         extra = thinking.extra.get(NAME, {})
         if extra and extra.get("type") != "thinking":
             wire.update(without(extra, "role", "content", "tool_calls"))
@@ -190,7 +192,7 @@ class Writer:
             wire[field] = "\n".join(filter(None, (wire.get(field), thinking.text)))
 
     def call(self, call: ToolCall) -> dict[str, Any]:
-        """A call of a function, or of the custom tool it was when it came."""
+        """Write a call of a function, or of the custom tool it came from."""
         extra = call.extra.get(NAME) if call.extra else None
         function: dict[str, Any] = {"name": call.name, "arguments": call.json}
         if not extra:
@@ -205,7 +207,7 @@ class Writer:
         return {"id": call.id, "type": "function", "function": function, **rest}
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """A tool message; of the old style where its call was."""
+        """Write a tool message, in the old style if its call was."""
         content: Any = result.content
         if type(content) is not str:
             if isinstance(content, dict):
@@ -229,10 +231,10 @@ class Writer:
 
 
 def is_old_style(call: ToolCall) -> bool:
-    """Whether this call was spelled as before there were tools."""
+    """Whether this call came in the old `function_call` style."""
     return call.extra.get(NAME, {}).get("role") == "function"
 
 
 def is_refusal(text: Text) -> bool:
-    """Whether these words were a refusal in this format."""
+    """Whether this text was a refusal in this format."""
     return text.extra.get(NAME, {}).get("type") == "refusal"

@@ -1,6 +1,6 @@
-"""What Responses shares with Chat Completions, the other format of the same provider.
+"""Conversion from Chat Completions, the other format of the same provider.
 
-Marks that would be lost on the way to anyone else are carried over in this format's spelling.
+Fields that both formats have, and other providers do not, are moved to this format's spelling.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ replace = msgspec.structs.replace
 
 
 def from_chat(conversation: Conversation) -> Conversation:
-    """A chat conversation with its refusals, cache marks and custom tools spelled for here."""
+    """Return a chat conversation with the shared fields in this format's spelling."""
     if conversation.source != CHAT:
         return conversation
     messages = tuple(map(carried_message, conversation.messages))
@@ -41,7 +41,7 @@ def carried_message(message: Message) -> Message:
         return message
     rest = message.extra.get(CHAT, {})
     extra = message.extra
-    if rest.get("refusal") is True:  # said by the part that holds the words
+    if rest.get("refusal") is True:  # the part with the text is marked instead
         extra = keep_extra(CHAT, without(rest, "refusal"))
     elif message.role == "system" and rest.get("role") == "developer":
         own = {"role": "developer"}
@@ -50,7 +50,7 @@ def carried_message(message: Message) -> Message:
 
 
 def carried_part(part: Part) -> Part:
-    """The part with the marks both formats know moved under this one's name."""
+    """Convert a part: move shared fields under this format's name."""
     if not isinstance(part, Text | Media | ToolCall) or CHAT not in part.extra:
         return part
     rest = dict(part.extra[CHAT])
@@ -71,7 +71,7 @@ def carried_part(part: Part) -> Part:
 
 
 def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
-    """A custom tool, whose grammar stands one level higher here."""
+    """Convert a custom tool, whose grammar is nested one level less here."""
     if isinstance(tool, Opaque) or tool.extra.get(CHAT, {}).get("type") != "custom":
         return tool
     rest = {key: value for key, value in tool.extra[CHAT].items() if key not in ("type", "custom")}
@@ -85,7 +85,7 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
 
 
 def settings_from_chat(fields: dict[str, Any]) -> dict[str, Any]:
-    """What Chat Completions says in other words, or in the same."""
+    """Convert the settings that both formats have."""
     wire = {key: fields[key] for key in SAME if key in fields}
     if fields.get("reasoning_effort") is not None:
         wire["reasoning"] = {"effort": fields["reasoning_effort"]}

@@ -54,14 +54,14 @@ FlatNames: TypeAlias = dict[tuple[str | None, str], str]
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
-    """Its own, to models that reason; what must follow it is the writer's business."""
+    """Whether the thinking is this format's own and the model reasons; `Writer` checks the rest."""
     reasons = model.provider != "openai" or not model.sampling
     return thinking.origin == NAME and reasons
 
 
 @cache
 def traits_of(*, exact: bool, needs_user: bool) -> Traits:
-    """What a host's messages can carry, in a request that does or does not need a user turn."""
+    """Return what a host's messages can carry, for a request that needs a user turn or not."""
     traits = Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
@@ -77,21 +77,21 @@ TRAITS = traits_of(exact=True, needs_user=True)
 
 
 def pair_by_id(draft: Draft, target: Target) -> Ruled:
-    """Results behind their calls, unless they came from here and find each other as they are."""
+    """Put results after their calls, unless they came from this format and are paired already."""
     if target.same_format and is_paired([message for _, message in draft]):
         return draft, []
     return pair_results(draft, target)
 
 
 def spell_broken_ids(draft: Draft, target: Target) -> Ruled:
-    """Call ids that fit; ids that came from here and lead to one call each stay as they are."""
+    """Make call ids legal; ids from this format that are unique stay unchanged."""
     if target.same_format and is_paired([message for _, message in draft]):
         return draft, []
     return spell_ids(draft, target)
 
 
 def own(rule: Rule) -> Rule:
-    """This format's version of a rule."""
+    """Return this format's version of a rule."""
     if rule is pair_results:
         return pair_by_id
     return spell_broken_ids if rule is spell_ids else rule
@@ -101,11 +101,11 @@ OWN_RULES = tuple(map(own, RULES))
 STATED = ", ".join(STATE)
 NOT_STORED = (pair_results, spell_ids, start_with_user)
 STORED_RULES = tuple(rule for rule in RULES if rule not in NOT_STORED)
-"""For requests that go on from stored items: there calls and outputs have their partners."""
+"""For requests that continue stored items, where calls and outputs may have their partners."""
 
 
 def is_paired(messages: Sequence[Message]) -> bool:
-    """Whether every call stands before its output, in whatever order, under an id of its own."""
+    """Whether every call precedes its output, in any order, with a unique id."""
     matching = match_results(messages)
     if matching.orphans:
         return False
@@ -122,18 +122,18 @@ def is_paired(messages: Sequence[Message]) -> bool:
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a request body, or from a bare list of items."""
+    """Parse a request body, or a bare list of items."""
     reader = Reader(NAME, strict=strict)
     body = body_of(data)
     model = reader.optional_text(body, "model")
     instructions = reader.optional_text(body, "instructions")
     given = body.get("input")
     if isinstance(given, str) and given:
-        # The mark tells a bare string from a list of one message.
+        # The mark distinguishes a bare string from a list of one message.
         messages = [Message("user", (Text(given, {NAME: {}}),))]
     else:
         messages = Gatherer(reader).gather(reader.objects(body, "input"))
-    # An empty list has no place in our values, and still goes back as it came.
+    # Keep an empty list, which our values cannot hold, so that it is written back.
     read = ("model", "instructions", *(key for key in ("input", "tools") if body.get(key)))
     rest = {key: value for key, value in body.items() if key not in read}
     if instructions is not None:
@@ -148,14 +148,14 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def flat_names(tools: list[Tool | Opaque]) -> FlatNames:
-    """The names that namespaced tools have here, by their namespace and own name."""
+    """Map namespace and name of each namespaced tool to its flat name."""
     flat: FlatNames = {}
     for tool in tools:
         namespace = tool.extra.get(NAME, {}).get("namespace") if isinstance(tool, Tool) else None
         if isinstance(tool, Tool) and is_object(namespace):
             own = tool.name.removeprefix(flat_name(namespace["name"], ""))
             flat[namespace["name"], own] = tool.name
-            flat.setdefault((None, own), tool.name)  # calls need not say the namespace
+            flat.setdefault((None, own), tool.name)  # calls may omit the namespace
     for tool in tools:
         if isinstance(tool, Tool):
             flat.pop((None, tool.name), None)
@@ -163,7 +163,7 @@ def flat_names(tools: list[Tool | Opaque]) -> FlatNames:
 
 
 def with_flat_choice(settings: Settings, flat: FlatNames) -> Settings:
-    """The settings with the tools they choose under the names those have here."""
+    """Return the settings with chosen tools under their flat names."""
     choice = settings.tool_choice
     if choice is None:
         return settings
@@ -173,7 +173,7 @@ def with_flat_choice(settings: Settings, flat: FlatNames) -> Settings:
 
 
 def under_flat_names(messages: list[Message], flat: FlatNames) -> list[Message]:
-    """The messages with calls of namespaced tools under the names those have here."""
+    """Return the messages with calls of namespaced tools under their flat names."""
     return [
         message.with_parts(flat_call(part, flat) for part in message.parts)
         if message.calls
@@ -183,7 +183,7 @@ def under_flat_names(messages: list[Message], flat: FlatNames) -> list[Message]:
 
 
 def flat_call(part: Part, flat: FlatNames) -> Part:
-    """A call under its tool's flat name; the name it came with goes back."""
+    """Return a call under its tool's flat name; the original name is kept for writing."""
     if not isinstance(part, ToolCall):
         return part
     own = part.extra.get(NAME, {})
@@ -195,7 +195,7 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
 
 
 def body_of(data: Any) -> dict[str, Any]:
-    """The request body; a bare list stands for its input."""
+    """Return the request body; a bare list is its input."""
     if isinstance(data, list):
         return {"input": data}
     if not is_object(data):
@@ -209,7 +209,7 @@ def body_of(data: Any) -> dict[str, Any]:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The request body."""
+    """Render the request body."""
     conversation = from_chat(conversation)
     exact, stored = is_exact(model, options), is_stored(conversation)
     rules = STORED_RULES if stored else OWN_RULES
@@ -235,16 +235,16 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def has_items(conversation: Conversation) -> bool:
-    """Whether system text of this format stood among the items: that can be answered too."""
+    """Whether system text came as items of this format, which the model can answer."""
     return conversation.source == NAME and any(
         message.role != "system" or message.extra.get(NAME) for message in conversation.messages
     )
 
 
 def path_in(conversation: Conversation, legal: Legal) -> Callable[[Part], str]:
-    """Finds where a part stood; the places are looked up once, when first asked for.
+    """Return a function that finds the path of a part; positions are indexed on first use.
 
-    Of a part that a rule made anew it knows only the message.
+    For a part that a rule replaced it returns the path of the message.
     """
     paths: dict[int, str] = {}
 
@@ -268,7 +268,7 @@ def put_input(
     *,
     stored: bool,
 ) -> None:
-    """The items into the body: a bare string as one, and never nothing to answer."""
+    """Put the items into the body: a bare string as such, and never an empty input."""
     if items:
         body["input"] = items
         words = items[0].get("content") if len(items) == 1 else None
@@ -280,7 +280,7 @@ def put_input(
 
 
 def is_bare(conversation: Conversation) -> bool:
-    """Whether the last message came as a string in place of the input."""
+    """Whether the last message came as a bare string `input`."""
     parts = conversation.messages[-1].parts if conversation.messages else ()
     return conversation.source == NAME and any(
         isinstance(part, Text) and part.extra == {NAME: {}} for part in parts

@@ -1,4 +1,4 @@
-"""Items of a Responses stream while they arrive."""
+"""Items of a Responses stream under construction."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Piece(NamedTuple):
 
     field: str
     holder: str = ""
-    """The list whose part grows; empty where a field of the item itself does."""
+    """The list whose part grows; empty if a field of the item itself grows."""
     place: str = ""
-    """The event's field that says which part it is."""
+    """The event's field with the index of the part."""
     type: str = ""
 
 
@@ -31,16 +31,16 @@ PIECES = {
     "response.reasoning_text": Piece("text", "content", "content_index", "reasoning_text"),
     "response.reasoning_summary_text": Piece("text", "summary", "summary_index", "summary_text"),
 }
-"""The events that bring text: `….delta` a piece of it, `….done` the whole."""
+"""Events that carry text: `….delta` a piece of it, `….done` all of it."""
 PARTS = {
     "response.content_part": Piece("part", "content", "content_index"),
     "response.reasoning_summary_part": Piece("part", "summary", "summary_index"),
 }
-"""The events that open and close a part."""
+"""Events that open and close a part."""
 
 
 class Growing:
-    """An item under construction; its texts come in pieces that are joined once, at the end."""
+    """An item under construction. Its text is joined once, at the end."""
 
     def __init__(self, item: Object) -> None:
         self.item = item
@@ -50,7 +50,7 @@ class Growing:
         self.notes: dict[tuple[str, int], list[Object]] = {}
 
     def grow(self, piece: Piece, event: Object) -> None:
-        """Add what an event brings: a piece of text, or all of it."""
+        """Add the text of an event: a piece, or all of it."""
         if piece.holder:
             key = (piece.holder, number(event.get(piece.place)))
             self.parts.setdefault(key, {"type": piece.type})
@@ -64,7 +64,7 @@ class Growing:
             texts[:] = [whole]
 
     def open(self, piece: Piece, event: Object) -> None:
-        """A part begins, or is there as a whole."""
+        """Open a part, or replace it by the complete one."""
         key = (piece.holder, number(event.get(piece.place)))
         self.parts[key] = as_object(event.get("part"))
         if str(event.get("type")).endswith(".done"):
@@ -72,13 +72,13 @@ class Growing:
             self.notes.pop(key, None)
 
     def annotate(self, event: Object) -> None:
-        """Add a citation to a part that is still being written."""
+        """Add a citation to a part that is still open."""
         key = ("content", number(event.get("content_index")))
         self.parts.setdefault(key, {"type": "output_text"})
         self.notes.setdefault(key, []).append(as_object(event.get("annotation")))
 
     def finished(self) -> Object:
-        """The item as far as it came."""
+        """Return the item as received so far."""
         item = dict(self.item)
         for field, texts in self.texts.items():
             item[field] = "".join(texts)
@@ -95,5 +95,5 @@ class Growing:
 
 
 def number(value: Any) -> int:
-    """An index, which every event should have."""
+    """Return an index, 0 if the event lacks it."""
     return value if isinstance(value, int) else 0

@@ -1,4 +1,4 @@
-"""Media parts of Responses messages and outputs, each way."""
+"""Media parts of Responses messages and outputs, read and written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["NAME", "leftover", "media_of", "media_wire", "supports_media"]
 
 NAME = "openai-responses"
 ORIGINS = (NAME, "openai-chat")
-"""The formats whose file handles this provider knows: both are its own."""
+"""The formats whose file ids this provider knows."""
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/jpg")
 DATA_URL = re.compile(r"data:([^,]*);base64,", re.IGNORECASE).match
 LONGEST_HEAD = 200
@@ -36,12 +36,12 @@ ENDINGS = {
 
 
 def leftover(holder: dict[str, Any], *read: str) -> Extra:
-    """The fields that no field of ours took."""
+    """Return the fields that were not read into our own fields."""
     return keep_extra(NAME, {key: holder[key] for key in holder if key not in read})
 
 
 def media_of(part: dict[str, Any], path: str, reader: Reader) -> Media | None:
-    """A picture, file or sound; also in the spelling of Chat Completions."""
+    """Read an image, file or audio, also in the spelling of Chat Completions."""
     match part:
         case {"type": "input_image"}:
             return image_of(part, part.get("image_url"))
@@ -71,7 +71,7 @@ def image_of(part: dict[str, Any], address: Any) -> Media:
 
 
 def file_of(part: dict[str, Any], path: str, reader: Reader) -> Media:
-    """A document, unless its type or ending says sound or film."""
+    """Read a file: a document, unless its type or extension says audio or video."""
     handle, name, bytes = part.get("file_id"), part.get("filename"), part.get("file_data")
     mime, data, url = source_of(bytes)
     if url is not None:
@@ -93,7 +93,7 @@ def file_of(part: dict[str, Any], path: str, reader: Reader) -> Media:
 
 
 def source_of(address: Any) -> tuple[str | None, str | None, str | None]:
-    """Type, bytes and address: a data URL holds the first two, anything else is an address."""
+    """Return MIME type, data and URL: the first two from a data URL, else the URL."""
     if not isinstance(address, str):
         return None, None, None
     head = DATA_URL(address[:LONGEST_HEAD])
@@ -103,7 +103,7 @@ def source_of(address: Any) -> tuple[str | None, str | None, str | None]:
 
 
 def urlsplit_path(url: str) -> str:
-    """The path of an address, without query; nothing where the address cannot be read."""
+    """Return the path of a URL without its query; empty if the URL is invalid."""
     try:
         return urlsplit(url).path
     except ValueError:
@@ -114,7 +114,7 @@ def urlsplit_path(url: str) -> str:
 
 
 def supports_media(media: Media, model: Model) -> bool:
-    """Pictures and documents, by bytes, address or a handle of its own; no sounds, no films."""
+    """Whether these are images or documents, from data, a URL or one of its file ids."""
     if media.kind not in ("image", "document") or not is_sound(media, OPENAI_BYTES):
         return False
     if media.data is not None:
@@ -127,12 +127,12 @@ def supports_media(media: Media, model: Model) -> bool:
 
 
 def is_readable(mime: str) -> bool:
-    """Whether a file of this type may be a document: any but sounds and films."""
+    """Whether a file of this type may be a document: any except audio and video."""
     return "/" in mime and not mime.startswith(("audio/", "video/"))
 
 
 def media_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
-    """A picture or a file."""
+    """Write an image or a file."""
     write = image_wire if media.kind == "image" else file_wire
     return write(media, same_format=same_format)
 
@@ -151,7 +151,7 @@ def image_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
 
 
 def file_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
-    """A file; bytes need a name, which their type gives where nobody did."""
+    """Write a file. Data needs a file name, derived from its type if there is none."""
     wire: dict[str, Any] = {"type": "input_file"}
     if media.data is not None:
         wire["file_data"] = data_url(media)
@@ -168,6 +168,6 @@ def file_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
 
 
 def data_url(media: Media) -> str:
-    """The bytes with their type, or the one they show where nobody named it."""
+    """Return a data URL, with the type detected from the bytes if none is given."""
     data = media.data or ""
     return f"data:{media.mime or sniffed_mime(data)};base64,{standard_base64(data)}"

@@ -1,7 +1,7 @@
-"""From the items of Responses to our messages.
+"""The items of Responses, read into our messages.
 
-Neighbouring items of the assistant (reasoning, calls, messages, hosted tools) are one message of
-ours, its parts in their order; what an item said beyond its part stands in the part's `extra`.
+Consecutive assistant items (reasoning, calls, messages, hosted tools) become one message, with its
+parts in their order. Leftover fields of an item are in its part's `extra`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Gatherer"]
 Side: TypeAlias = Literal["assistant", "tool"]
 
 OPERATOR_MADE = ("additional_tools", "configuration_update")
-"""Items that speak for the developer."""
+"""Items that come from the developer."""
 SAID = {
     "web_search_call": ("action",),
     "file_search_call": ("queries", "results"),
@@ -42,9 +42,9 @@ SAID = {
     "apply_patch_call_output": ("output",),
     "function_call_output": ("output",),
 }
-"""Where hosted items keep what a person could read."""
+"""Where hosted items keep readable text."""
 TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
-"""Parts that are words, and the field that holds them."""
+"""Parts that are text, and the field that holds it."""
 WORDY = (
     "query",
     "queries",
@@ -62,28 +62,28 @@ WORDY = (
 
 
 class Gatherer:
-    """Takes item after item and puts together the messages they make."""
+    """Reads item after item and groups them into messages."""
 
     def __init__(self, reader: Reader, *, model: str | None = None, reply: bool = False) -> None:
         self.reader = reader
         self.model = model
         self.reply = reply
-        """All items are the model's own, hosted outputs too."""
+        """Whether all items are the model's own, including hosted outputs."""
         self.messages: list[Message] = []
         self.hosted: set[str | None] = set()
-        """The calls met so far that are this provider's own: their answers are too."""
+        """Ids of the provider's own calls so far; their outputs are the provider's own too."""
         self.side: Side = "assistant"
         self.parts: list[Part] = []
 
     def gather(self, items: Iterable[tuple[str, dict[str, Any]]]) -> list[Message]:
-        """The messages of all items."""
+        """Return the messages of all items."""
         for path, item in items:
             self.take(item, path)
         self.close()
         return self.messages
 
     def take(self, item: dict[str, Any], path: str) -> None:
-        """One more item."""
+        """Read one item."""
         kind = kind_of(item)
         match kind:
             case "user" | "system" | "developer":
@@ -108,7 +108,7 @@ class Gatherer:
                 self.take_opaque(item, kind)
 
     def take_opaque(self, item: dict[str, Any], kind: str) -> None:
-        """An item only this provider knows, at the side of whoever made it."""
+        """Read an item that only this provider knows, as part of the turn that made it."""
         opaque = Opaque(NAME, item, words_of(item, kind))
         if kind == "tool_search_call" and isinstance(item.get("call_id"), str):
             self.hosted.add(item["call_id"])
@@ -120,25 +120,25 @@ class Gatherer:
             self.messages.append(Message(role, (opaque,)))
 
     def add(self, side: Side, *parts: Part) -> None:
-        """More of the assistant's turn, or of the tools' answers to it."""
+        """Add parts to the assistant's turn, or to the tool results that follow it."""
         if side != self.side:
             self.close()
             self.side = side
         self.parts.extend(parts)
 
     def close(self) -> None:
-        """What was added so far is a message."""
+        """Complete the current message."""
         if self.parts:
             self.messages.append(Message(self.side, tuple(self.parts)))
             self.parts = []
 
     def input_message(self, item: dict[str, Any], kind: str, path: str) -> Message:
-        """What a user or the developer says."""
+        """Read a user, system or developer message."""
         parts = content_of(item, "content", path, self.reader, "input_text")
         rest = {key: value for key, value in item.items() if key not in ("role", "content")}
         if kind == "user":
             return Message("user", tuple(parts), extra=keep_extra(NAME, rest))
-        # Leading system text without a mark would come back as `instructions`.
+        # Without this mark, leading system text would be written as `instructions`.
         leading = all(message.role == "system" for message in self.messages)
         if kind == "developer" or leading:
             rest["role"] = kind
@@ -148,7 +148,7 @@ class Gatherer:
 def content_of(
     holder: dict[str, Any], key: str, path: str, reader: Reader, spoken: str
 ) -> list[Text | Media]:
-    """The parts of a message's content or an output; `spoken` is what its texts are called."""
+    """Read the parts of a content or output; `spoken` is the type of its text parts."""
     value = holder.get(key)
     if isinstance(value, str):
         return [Text(value)]
@@ -177,7 +177,7 @@ def content_of(
 
 
 def assistant_parts(item: dict[str, Any], path: str, reader: Reader) -> list[Text | Media]:
-    """The words of an assistant message; the first part also holds the item's own fields."""
+    """Read an assistant message's content; its first part also keeps the item's own fields."""
     fields = {key: value for key, value in item.items() if key not in ("role", "content")}
     parts = content_of(item, "content", path, reader, "output_text")
     if len(parts) == 1 and not fields:
@@ -191,7 +191,7 @@ def assistant_parts(item: dict[str, Any], path: str, reader: Reader) -> list[Tex
 
 
 def call_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolCall:
-    """A call; what a custom tool takes is one argument, `input`."""
+    """Read a call; a custom tool's free text becomes the argument `input`."""
     name = reader.text(item, "name", path)
     id = reader.text(item, "call_id", path)
     if kind == "custom_tool_call":
@@ -210,11 +210,11 @@ def call_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolC
 
 
 def result_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolResult:
-    """A tool's answer; plain words alone are a plain string."""
+    """Read a tool result; a single plain text becomes a string."""
     pieces = content_of(item, "output", path, reader, "input_text")
     one = pieces[0] if len(pieces) == 1 else None
     content = one.text if type(one) is Text and not one.extra else tuple(pieces)
-    # The type of a custom tool's answer is kept: it is what tells it from a function's.
+    # Keep the type of a custom tool's output, which distinguishes it from a function's.
     custom = kind == "custom_tool_call_output"
     known = () if custom else ("type",)
     return ToolResult(
@@ -226,7 +226,7 @@ def result_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> Too
 
 
 def thinking_of(item: dict[str, Any], path: str, reader: Reader, model: str | None) -> Thinking:
-    """Reasoning: its summary to read, its encrypted form to go back."""
+    """Read reasoning: its summary, and its encrypted form to send back."""
     texts = words_in(item.get("summary")) or words_in(item.get("content"))
     return Thinking(
         "\n\n".join(texts),
@@ -239,13 +239,13 @@ def thinking_of(item: dict[str, Any], path: str, reader: Reader, model: str | No
 
 
 def words_of(item: dict[str, Any], kind: str) -> str | None:
-    """What a hosted tool was asked or answered, in words; nothing where it holds none."""
+    """Return the readable text of a hosted tool's call or output; None if there is none."""
     said = [word for field in SAID.get(kind, ()) for word in words_in(item.get(field))]
     return f"[{kind}] " + "\n".join(said) if said else None
 
 
 def words_in(value: Any, depth: int = 4) -> list[str]:
-    """The readable texts in a summary, a query, a command, a log."""
+    """Return the readable texts in a summary, a query, a command or a log."""
     if isinstance(value, str):
         return [value] if value else []
     inner: list[Any] = value if is_list(value) else []

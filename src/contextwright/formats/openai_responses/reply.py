@@ -1,4 +1,4 @@
-"""Responses replies: why they ended, what they cost, and how they are written."""
+"""Responses replies: status, token usage, and writing them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "filter"}
-"""Why a reply is incomplete."""
+"""The finish reason for each reason of an incomplete reply."""
 WRITTEN: dict[FinishReason, tuple[str, str | None]] = {
     "length": ("incomplete", "max_output_tokens"),
     "context": ("incomplete", "max_output_tokens"),
@@ -50,13 +50,13 @@ WRITTEN: dict[FinishReason, tuple[str, str | None]] = {
     "error": ("failed", None),
     "interrupted": ("incomplete", None),
 }
-"""Status, and why a reply is incomplete; all other reasons are `completed`."""
+"""The status for each finish reason, and why the reply is incomplete; others are `completed`."""
 KEPT = ("id", "status", "incomplete_details", "error", "usage")
-"""Fields of a reply that are kept as they came."""
+"""Fields of a reply that are kept verbatim."""
 OWN = ("continued", "refusal")
-"""Marks of ours in a part's `extra`, which are no fields of an item."""
+"""Our own marks in a part's `extra`, which are not fields of an item."""
 PART_FIELDS = ("annotations", "logprobs")
-"""Fields of a part of a message; all others belong to its item."""
+"""Fields of a content part; all others belong to its item."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
@@ -89,7 +89,7 @@ def finish_of(
     whole: bool = True,
     error: ReplyError | None = None,
 ) -> Finish:
-    """How a reply ended; a reply that calls tools has no status of its own."""
+    """Read how a reply ended. A reply that calls tools has no status of its own."""
     status, details = body.get("status"), body.get("incomplete_details")
     why = details.get("reason") if is_object(details) else None
     reason: FinishReason = "other"
@@ -115,7 +115,7 @@ def finish_of(
 
 
 def usage_of(usage: Any) -> Usage | None:
-    """The tokens of a reply."""
+    """Read the token usage."""
     if not is_object(usage):
         return None
     return Usage(
@@ -128,7 +128,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage) -> Object:
-    """Tokens as this API counts them."""
+    """Write the token usage as this API counts it."""
     details = {"cached_tokens": usage.cached, "cache_write_tokens": usage.written}
     return {
         "input_tokens": usage.input,
@@ -142,7 +142,7 @@ def usage_wire(usage: Usage) -> Object:
 def write_reply(
     reply: ModelReply, finish: Finish, model: str, id: str | None, created: int
 ) -> tuple[Object, list[Change]]:
-    """The body of a reply that is not streamed, and what it could not carry."""
+    """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
     parts, changes = carried(message.parts, NAME, id or "")
     body = response_wire(model, id, created)
@@ -152,7 +152,7 @@ def write_reply(
 
 
 def response_wire(model: str, id: str | None, created: int) -> Object:
-    """The reply before it ended, with the fields that every reply has."""
+    """Write the reply before its end, with the fields that every reply has."""
     body: Object = {
         "id": own_id(id, "resp_"),
         "object": "response",
@@ -179,9 +179,9 @@ def response_wire(model: str, id: str | None, created: int) -> Object:
 
 
 def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Object:
-    """The fields that say how a reply ended; its own fields go back as they came.
+    """Write the fields that say how a reply ended; its own values are kept verbatim.
 
-    A refusal is words of the model here (`refused`); without any it is the filter's.
+    A refusal is text of the model here (`refused`); without text it is a `content_filter`.
     """
     held = finish.extra.get(NAME, {})
     silent = finish.reason == "refusal" and not refused
@@ -203,7 +203,7 @@ def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Obje
 
 
 def items_of(parts: Sequence[Part], stem: str) -> list[Object]:
-    """The items of a reply; texts that came as parts of one message are one again."""
+    """Write the items of a reply; texts that came from one message are one message again."""
     items: list[Object] = []
     for index, part in enumerate(parts):
         if isinstance(part, Text):
@@ -222,12 +222,12 @@ def items_of(parts: Sequence[Part], stem: str) -> list[Object]:
 
 
 def item_id(prefix: str, stem: str, index: int) -> str:
-    """The id of an item that came without one."""
+    """Return an id for an item that came without one."""
     return f"{prefix}{stem.removeprefix('resp_')}_{index}"
 
 
 def message_item(part: Text, content: list[Object], id: str) -> Object:
-    """A message, with the fields that its first part holds for it."""
+    """Write a message item, with the fields its first part keeps for it."""
     held = part.extra.get(NAME, {})
     fields = {key: held[key] for key in held if key not in (*OWN, *PART_FIELDS)}
     head: Object = {"type": "message", "id": id, "status": "completed", "role": "assistant"}
@@ -235,7 +235,7 @@ def message_item(part: Text, content: list[Object], id: str) -> Object:
 
 
 def content_part(part: Text) -> Object:
-    """A text of a message."""
+    """Write one text of a message."""
     if is_refusal(part):
         return {"type": "refusal", "refusal": part.text}
     held = part.extra.get(NAME, {})
@@ -244,7 +244,7 @@ def content_part(part: Text) -> Object:
 
 
 def reasoning_item(part: Thinking, id: str) -> Object:
-    """Reasoning; that of other providers is a summary of one text."""
+    """Write a reasoning item; other providers' reasoning becomes a summary of one text."""
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
     item: Object = {"type": "reasoning", "id": id, "summary": summary}
     item.update(part.extra.get(NAME, {}))
@@ -254,7 +254,7 @@ def reasoning_item(part: Thinking, id: str) -> Object:
 
 
 def call_item(part: ToolCall, stem: str, index: int) -> Object:
-    """A call of a function or of a custom tool."""
+    """Write a call of a function or a custom tool."""
     held = part.extra.get(NAME, {})
     if is_custom(part):
         head: Object = {"type": "custom_tool_call", "id": item_id("ctc_", stem, index)}

@@ -1,7 +1,7 @@
-"""Keeps what came along in `extra` to what OpenAI's own models take.
+"""Rules that remove from `extra` what OpenAI's own models refuse.
 
-Hosts that imitate the API add fields of their own; the original refuses every field it does not
-know. What it may one day know, whole kinds of items and tools, is left alone.
+Hosts that imitate the API add their own fields; OpenAI refuses every unknown field. Unknown types
+of items and tools are left alone, because a later version of the API may accept them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def types_of(*shapes: type[msgspec.Struct], **marks: type) -> dict[str, Any]:
-    """The fields of wire types by their names on the wire, and marks of ours."""
+    """Return the fields of wire types by wire name, and our own marks."""
     fields = {
         field.encode_name: field.type for shape in shapes for field in msgspec.structs.fields(shape)
     }
@@ -78,12 +78,12 @@ replace = msgspec.structs.replace
 
 
 def is_exact(model: Model, options: Options) -> bool:
-    """Whether the host is the one known to refuse unknown fields and ids, and repair is wanted."""
+    """Whether the host refuses unknown fields and ids, and repairs are enabled."""
     return model.provider == "openai" and options.repair
 
 
 def leave_out_refused(draft: Draft, target: Target) -> Ruled:
-    """Fields and items that other hosts of this format take and OpenAI refuses."""
+    """Drop fields and items that other hosts of this format accept and OpenAI refuses."""
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
@@ -95,7 +95,7 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Whether `leave_out_refused` would leave a part or the fields of a message as they are."""
+    """Whether `leave_out_refused` would not change a part or the fields of a message."""
     if isinstance(holder, Message):
         return own_fields(holder.extra, ADDRESSED, "", []) == holder.extra
     return [*fitted_parts([holder], role, "", [])] == [holder]
@@ -104,7 +104,7 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
 def fitted_parts(
     parts: Iterable[Part], role: Role, path: str, changes: list[Change]
 ) -> Iterator[Part]:
-    """The parts, each with the fields its item or its place may have."""
+    """Yield the parts, each with only the fields that its item accepts."""
     for index, part in enumerate(parts):
         place = f"{path}.parts[{index}]"
         if isinstance(part, Opaque):
@@ -130,7 +130,7 @@ def fitted_part(part: Any, path: str, changes: list[Change], *, spoken: bool = F
 
 
 def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple[Any, ...]:
-    """The pieces of a tool's answer."""
+    """Return the content of a tool result with only the fields the API accepts."""
     return tuple(
         piece
         if isinstance(piece, Opaque)
@@ -141,7 +141,7 @@ def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple
 
 
 def types_for(part: Part, *, spoken: bool) -> Mapping[str, Any]:
-    """The fields that may stand beside a part."""
+    """Return the fields that a part's wire form accepts."""
     match part:
         case Text() if spoken:
             return SAID
@@ -154,7 +154,7 @@ def types_for(part: Part, *, spoken: bool) -> Mapping[str, Any]:
 
 
 def own_fields(extra: Extra, types: Mapping[str, Any], path: str, changes: list[Change]) -> Extra:
-    """The extra of a part with those fields of ours alone that the API takes."""
+    """Return the extra with only this format's fields that the API accepts."""
     own = extra.get(NAME)
     if not own:
         return extra
@@ -168,7 +168,7 @@ def own_fields(extra: Extra, types: Mapping[str, Any], path: str, changes: list[
 
 
 def fits(value: Any, type: Any) -> bool:
-    """Whether a value has the type the API wants."""
+    """Whether a value has the type the API requires."""
     try:
         convert(value, type)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
@@ -177,7 +177,7 @@ def fits(value: Any, type: Any) -> bool:
 
 
 def fitted_settings(wire: dict[str, Any], changes: list[Change]) -> dict[str, Any]:
-    """Settings that have a name and a type this API takes."""
+    """Keep the settings whose name and type this API accepts."""
     if not shape_problems(wire, Request):
         return wire
     kept: dict[str, Any] = {}
@@ -190,13 +190,13 @@ def fitted_settings(wire: dict[str, Any], changes: list[Change]) -> dict[str, An
 
 
 def fitted_definition(tool: Tool, path: str, changes: list[Change]) -> Tool:
-    """A tool of the caller's with the fields its kind may have."""
+    """Return one of the caller's tools with only the fields its kind accepts."""
     types = TOOLS.get(str(tool.extra.get(NAME, {}).get("type")), TOOL)
     return replace(tool, extra=own_fields(tool.extra, types, path, changes))
 
 
 def is_whole(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
-    """Whether a tool the provider hosts is defined as it wants."""
+    """Whether the definition of a hosted tool is complete."""
     problems = shape_problems(tool, AnyTool)
     if not problems or (problems[0].path == "type" and isinstance(tool.get("type"), str)):
         return True

@@ -1,4 +1,4 @@
-"""The settings of a Responses request: reading and translating them."""
+"""The settings of a Responses request, read and translated."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from contextwright.wire.values import is_object
 __all__ = ["STATE", "is_stored", "settings_of", "settings_wire"]
 
 STATE = ("previous_response_id", "conversation", "prompt")
-"""What a request may go on from instead of an input."""
+"""Fields a request may continue from instead of an input."""
 
 
 def settings_of(body: dict[str, Any]) -> Settings:
-    """The settings that other providers have too."""
+    """Read the settings that other providers have too."""
     reasoning, text = body.get("reasoning"), body.get("text")
     reasoning = reasoning if is_object(reasoning) else {}
     return Settings(
@@ -43,7 +43,7 @@ def settings_of(body: dict[str, Any]) -> Settings:
 
 
 def choice_of(given: Any) -> ToolChoice | None:
-    """Whether a tool must be called, and which, or among which."""
+    """Read the tool choice."""
     match given:
         case "auto" | "none" | "required":
             return ToolChoice(given)
@@ -57,9 +57,9 @@ def choice_of(given: Any) -> ToolChoice | None:
 
 
 def is_stored(conversation: Conversation) -> bool:
-    """Whether earlier items lie at the provider, so that answers may have their calls there.
+    """Whether the provider stores earlier items, so that outputs may have their calls there.
 
-    A request that generates nothing, only to warm the cache, asks for no more.
+    Also true for a request that generates nothing and only warms the cache.
     """
     if conversation.source != NAME:
         return False
@@ -70,7 +70,7 @@ def is_stored(conversation: Conversation) -> bool:
 def settings_wire(
     conversation: Conversation, target: Target, changes: list[Change]
 ) -> dict[str, Any]:
-    """The request's settings: verbatim where they came from here, else translated."""
+    """Write the settings: verbatim if the request came from this format, else translated."""
     if target.same_format:
         wire = dict(conversation.extra.get(NAME, {}))
         if is_exact(target.model, target.options):
@@ -91,7 +91,7 @@ def settings_wire(
 
 
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:
-    """Settings of another provider under this one's names."""
+    """Translate another provider's settings."""
     settings, model = conversation.settings, target.model
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.stop:
@@ -112,7 +112,7 @@ def translated(conversation: Conversation, target: Target, changes: list[Change]
 
 
 def choice_wire(choice: ToolChoice, conversation: Conversation) -> Any:
-    """Whether a tool must be called, and which, or among which."""
+    """Write the tool choice."""
 
     def named(name: str) -> dict[str, Any]:
         return {"type": tool_kind(name, conversation, NAME), "name": name}

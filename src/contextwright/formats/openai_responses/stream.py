@@ -18,7 +18,7 @@ __all__ = ["ResponsesReader", "parse_stream"]
 
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Items that are calls of the caller's tools, and the field that holds what is passed."""
+"""Items that are calls of the caller's tools, and the field with their input."""
 
 
 class ResponsesReader(StreamReader):
@@ -59,7 +59,7 @@ class ResponsesReader(StreamReader):
         return model if isinstance(model, str) else None
 
     def take_response(self, kind: str, response: Object) -> None:
-        """The reply as a whole: at its beginning without output, at its end with all of it."""
+        """Read an event with the whole reply; only the last has its output."""
         self.reply.update(response)
         id = response.get("id")
         self.start(ReplyStart(id if isinstance(id, str) else None, self.model))
@@ -75,7 +75,7 @@ class ResponsesReader(StreamReader):
         self.complete()
 
     def take_item(self, place: int, item: Object, *, done: bool) -> None:
-        """An item begins, or is there as a whole."""
+        """Begin an item, or take the complete one."""
         if place not in self.items:
             self.items[place] = Growing(item)
             self.begin(place, item)
@@ -83,7 +83,7 @@ class ResponsesReader(StreamReader):
             self.end_item(place, item)
 
     def begin(self, place: int, item: Object) -> None:
-        """A call is known by name from the start; other items begin with their first piece."""
+        """Begin a call, whose name comes first; other items begin with their first piece."""
         field = CALLS.get(str(item.get("type")))
         name, id = item.get("name"), item.get("call_id")
         if field is None or not isinstance(name, str):
@@ -103,7 +103,7 @@ class ResponsesReader(StreamReader):
             self.arguments((place, 0), given)
 
     def grow(self, place: int, stem: str, kind: str, event: Object) -> None:
-        """A piece of an item."""
+        """Add a piece of an item."""
         item = self.items[place]
         if stem in PIECES:
             item.grow(PIECES[stem], event)
@@ -116,7 +116,7 @@ class ResponsesReader(StreamReader):
             item.annotate(event)
 
     def hand_on(self, place: int, stem: str, event: Object, delta: str) -> None:
-        """A piece of text as an event of ours, under the id of its item."""
+        """Send a piece of text as an event, under the id of its item."""
         id = self.items[place].item.get("id")
         id = id if isinstance(id, str) else ""
         if stem in ("output_text", "refusal"):
@@ -126,7 +126,7 @@ class ResponsesReader(StreamReader):
             if self.indices.get((place, 0)) in self.begun:
                 self.arguments((place, 0), delta)
         elif stem in ("reasoning_summary_text", "reasoning_text"):
-            # Of a summary and the reasoning itself one is read: the one that came first.
+            # Either the summary or the reasoning itself is sent: whichever came first.
             if self.reasoned.setdefault(place, stem) == stem:
                 field = "summary_index" if stem.endswith("summary_text") else "content_index"
                 here = number(event.get(field))
@@ -136,14 +136,14 @@ class ResponsesReader(StreamReader):
                 self.thinking((place, 0), delta, id)
 
     def end_item(self, place: int, item: Object) -> None:
-        """An item is complete: read its parts."""
+        """Read the parts of a complete item."""
         self.done.add(place)
         id = item.get("id")
         for offset, part in enumerate(self.parts_of(item, f"output[{place}]")):
             self.part((place, offset), part, id if isinstance(id, str) else "")
 
     def parts_of(self, item: Object, path: str) -> list[Part]:
-        """The parts of an item, as in a reply that is not streamed."""
+        """Return the parts of an item, as for a reply that is not streamed."""
         gatherer = Gatherer(self.reader, model=self.model, reply=True)
         messages = gatherer.gather([(path, item)])
         return [part for message in messages for part in message.parts]
@@ -158,7 +158,7 @@ class ResponsesReader(StreamReader):
                 self.end_item(place, self.items[place].finished())
 
     def finish(self) -> Finish:
-        """How the reply ended."""
+        """Return how the reply ended."""
         parts = [self.ended[index] for index in sorted(self.ended)]
         return finish_of(
             self.reply,

@@ -34,7 +34,7 @@ __all__ = ["ResponsesWriter"]
 
 FUNCTION = ("function_call", "fc_", "arguments")
 CUSTOM = ("custom_tool_call", "ctc_", "input")
-"""Items that are calls: their type, how their ids begin, the field that holds what is passed."""
+"""Items that are calls: their type, their id prefix, the field with their input."""
 
 
 class ResponsesWriter(StreamWriter):
@@ -48,7 +48,7 @@ class ResponsesWriter(StreamWriter):
         self.sequence = 0
         self.output: list[Object] = []
         self.item: Object | None = None
-        """The item that is open: a message stays open until another item begins."""
+        """The open item. A message stays open until another item begins."""
         self.slot = ""
         self.texts: list[str] = []
         self.part_open = False
@@ -56,18 +56,18 @@ class ResponsesWriter(StreamWriter):
         self.refused = False
 
     def start(self, event: ReplyStart) -> None:
-        """The events that open the stream."""
+        """Write the events that open the stream."""
         self.response: Object = response_wire(self.model, self.id, self.created)
         self.send("created", response=self.response)
         self.send("in_progress", response=self.response)
 
     def put(self, event: Event) -> None:
-        """Write any event but the first."""
+        """Write any event after the first."""
         for ready in self.order.pass_on(event):
             self.put_in_order(ready)
 
     def put_in_order(self, event: Event) -> None:
-        """Write an event of the open item, or one that stands between items."""
+        """Write an event of the open item, or one between items."""
         if type(event) is TextDelta:
             self.refused = self.refused or event.refusal
             self.begin_text(event)
@@ -97,7 +97,7 @@ class ResponsesWriter(StreamWriter):
     # --- beginnings ------------------------------------------------------------------------------
 
     def begin_text(self, event: TextDelta) -> None:
-        """Open a part of a message: of the open message, where it came as part of the same."""
+        """Open a part of a message: of the open message if the text came from the same one."""
         if self.part_open:
             return
         same = self.item is not None and self.slot and event.slot == self.slot
@@ -110,7 +110,7 @@ class ResponsesWriter(StreamWriter):
         self.send_part("content_part.added", "content_index", part=content_part(empty))
 
     def begin_thinking(self, event: ThinkingDelta) -> None:
-        """Open reasoning."""
+        """Open a reasoning item."""
         if self.part_open:
             return
         id = event.slot or item_id("rs_", self.response["id"], event.index)
@@ -141,7 +141,7 @@ class ResponsesWriter(StreamWriter):
     # --- ends ------------------------------------------------------------------------------------
 
     def end(self, part: Part, index: int) -> None:
-        """A part has ended; parts without pieces are written whole."""
+        """End a part. A part that had no deltas is written as a whole."""
         if isinstance(part, Text):
             self.end_text(part, index)
         elif isinstance(part, Thinking):
@@ -174,7 +174,7 @@ class ResponsesWriter(StreamWriter):
         self.texts, self.part_open = [], False
 
     def end_thinking(self, part: Thinking, index: int) -> None:
-        """Close reasoning."""
+        """Close a reasoning item."""
         whole = reasoning_item(part, item_id("rs_", self.response["id"], index))
         if self.part_open:
             text = "".join(self.texts)
@@ -216,7 +216,7 @@ class ResponsesWriter(StreamWriter):
         self.number({"type": "error", **fields})
 
     def finish(self, event: Finish) -> None:
-        """The closing event; a stream that broke off has none."""
+        """Write the closing event, unless the stream was interrupted."""
         self.close()
         if event.reason == "interrupted":
             return
@@ -230,18 +230,18 @@ class ResponsesWriter(StreamWriter):
     # --- frames ----------------------------------------------------------------------------------
 
     def call_stem(self) -> str:
-        """How the events of the open call begin."""
+        """The prefix of the open call's events."""
         custom = (self.item or {}).get("type") == "custom_tool_call"
         return "custom_tool_call_input" if custom else "function_call_arguments"
 
     def send_part(self, kind: str, place: str, **fields: object) -> None:
-        """An event of a part of the open item."""
+        """Send an event of a part of the open item."""
         item = self.item or {}
         index = len(item.get("content", ())) if place == "content_index" else 0
         self.send_item(kind, **{place: index}, **fields)
 
     def send_item(self, kind: str, **fields: object) -> None:
-        """An event of the open item."""
+        """Send an event of the open item."""
         id = (self.item or {}).get("id")
         self.send(kind, item_id=id, output_index=len(self.output), **fields)
 
@@ -250,6 +250,6 @@ class ResponsesWriter(StreamWriter):
         self.number({"type": f"response.{kind}", **fields})
 
     def number(self, data: Object) -> None:
-        """Send an event under the next number."""
+        """Send an event with the next sequence number."""
         self.out.append(Frame({**data, "sequence_number": self.sequence}, data["type"]))
         self.sequence += 1

@@ -1,4 +1,4 @@
-"""The tools of Responses and ours, each way."""
+"""The tools of Responses, read and written."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ CUSTOM_SCHEMA: dict[str, Any] = {
     "required": ["input"],
     "additionalProperties": False,
 }
-"""What a custom tool takes, told to providers that know only functions: one text."""
+"""The schema of a custom tool for providers that have only functions: one text."""
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 ADDED = "additional_tools"
-"""The item that adds tools in mid-conversation, and the mark of tools that came in one."""
+"""The type of item that adds tools in mid-conversation, and the mark of tools from one."""
 
 
 def tools_of(body: dict[str, Any], reader: Reader) -> list[Tool | Opaque]:
-    """All tools of a request: those defined on top, and those that items add."""
+    """Read all tools of a request: its own, and those that items add."""
     tools: list[Tool | Opaque] = []
     for path, tool in reader.objects(body, "tools"):
         tools.extend(flattened(tool, path, reader, {}))
@@ -54,12 +54,12 @@ def tools_of(body: dict[str, Any], reader: Reader) -> list[Tool | Opaque]:
 def flattened(
     tool: dict[str, Any], path: str, reader: Reader, mark: dict[str, Any]
 ) -> Iterator[Tool | Opaque]:
-    """A tool, or those of a namespace under names that say it."""
+    """Yield a tool, or the tools of a namespace under flat names."""
     inner = tool.get("tools")
     if tool.get("type") != "namespace" or not isinstance(tool.get("name"), str):
         made = marked(tool_of(tool, path, reader), mark)
         if isinstance(made, Tool) or not mark:
-            yield made  # a hosted tool that an item adds stays in that item
+            yield made  # a hosted tool stays in the item that adds it
     elif not is_list(inner) or not inner or not all(map(is_object, inner)):
         yield Opaque(NAME, tool)
     else:
@@ -72,14 +72,14 @@ def flattened(
 
 
 def marked(tool: Tool | Opaque, mark: dict[str, Any]) -> Tool | Opaque:
-    """A tool that remembers how it came."""
+    """Return the tool with a mark of how it came."""
     if isinstance(tool, Opaque) or not mark:
         return tool
     return replace(tool, extra={NAME: {**tool.extra.get(NAME, {}), **mark}})
 
 
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
-    """A function or custom tool of the caller's, or one the provider hosts."""
+    """Read a function or custom tool of the caller's, or one the provider hosts."""
     kind = tool.get("type")
     if kind not in ("function", "custom"):
         return Opaque(NAME, tool)
@@ -107,7 +107,7 @@ def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
 def tools_wire(
     conversation: Conversation, target: Target, changes: list[Change]
 ) -> list[dict[str, Any]]:
-    """The tools the model may call; hosted tools only of this provider."""
+    """Write the tools. Tools hosted by another provider are left out."""
     exact = is_exact(target.model, target.options)
     said = any(map(is_added, conversation.tools)) and any(map(adds_tools, conversation.messages))
     wire: list[dict[str, Any]] = []
@@ -138,7 +138,7 @@ def adds_tools(message: Message) -> bool:
 
 
 def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any]) -> None:
-    """Add a definition, in the namespace it came in; neighbours of one namespace share it."""
+    """Add a definition to its namespace; adjacent tools of one namespace share it."""
     namespace = tool.extra.get(NAME, {}).get("namespace")
     if not is_object(namespace):
         wire.append(definition)
@@ -152,7 +152,7 @@ def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any])
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
-    """A tool's definition, flat; strict only where its schema is."""
+    """Write a tool's definition, flat; strict only if its schema allows it."""
     if is_exact(target.model, target.options):
         tool = fitted_definition(tool, path, changes)
     extra = without(tool.extra.get(NAME, {}), "namespace", ADDED)
@@ -170,7 +170,8 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         wire["parameters"] = tool.parameters or NO_PARAMETERS
     strict = tool.strict
     if not target.same_format:
-        # Left out, it would count as true here and as false almost everywhere else.
+        # Always write `strict`, because this API's default is true and almost every other's is
+        # false.
         strict = bool(strict) and is_strict(wire["parameters"])
         if tool.strict and not strict:
             reason = "strict needs every property required and additionalProperties: false"

@@ -1,4 +1,4 @@
-"""From our messages to the items of Responses."""
+"""Our messages, written as the items of Responses."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from contextwright.wire.openai_responses.types import kind_of
 __all__ = ["Writer"]
 
 SPOKEN = ("annotations", "logprobs", "refusal", "continued")
-"""What belongs to a part of an assistant message; the rest of its extra to the message."""
+"""Fields of a content part of an assistant message; other fields belong to the message."""
 NO_FIELDS: dict[str, Any] = {}
 
 PathOf = Callable[[Part], str]
 
 
 class Writer:
-    """Writes message after message; keeps the ids it wrote, since none may come twice."""
+    """Writes message after message; tracks the ids written, because none may repeat."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Writer:
         self.changes = changes
         self.path_of = path_of
         self.stateless = stateless
-        """Nothing is stored: reasoning goes by its encrypted content, not by ids."""
+        """Whether nothing is stored, so that reasoning is sent encrypted instead of by id."""
         self.exact = is_exact(target.model, target.options)
-        """The host checks ids, and what follows reasoning."""
+        """Whether the host checks ids, and what follows reasoning."""
         self.messages: Sequence[Message] = ()
         self.instructions: list[str] = []
         self.items: list[dict[str, Any]] = []
@@ -59,9 +59,10 @@ class Writer:
         self.functions: set[str | None] = set()
 
     def write(self, messages: Sequence[Message], *, whole: bool) -> None:
-        """All messages: leading system text as instructions, the rest as items.
+        """Write all messages: leading system text as instructions, the rest as items.
 
-        `whole`: no partner of a hosted tool's item lies elsewhere; one that lacks it is left out.
+        `whole`: the request holds both partners of every hosted tool's item, so one without a
+        partner is dropped.
         """
         self.messages = messages if whole else ()
         items = self.items
@@ -83,11 +84,11 @@ class Writer:
 
     @cached_property
     def loose(self) -> dict[int, str]:
-        """Items of hosted tools that lost their partner; looked for once there is such an item."""
+        """Items of hosted tools without a partner; computed on first use."""
         return loose_hosted(self.messages)
 
     def others(self, message: Message) -> None:
-        """User and system messages, and tools' answers, with whatever stands among them."""
+        """Write user and system messages and tool results, with any blocks among them."""
         said: list[Part] = []
         for part in message.parts:
             if type(part) is ToolResult:
@@ -105,13 +106,13 @@ class Writer:
             self.message(message, said)
 
     def message(self, message: Message, parts: list[Part]) -> None:
-        """A message of the user or the operator."""
+        """Write a user, system or developer message."""
         fields = message.extra.get(NAME, NO_FIELDS)
         role = "user" if message.role == "tool" else message.role
         self.item({"role": role, "content": self.content(parts), **fields}, parts[0])
 
     def content(self, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
-        """Words alone as a string, anything else as parts."""
+        """Write a content: plain text as a string, anything else as parts."""
         if not parts:
             return ""
         first = parts[0]
@@ -124,7 +125,7 @@ class Writer:
         ]
 
     def assistant(self, parts: tuple[Part, ...]) -> None:
-        """The assistant's turn, part by part."""
+        """Write the assistant's turn, part by part."""
         followers: list[Part | None] = []
         for index, part in enumerate(parts):
             if type(part) is ToolCall:
@@ -143,11 +144,11 @@ class Writer:
                     self.reference(part, followers[index])
                 else:
                     self.item(part.data, part)
-            else:  # a result or media, out of place: the assistant cannot say them
+            else:  # a misplaced result or media, which assistant items cannot hold
                 self.others(Message("user", (part,)))
 
     def followers(self, parts: tuple[Part, ...]) -> list[Part | None]:
-        """For each part, what follows it that is no reasoning and will be written."""
+        """Return for each part the next written part that is not reasoning."""
         following: list[Part | None] = []
         latest: Part | None = None
         for part in reversed(parts):
@@ -157,7 +158,7 @@ class Writer:
         return following[::-1]
 
     def words(self, text: Text) -> None:
-        """Assistant text that came with more than words, as the message or the part it was."""
+        """Write assistant text with leftover fields, as the message or part it came from."""
         extra = text.extra.get(NAME, NO_FIELDS)
         refusal = extra.get("refusal")
         part: dict[str, Any]
@@ -179,7 +180,7 @@ class Writer:
         self.item({"role": "assistant", "content": content, **fields}, text)
 
     def call(self, call: ToolCall) -> dict[str, Any]:
-        """A call: of a function, or of the custom tool it was when it came."""
+        """Write a call of a function, or of the custom tool it came from."""
         fields = call.extra.get(NAME, NO_FIELDS) if call.extra else NO_FIELDS
         if fields and fields.get("type") == "custom_tool_call":
             given = call.arguments.get("input")
@@ -196,7 +197,7 @@ class Writer:
         return {**item, **fields, "type": "function_call"} if fields else item
 
     def output(self, result: ToolResult) -> dict[str, Any]:
-        """A tool's answer, of the kind its call was."""
+        """Write a tool result, of the same kind as its call."""
         content, call_id = result.content, result.call_id
         if type(content) is not str:
             content = self.content(content) if isinstance(content, tuple) else result.text
@@ -209,7 +210,7 @@ class Writer:
             item.update(result.extra.get(NAME, NO_FIELDS))
         if call_id in self.custom:
             item["type"] = "custom_tool_call_output"
-            for field in ("name", "namespace"):  # only a function's answer may say them again
+            for field in ("name", "namespace"):  # only a function's output may repeat them
                 item.pop(field, None)
         elif call_id in self.functions:
             item["type"] = "function_call_output"
@@ -218,7 +219,7 @@ class Writer:
         return item
 
     def reasoning(self, thinking: Thinking, led_to: Part | None) -> None:
-        """Reasoning, where what it led to still follows and can be recognised."""
+        """Write reasoning if the item it led to follows and is recognisable."""
         fields = thinking.extra.get(NAME, NO_FIELDS)
         reason = self.refused(thinking, fields, led_to) if self.exact else ""
         if reason:
@@ -235,7 +236,7 @@ class Writer:
             self.ids.add(item["id"])
 
     def reference(self, reasoning: Opaque, led_to: Part | None) -> None:
-        """Stored reasoning, named by its id, where what it led to still follows."""
+        """Write stored reasoning by its id if the item it led to follows."""
         if led_to is not None and (self.stateless or self.is_own(*mark_of(led_to))):
             self.item(reasoning.data, reasoning)
         else:
@@ -243,7 +244,7 @@ class Writer:
             self.changes.append(Change("loss.opaque", self.path_of(reasoning), reason))
 
     def refused(self, thinking: Thinking, fields: dict[str, Any], led_to: Part | None) -> str:
-        """Why reasoning cannot go back; nothing where it can."""
+        """Return why reasoning cannot be sent back; empty if it can."""
         if led_to is None:
             return "the item it led to is missing"
         if self.stateless:
@@ -253,13 +254,13 @@ class Writer:
         return "" if self.is_own(*mark_of(led_to)) else "the item it led to has lost its id"
 
     def is_own(self, item_id: Any, kind: str) -> bool:
-        """Whether an item may carry this id: of this provider's making, and not yet used."""
+        """Whether an item may have this id: one of this provider's, and not used yet."""
         if not isinstance(item_id, str) or item_id in self.ids or not ID(item_id):
             return False
         return item_id.startswith(ID_PREFIXES.get(kind, ""))
 
     def item(self, item: dict[str, Any], part: Part) -> None:
-        """Add an item; an id that is not its own is left out, never renamed."""
+        """Add an item. An id that it may not have is removed, never renamed."""
         if type(part) is Opaque and id(part) in self.loose:
             reason = self.loose[id(part)]
             self.changes.append(Change("loss.opaque", self.path_of(part), reason))
@@ -280,7 +281,7 @@ class Writer:
 
 
 def part_wire(part: Text | Media | Opaque, *, same_format: bool) -> dict[str, Any]:
-    """A part of a user message or an output."""
+    """Write a part of a user message or an output."""
     if isinstance(part, Opaque):
         return part.data
     if isinstance(part, Text):
@@ -293,14 +294,14 @@ def part_wire(part: Text | Media | Opaque, *, same_format: bool) -> dict[str, An
 
 
 def reasons(part: Part) -> bool:
-    """Whether a part is reasoning, or a reference to some."""
+    """Whether a part is reasoning, or a reference to reasoning."""
     if isinstance(part, Opaque):
         return is_reasoning(kind_of(part.data), part.data)
     return isinstance(part, Thinking)
 
 
 def mark_of(part: Part) -> tuple[Any, str]:
-    """The id under which a part's item is known, and the kind of item."""
+    """Return the id of a part's item, and the kind of item."""
     if isinstance(part, Opaque):
         return part.data.get("id"), kind_of(part.data)
     fields = part.extra.get(NAME, NO_FIELDS)
@@ -309,7 +310,7 @@ def mark_of(part: Part) -> tuple[Any, str]:
 
 
 def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
-    """Items of hosted tools that lost their partner, by identity, and what is wrong with each."""
+    """Return the items of hosted tools without a partner, by identity, with the reason."""
     loose: dict[int, str] = {}
     waiting: dict[tuple[str, str | None], Opaque] = {}
     called: set[tuple[str, str | None]] = set()
@@ -329,7 +330,7 @@ def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
             elif kind in CALLS:
                 key = (CALLS[kind], answer_id(part.data))
                 called.add(key)
-                if kind == "tool_search_call":  # the API takes either kind of answer
+                if kind == "tool_search_call":  # the API accepts either kind of output
                     called.add(("function_call_output", key[1]))
                 if awaits_client(kind, part.data):
                     waiting[key] = part
@@ -343,7 +344,7 @@ def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
 
 
 def is_plain(message: Message) -> bool:
-    """Whether a system message is words alone, which never stood as an item here."""
+    """Whether a system message is plain text that did not come as an item of this format."""
     if message.extra.get(NAME):
         return False
     return all(type(part) is Text and NAME not in part.extra for part in message.parts)

@@ -1,4 +1,4 @@
-"""Port 42's session files, and the agents that speak in them."""
+"""Port 42's session files, and the agents they name."""
 
 from contextwright.formats.port42.format import FORMAT
 

@@ -1,7 +1,7 @@
-"""Agents as Port 42 keeps them in `agents.json`: who answers, with which instructions.
+"""Agents as Port 42 keeps them in `agents.json`: name, instructions and model.
 
-Both layouts are read: a `prompt` for each agent with shared `base_guidance`, and the later
-`base_template` that all agents fill. Reading takes the decoded file; nothing is fetched.
+Reads both layouts: a `prompt` per agent with shared `base_guidance`, and the later `base_template`
+that all agents fill. Takes the decoded file and reads nothing else.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["Agent", "Agents", "AgentWindow", "parse_agents"]
 
 LONGEST_NAME = 128
 GUIDANCE = ("format_template", "implementation", "base_template")
-"""What base guidance says."""
+"""The fields of base guidance."""
 PLACE = re.compile(r"\{(name|personality|style|guidance)\}")
 
 
 class AgentWindow(Struct, frozen=True):
-    """How many messages an agent's model gets; `recent` and `system` are the file's wishes."""
+    """The window of an agent's model; `recent` and `system` are what the file asks for."""
 
     max: int = 20
     recent: int = 17
@@ -34,13 +34,13 @@ class AgentWindow(Struct, frozen=True):
 
 
 class Agent(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One agent: its names, its instructions, and the model it answers with."""
+    """One agent: its names, its instructions, and its model."""
 
     key: str
     name: str
     prompt: str = ""
     personality: str = ""
-    """What people read about it; only a `base_template` puts it into the instructions."""
+    """A description for people; only a `base_template` puts it into the instructions."""
     style: str = ""
     description: str = ""
     example: Any = None
@@ -48,28 +48,28 @@ class Agent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     no_implementation: bool = False
     custom_prompt: str = ""
     model: str | None = None
-    """The model's own id, looked up among the file's models."""
+    """The model's id, looked up in the file's `models`."""
     temperature: float | None = None
     system_text: str = ""
-    """The instructions in full, as they go to the model."""
+    """The complete instructions, as sent to the model."""
     known: bool = True
-    """Whether the file has it. An agent nobody described gets instructions of one sentence."""
+    """Whether the file has this agent. An unknown agent gets one sentence of instructions."""
 
 
 class Agents(Struct, frozen=True, kw_only=True):
-    """All agents of a file, and what they share."""
+    """All agents of a file, and their shared settings."""
 
     agents: dict[str, Agent]
     window: AgentWindow = AgentWindow()
     max_tokens: int = 4_096
     stream: bool = False
     changes: tuple[Change, ...] = ()
-    """What the file left unsaid or said wrongly."""
+    """What the file lacks or has wrong."""
 
     def find(self, name: str) -> Agent:
-        """The agent of that name: `@ai-engineer`, `@engineer`, `ai-engineer` or `engineer`.
+        """Return the agent with this name, with or without `@` and `ai-`.
 
-        A name the file does not have gives an agent with `known=False`, not an error.
+        An unknown name returns an agent with `known=False`, not an error.
         """
         require(name, str, "an agent's name")
         for key in spellings(name):
@@ -84,16 +84,16 @@ class Agents(Struct, frozen=True, kw_only=True):
 
 
 def spellings(name: str) -> list[str]:
-    """The keys that a name may stand for, likeliest first: Port 42's own reading, then others."""
+    """Return the keys a name may stand for, most likely first: Port 42's reading, then others."""
     stripped = name.removeprefix("@ai-").removeprefix("@")
     return list(dict.fromkeys([stripped, stripped.removeprefix("ai-"), name]))
 
 
 def parse_agents(data: Any, *, guidance: str = "") -> Agents:
-    """The agents of a decoded `agents.json`; `guidance` is the text of its `guidance_file`.
+    """Read a decoded `agents.json`; `guidance` is the text of its `guidance_file`.
 
     Raises:
-        ParseError: it is no object with an object `agents` in it.
+        ParseError: the data is not an object with an object `agents`.
     """
     file = object_in(data, "")
     entries = object_in(file.get("agents"), "agents")
@@ -116,7 +116,7 @@ def object_in(value: Any, path: str) -> dict[str, Any]:
 
 
 def window_of(value: Any, changes: list[Change]) -> AgentWindow:
-    """The window's numbers; a wish for more recent messages than fit is said."""
+    """Read the window's numbers; report `recent` if it does not fit."""
     fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     window = AgentWindow(
         number_in(fields, "max_messages") or AgentWindow().max,
@@ -131,7 +131,7 @@ def window_of(value: Any, changes: list[Change]) -> AgentWindow:
 
 
 class Shared:
-    """What all agents of a file have in common: guidance, template, models."""
+    """What all agents of a file share: guidance, template, models."""
 
     def __init__(self, file: dict[str, Any], guidance: str) -> None:
         self.file = file
@@ -148,7 +148,7 @@ class Shared:
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     def guidance_in(self, fields: dict[str, Any], at: str) -> dict[str, Any]:
-        """The base guidance of a file or of an agent; a plain text says how to implement."""
+        """Read the base guidance of a file or an agent; a plain string is its `implementation`."""
         value = fields.get("base_guidance")
         if value is None or isinstance(value, str):
             return {"implementation": value} if value else {}
@@ -161,7 +161,7 @@ class Shared:
         return guidance
 
     def agent(self, key: str, fields: dict[str, Any]) -> Agent:
-        """One agent with its instructions written out."""
+        """Read one agent and compose its instructions."""
         model, temperature = self.model(fields)
         agent = Agent(
             key=key,
@@ -186,7 +186,7 @@ class Shared:
         return msgspec.structs.replace(agent, system_text=text)
 
     def prompted(self, agent: Agent, own: dict[str, Any]) -> list[str]:
-        """The earlier layout: the agent's own prompt, then the guidance, its own or the shared."""
+        """Compose the earlier layout: the agent's prompt, then its own or the shared guidance."""
         pieces = [agent.prompt]
         base = {**self.base, **own}
         if not agent.no_implementation:
@@ -198,7 +198,7 @@ class Shared:
         return [*pieces, agent.suffix]
 
     def filled(self, agent: Agent) -> list[str]:
-        """The later layout: one template, filled in a single pass so that no value is refilled."""
+        """Compose the later layout: one template, filled once so that no value is refilled."""
         values = {
             "name": agent.name,
             "personality": agent.personality,
@@ -214,7 +214,7 @@ class Shared:
         ]
 
     def model(self, fields: dict[str, Any]) -> tuple[str | None, float | None]:
-        """The model's id and temperature; by its key among `models`, else as it is written."""
+        """Return the model's id and temperature, by its key in `models`, else as written."""
         defaults = self.object("model_config")
         key = text_in(fields, "model") or text_in(self.file, "default_model")
         key = key or text_in(defaults, "default")

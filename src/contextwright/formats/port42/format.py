@@ -1,8 +1,8 @@
 """Port 42: a session file `{id, agent, messages: [{role, content, timestamp}]}`.
 
-The file holds words only. Calls and results that come from elsewhere are written as words, in
-assistant messages, as Port 42 itself does. The agent's prompt is not in the file: it stands in
-`agents.json` and reaches a model as system text (see `contextwright.formats.port42.agents`).
+The file holds only text. Calls and results from other formats are written as text in assistant
+messages, as Port 42 itself does. The agent's prompt is not in the file: it is in `agents.json` and
+is sent as system text (see `contextwright.formats.port42.agents`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NAME = "port42"
 ROLES = ("user", "assistant", "system")
 FIELDS = ("role", "content", "timestamp")
 AGENT_MARK = "port42.agent"
-"""In `Message.meta` of a system message: the agent whose prompt it is. It is not stored."""
+"""Key in `Message.meta` of a system message: the agent whose prompt it is. It is not stored."""
 NO_AGENT = "@ai-assistant"
 
 TRAITS = Traits(
@@ -60,7 +60,7 @@ RULES = (
 
 
 def parse(data: Any, strict: bool = False) -> Conversation:
-    """A conversation from a session file."""
+    """Parse a session file."""
     if not isinstance(data, dict):
         raise ParseError(f"port42 expects a session object, not {shown(data)}")
     session = cast("dict[str, Any]", data)
@@ -86,7 +86,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 
 def message_of(message: dict[str, Any], path: str, reader: Reader) -> Message:
-    """One stored message. Its words stay words, even where they look like JSON."""
+    """Read one stored message. Its text stays text, even if it looks like JSON."""
     role = message.get("role")
     if role not in ROLES:
         reader.fault(f"{path}.role", f"{shown(role)} is not one of: {', '.join(ROLES)}")
@@ -110,7 +110,7 @@ def words_of(content: Any, path: str, reader: Reader) -> str:
 
 
 def time_of(message: dict[str, Any], path: str, reader: Reader) -> str | None:
-    """When it was said, in whatever spelling."""
+    """Read the time, in any spelling."""
     value = message.get("timestamp")
     if isinstance(value, str):
         return value
@@ -122,10 +122,10 @@ def time_of(message: dict[str, Any], path: str, reader: Reader) -> str | None:
 def instructed(
     conversation: Conversation, agents: Agents, *, name: str | None = None
 ) -> Conversation:
-    """The conversation with its agent's instructions as leading system text.
+    """Return the conversation with its agent's instructions as leading system text.
 
-    Without a name, the agent that the session names. Instructions that already lead it are
-    replaced; a session file never stores them.
+    `name` defaults to the agent that the session names. Instructions that already lead the
+    conversation are replaced; a session file never stores them.
     """
     named = conversation.extra.get(NAME, {}).get("agent") if name is None else name
     if not isinstance(named, str):
@@ -149,7 +149,7 @@ def changed(conversation: Conversation, change: Change) -> Conversation:
 
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
-    """The session file."""
+    """Render the session file."""
     draft, target, changes = drafted(conversation, TRAITS, model, options, RULES)
     draft, named = name_speakers(draft, target)
     changes.extend(named)
@@ -177,7 +177,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 def content_of(
     message: Message, called: dict[str | None, str], path: str, changes: list[Change]
 ) -> str:
-    """The words of a message; calls and results become words, and that is said."""
+    """Return the text of a message; calls and results become text, reported as changes."""
     words: list[str] = []
     for index, part in enumerate(message.parts):
         if isinstance(part, ToolCall | ToolResult):
@@ -197,14 +197,14 @@ def words_in(part: Part, called: dict[str | None, str]) -> str:
             return f"[{what} of {name}]\n{part.text}"
         case Text():
             return part.text
-        case _:  # the rules leave no thinking, no media and no blocks
+        case _:  # the rules have removed thinking, media and blocks
             return ""
 
 
 def session_of(
     conversation: Conversation, messages: list[dict[str, Any]], changes: list[Change]
 ) -> dict[str, Any]:
-    """The file around the messages; an id and an agent are required."""
+    """Return the file with the messages; `id` and `agent` are required."""
     extra = conversation.extra.get(NAME, {})
     id, agent = conversation.id, extra.get("agent")
     if id is None:
@@ -221,7 +221,7 @@ def session_of(
 
 
 def check(payload: Any, model: Model | None = None) -> list[Problem]:
-    """Every rule of the file that a payload breaks."""
+    """List every rule of the file that a payload breaks."""
     if not isinstance(payload, dict):
         return [Problem("p42.session", "", f"must be an object, not {shown(payload)}")]
     session = cast("dict[str, Any]", payload)
@@ -240,7 +240,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
 
 
 def message_problems(entry: Any, path: str) -> list[Problem]:
-    """What is wrong with one stored message."""
+    """Check one stored message."""
     if not isinstance(entry, dict):
         return [Problem("p42.message", path, f"must be an object, not {shown(entry)}")]
     message = cast("dict[str, Any]", entry)

@@ -1,1 +1,1 @@
-"""Replies of models and their streams: read, written, and passed from one API to another."""
+"""Model replies and their streams: read, written, and translated between APIs."""

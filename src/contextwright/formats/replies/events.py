@@ -1,9 +1,9 @@
 """Events of a streamed reply: one vocabulary for all providers.
 
-A stream is: `ReplyStart`, then the pieces of each part followed by its `PartEnd`, then `Finish`,
-exactly once and last. `index` tells parts apart; the parts of the message stand in the order of
-their indices. The pieces of a part make up its whole text: joined, they equal what `PartEnd`
-carries. A part may go on after its `PartEnd`; the next `PartEnd` of the same index replaces it.
+A stream is: `ReplyStart`, then the deltas of each part followed by its `PartEnd`, then `Finish`,
+exactly once and last. `index` identifies a part; the parts of the message are in the order of their
+indices. The deltas of a part, joined, equal the text that `PartEnd` carries. A part may continue
+after its `PartEnd`; the next `PartEnd` with the same index replaces it.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ FinishReason: TypeAlias = Literal[
     "interrupted",
     "other",
 ]
-"""Why a reply ended. `length`: the output limit; `context`: the model's window; `refusal`: the
-model declined; `filter`: the provider withheld the answer; `pause`: a hosted tool wants to go on;
-`interrupted`: the stream broke off before its end."""
+"""Why a reply ended. `length`: the output limit; `context`: the model's window was full; `refusal`:
+the model declined; `filter`: the provider withheld the answer; `pause`: a hosted tool wants to
+continue; `interrupted`: the stream ended too early.
+"""
 
 ErrorKind: TypeAlias = Literal[
     "invalid",
@@ -66,7 +67,7 @@ ErrorKind: TypeAlias = Literal[
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """The tokens of one reply: `input` includes cached and written ones, `output` reasoning."""
+    """The tokens of one reply. `input` includes cached and written tokens, `output` reasoning."""
 
     input: int = 0
     output: int = 0
@@ -79,20 +80,20 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 class ReplyError(Struct, frozen=True, omit_defaults=True):
-    """An error a provider answered with, or a connection that broke."""
+    """An error a provider returned, or a broken connection."""
 
     kind: ErrorKind
     message: str
     status: int | None = None
-    """The HTTP status; within a stream, the one the error would have had."""
+    """The HTTP status; within a stream, the status the error would have had."""
     type: str | None = None
-    """The provider's own word for it."""
+    """The provider's own name for it."""
     retry_after: float | None = None
-    """Seconds to wait before another try, as the provider asked."""
+    """Seconds to wait before a retry, as the provider asked."""
 
 
 class ReplyStart(Struct, frozen=True, omit_defaults=True, tag="reply_start"):
-    """The provider begins to answer."""
+    """The reply begins."""
 
     id: str | None = None
     model: str | None = None
@@ -106,7 +107,7 @@ class TextDelta(Struct, frozen=True, omit_defaults=True, tag="text"):
     text: str
     refusal: bool = False
     slot: str = ""
-    """Where the sending provider keeps the part; only a writer of the same format reads it."""
+    """Where the sending provider keeps the part; read only by a writer of the same format."""
 
 
 class ThinkingDelta(Struct, frozen=True, omit_defaults=True, tag="thinking"):
@@ -132,7 +133,7 @@ class CallStart(Struct, frozen=True, omit_defaults=True, tag="call_start"):
     name: str
     id: str | None = None
     custom: bool = False
-    """The tool takes free text: the arguments are that text, not JSON."""
+    """Whether the tool takes free text: the arguments are that text, not JSON."""
     extra: Extra = {}
 
 
@@ -151,30 +152,30 @@ class PartEnd(Struct, frozen=True, tag="part_end"):
 
 
 class UsageUpdate(Struct, frozen=True, tag="usage"):
-    """The tokens counted so far."""
+    """The token counts so far."""
 
     usage: Usage
 
 
 class ErrorEvent(Struct, frozen=True, tag="error"):
-    """The provider reported an error, or the connection broke; `Finish` follows."""
+    """The provider reported an error, or the connection broke. `Finish` follows."""
 
     error: ReplyError
 
 
 class Finish(Struct, frozen=True, omit_defaults=True, tag="finish"):
-    """The reply is over."""
+    """The reply has ended."""
 
     reason: FinishReason
     detail: str = ""
-    """The provider's own word for the reason, or why the stream broke off."""
+    """The provider's own word for the reason, or why the stream was interrupted."""
     usage: Usage | None = None
     refusal: str | None = None
-    """Why the model or the provider declined, where it says so."""
+    """Why the model or the provider declined, if it says so."""
     extra: Extra = {}
-    """What the reply said besides, under the format's name."""
+    """Leftover fields of the reply, under the format's name."""
     message_extra: Extra = {}
-    """What the message said besides its parts."""
+    """Leftover fields of the message."""
     changes: tuple[Change, ...] = ()
 
 

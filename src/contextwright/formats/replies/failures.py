@@ -1,7 +1,7 @@
 """Errors of providers, read and written in each dialect.
 
-One table gives every kind of error its status and its name in each format, so that an error
-crosses from any provider to a client of any other.
+One table gives each kind of error its status and its name in each format, so that any provider's
+error can be written for any client.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["WrittenError", "error_body", "error_of", "read_error", "write_error"
 
 
 class Names(NamedTuple):
-    """What one kind of error is called."""
+    """The names of one kind of error."""
 
     status: int
     anthropic: str
@@ -53,7 +53,7 @@ NAMES: dict[ErrorKind, Names] = {
     "server": Names(500, "api_error", "server_error", "INTERNAL", "server_error"),
     "connection": Names(502, "api_error", "server_error", "UNAVAILABLE", "bad_gateway"),
 }
-"""Each kind of error: its HTTP status and its name in each dialect."""
+"""The HTTP status of each kind of error, and its name in each dialect."""
 STATUSES: dict[int, ErrorKind] = {
     **{names.status: kind for kind, names in NAMES.items()},
     408: "timeout",
@@ -78,13 +78,13 @@ WORDS: dict[str, ErrorKind] = {
     "ABORTED": "server",
     "UNKNOWN": "server",
 }
-"""Words by which an error within a stream is known; it has no status of its own."""
+"""Words that identify an error within a stream, which has no status."""
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s").fullmatch
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 
 
 class WrittenError(NamedTuple):
-    """An error as an HTTP answer."""
+    """An error as an HTTP response."""
 
     status: int
     headers: dict[str, str]
@@ -97,7 +97,7 @@ class WrittenError(NamedTuple):
 def read_error(
     status: int, headers: Mapping[str, str], body: bytes | str, *, now: datetime | None = None
 ) -> ReplyError:
-    """The error of an HTTP answer, in whichever dialect it is written."""
+    """Read the error of an HTTP response in any dialect."""
     try:
         value = decode_json(body) if body else None
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -117,7 +117,7 @@ def read_error(
 
 
 def error_of(value: Any) -> ReplyError | None:
-    """The error that a body or an event of a stream holds; None if it holds none."""
+    """Read the error in a body or stream event; return None if there is none."""
     if is_list(value) and value:
         value = value[0]
     if not is_object(value):
@@ -142,7 +142,7 @@ def error_of(value: Any) -> ReplyError | None:
 
 
 def kind_of(status: int | None, words: list[str] | tuple[str, ...]) -> ErrorKind:
-    """The kind of an error, by its status, else by the provider's words for it."""
+    """Return the kind of an error from its status, else from the provider's words."""
     for word in words:
         if word in ("insufficient_quota", "billing_error"):
             return "billing"
@@ -157,7 +157,7 @@ def kind_of(status: int | None, words: list[str] | tuple[str, ...]) -> ErrorKind
 
 
 def retry_delay(details: Any) -> float | None:
-    """The wait that Gemini states in the details of an error."""
+    """Return the delay that Gemini states in the details of an error."""
     for detail in details if is_list(details) else ():
         delay = detail.get("retryDelay") if is_object(detail) else None
         found = DURATION(delay) if isinstance(delay, str) else None
@@ -167,7 +167,7 @@ def retry_delay(details: Any) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The seconds to wait that the headers ask for: a number, or a date."""
+    """Return the seconds to wait that the headers ask for, as a number or a date."""
     given = {name.lower(): value.strip() for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
@@ -188,9 +188,9 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def write_error(error: ReplyError, format: str) -> WrittenError:
-    """The HTTP answer that tells a client of this format about an error.
+    """Write an error as an HTTP response in this format.
 
-    Only Anthropic has the status 529; the others say 503.
+    Only Anthropic has the status 529; the others use 503.
     """
     status = error.status or NAMES[error.kind].status
     if status == 529 and format != "anthropic":
@@ -202,7 +202,7 @@ def write_error(error: ReplyError, format: str) -> WrittenError:
 
 
 def error_body(error: ReplyError, format: str, status: int | None = None) -> dict[str, Any]:
-    """The JSON of an error in a format; streams carry the same within an event."""
+    """Return the JSON of an error in a format; streams carry the same JSON in an event."""
     names = NAMES[error.kind]
     if format == "anthropic":
         held: dict[str, Any] = {"type": names.anthropic, "message": error.message}

@@ -1,4 +1,4 @@
-"""The calls of a stream as the client knows its tools, whatever the provider calls them."""
+"""The calls of a stream under the client's own tool names, whatever the provider was sent."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from contextwright.messages.parts import ToolCall
 __all__ = ["HomeCalls"]
 
 FITS = re.compile(r"[A-Za-z0-9_-]{1,40}").fullmatch
-"""Ids that every API takes."""
+"""Ids that every API accepts."""
 
 
 class HomeCalls:
     """Gives each call of a stream the name and kind that its tool has in the client's request.
 
-    A call without an id that every API takes is given one.
+    A call whose id some API would refuse gets a new one.
 
-    `tool_names` are those of the `Rendered` request: the names it sent, with the tools' own.
+    `tool_names` is that of the `Rendered` request: the names it sent → the tools' own.
     """
 
     def __init__(self, request: Conversation, tool_names: Mapping[str, str]) -> None:
@@ -34,11 +34,11 @@ class HomeCalls:
         self._tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
         self._source = request.source or ""
         self._custom: set[int] = set()
-        """The parts whose arguments wait, because they are to arrive as free text."""
+        """The parts whose arguments are held back, because the client expects free text."""
         self._ids: dict[int, str] = {}
 
     def pass_on(self, event: Event) -> Iterator[Event]:
-        """The events that stand for one."""
+        """Yield the events to send for one event."""
         if type(event) is CallStart:
             yield self._start(event)
         elif type(event) is ArgumentsDelta and event.index in self._custom:
@@ -54,7 +54,8 @@ class HomeCalls:
             yield event
 
     def _start(self, event: CallStart) -> CallStart:
-        # By its id a client gives the result, and the gateway finds the signature of the call.
+        # The client sends the result under this id, and the gateway finds the call's signature by
+        # it.
         id = event.id if event.id and FITS(event.id) else f"call_{uuid4().hex}"
         self._ids[event.index] = id
         call = self._at_home(ToolCall(event.name, {"input": ""}, id, extra=event.extra))

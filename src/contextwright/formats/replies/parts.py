@@ -1,6 +1,6 @@
-"""What the parts of a reply become for a client of another format.
+"""The parts of a reply, converted for a client of another format.
 
-Unlike a request, a reply needs no legal history: each part stands for itself.
+Unlike a request, a reply needs no legal history: each part is converted by itself.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ REFUSALS: dict[str, Extra] = {
     "openai-chat": {"openai-chat": {"type": "refusal"}},
     "openai-responses": {"openai-responses": {"refusal": True}},
 }
-"""How a refusal is marked where there are refusals."""
+"""The mark of a refusal, in formats that have refusals."""
 CUSTOM: dict[str, Extra] = {
     "openai-chat": {"openai-chat": {"type": "custom"}},
     "openai-responses": {"openai-responses": {"type": "custom_tool_call"}},
 }
-"""How a call of a custom tool is marked where there are custom tools."""
+"""The mark of a custom tool's call, in formats that have custom tools."""
 BOOKKEEPING = frozenset(
     ("id", "status", "type", "refusal", "continued", "index", "phase", "logprobs", "content")
 )
@@ -46,7 +46,7 @@ MAX_ID_CHARS = 40
 
 
 def carried(parts: Sequence[Part], format: str, stem: str) -> tuple[list[Part], list[Change]]:
-    """The parts that a client of a format can read, and what is lost on the way."""
+    """Return the parts that a client of a format can read, and the losses."""
     changes: list[Change] = []
     kept: list[Part] = []
     for index, part in enumerate(parts):
@@ -59,7 +59,7 @@ def carried(parts: Sequence[Part], format: str, stem: str) -> tuple[list[Part], 
 def carried_part(
     part: Part, index: int, format: str, stem: str, changes: list[Change]
 ) -> Part | None:
-    """One part for a client of a format; None if nothing of it can be carried."""
+    """Convert one part for a client of a format; return None if it cannot be carried."""
     path = f"parts[{index}]"
     if isinstance(part, Opaque):
         return carried_opaque(part, path, format, changes)
@@ -81,7 +81,7 @@ def carried_part(
 
 
 def carried_call(part: ToolCall, index: int, format: str, stem: str, extra: Extra) -> ToolCall:
-    """A call with an id where the format needs one, and with its kind where the format has it."""
+    """Convert a call: add an id if the format needs one, and its kind if the format has it."""
     if is_custom(part) and not extra:
         extra = CUSTOM.get(format, {})
         if extra:
@@ -90,7 +90,7 @@ def carried_call(part: ToolCall, index: int, format: str, stem: str, extra: Extr
 
 
 def spelled_id(id: str | None, index: int, format: str, stem: str) -> str | None:
-    """A call's id in letters that the format takes; made from the reply's id if there is none."""
+    """Return a call's id in characters the format accepts, derived from the reply's if missing."""
     if format == "gemini":
         return id
     if not id:
@@ -102,7 +102,7 @@ def spelled_id(id: str | None, index: int, format: str, stem: str) -> str | None
 def carried_thinking(
     part: Thinking, path: str, format: str, changes: list[Change]
 ) -> Thinking | None:
-    """Reasoning; only its own provider gets the signature."""
+    """Convert reasoning; only its own provider gets the signature."""
     if part.origin == format:
         return part
     if part.signature:
@@ -114,7 +114,7 @@ def carried_thinking(
 def carried_opaque(
     part: Opaque, path: str, format: str, changes: list[Change]
 ) -> Opaque | Text | None:
-    """A provider's own block; clients of other providers get its text."""
+    """Convert a provider's own block; clients of other providers get its text."""
     if part.format == format:
         return part
     reason = f"a block of {part.format} alone"
@@ -126,7 +126,7 @@ def carried_opaque(
 
 
 def own_extra(extra: Extra, path: str, format: str, changes: list[Change]) -> Extra:
-    """The fields of this format; those of others that hold anything are a loss."""
+    """Return the fields of this format; report those of others that hold anything."""
     lost = [
         field
         for name, held in extra.items()
@@ -140,7 +140,7 @@ def own_extra(extra: Extra, path: str, format: str, changes: list[Change]) -> Ex
 
 
 def own_id(id: str | None, prefix: str) -> str:
-    """A reply's id as this provider spells ids; its own ids stay as they are."""
+    """Return a reply's id as this provider spells ids; its own ids stay unchanged."""
     if id and id.startswith(prefix):
         return id
     stem = UNFIT.sub("_", PREFIX.sub("", id)) if id else "0"

@@ -1,4 +1,4 @@
-"""The part of reading a stream that is the same for every provider."""
+"""Reading a stream: what is the same for every provider."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ class StreamReader:
         self.ended: dict[int, Part] = {}
 
     def feed(self, event: Any) -> list[Event]:
-        """Read one event of the provider: decoded JSON, or the SDK's own object.
+        """Read one provider event: decoded JSON, or an SDK object.
 
         Raises:
-            ParseError: a part cannot be read as what it should be.
+            ParseError: a part is not valid.
         """
         if not self.finished:
             self.take(event)
         return self.handed_over()
 
     def close(self, error: ReplyError | None = None) -> list[Event]:
-        """End the stream, after its last event or where it broke off."""
+        """End the stream, after its last event or where it was interrupted."""
         if error is not None and not self.finished:
             self.fail(error)
         self.complete()
         return self.handed_over()
 
     def handed_over(self) -> list[Event]:
-        """The events made since the last call; raises what could not be read."""
+        """Return the events since the last call; raise recorded errors."""
         self.reader.finish()
         events, self.out = self.out, []
         return events
@@ -81,7 +81,7 @@ class StreamReader:
         raise NotImplementedError
 
     def finish(self) -> Finish:
-        """How the reply ended, as far as the events tell."""
+        """Return how the reply ended, as far as the events say."""
         raise NotImplementedError
 
     def start(self, event: ReplyStart) -> None:
@@ -105,37 +105,37 @@ class StreamReader:
         self.out.append(self.finish())
 
     def index(self, slot: object) -> int:
-        """The index of a part, given out in the order in which parts begin."""
+        """Return the index of a part; indices are assigned in the order in which parts begin."""
         return self.indices.setdefault(slot, len(self.indices))
 
     def text(self, slot: object, text: str, *, refusal: bool = False, place: str = "") -> None:
-        """A piece of text."""
+        """Send a piece of text."""
         if text:
             index = self.index(slot)
             self.begun.add(index)
             self.out.append(TextDelta(index, text, refusal, place))
 
     def thinking(self, slot: object, text: str, place: str = "") -> None:
-        """A piece of reasoning."""
+        """Send a piece of reasoning."""
         if text:
             index = self.index(slot)
             self.begun.add(index)
             self.out.append(ThinkingDelta(index, text, place))
 
     def call(self, slot: object, start: Callable[[int], CallStart]) -> None:
-        """A call begins, once."""
+        """Begin a call, once."""
         index = self.index(slot)
         if index not in self.begun:
             self.begun.add(index)
             self.out.append(start(index))
 
     def arguments(self, slot: object, text: str) -> None:
-        """A piece of a call's arguments."""
+        """Send a piece of a call's arguments."""
         if text:
             self.out.append(ArgumentsDelta(self.index(slot), text))
 
     def part(self, slot: object, part: Part, place: str = "") -> None:
-        """A part is complete; what no piece brought before it is brought now."""
+        """End a part; first send what none of its deltas carried."""
         index = self.index(slot)
         if self.ended.get(index) == part:
             return
@@ -151,9 +151,9 @@ StreamReaders: TypeAlias = Callable[[], StreamReader]
 
 
 def read(source: Iterable[Any], reader: StreamReader) -> Iterator[Event]:
-    """The events of a stream: of its bytes in any pieces, or of its decoded events.
+    """Yield the events of a stream, from its bytes in any pieces or its decoded events.
 
-    A source that raises, or that is not a stream of this kind, ends the reply as interrupted.
+    If the source raises, or is not a stream of this kind, the reply ends as interrupted.
     """
     decoder = Decoder()
     try:
@@ -171,7 +171,7 @@ def read(source: Iterable[Any], reader: StreamReader) -> Iterator[Event]:
 async def read_async(
     source: AsyncIterable[Any], reader: StreamReader
 ) -> AsyncGenerator[Event, None]:
-    """The same from an asynchronous source."""
+    """Yield the events of a stream from an asynchronous source."""
     decoder = Decoder()
     try:
         async for piece in source:
@@ -190,21 +190,21 @@ async def read_async(
 
 
 def decoded(piece: Any, decoder: Decoder) -> list[Any]:
-    """The provider's events that a piece of a stream completes."""
+    """Return the provider events that a piece of a stream completes."""
     if isinstance(piece, bytes | bytearray):
         return decoder.feed(bytes(piece))
     return [piece]
 
 
 def broken(error: Exception) -> ReplyError:
-    """Why a stream could not be read to its end."""
+    """Return why a stream could not be read to its end."""
     if isinstance(error, ParseError):
         return ReplyError("server", str(error))
     return ReplyError("connection", in_one_line(error))
 
 
 def stream_parser(readers: StreamReaders) -> Callable[[Iterable[Any]], ModelReply]:
-    """A parser of whole streams from a reader of events: the reader run to its end."""
+    """Return a parser of whole streams that runs a reader to its end."""
 
     def parse_stream(events: Iterable[Any]) -> ModelReply:
         reader = readers()
@@ -222,7 +222,7 @@ def stream_parser(readers: StreamReaders) -> Callable[[Iterable[Any]], ModelRepl
 
 
 def as_object(value: Any) -> Object:
-    """An event as an object: decoded JSON, or an SDK's own object; else empty."""
+    """Return an event as a dict, from decoded JSON or an SDK object; else an empty one."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         value = dump(mode="json", by_alias=True, exclude_unset=True)

@@ -1,4 +1,4 @@
-"""A model's reply as values: its message, why it ended, what it cost, what went wrong."""
+"""A model's reply: its message, finish reason, token usage and error."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ CUT_OFF: dict[FinishReason, str] = {
     "error": "the provider reported an error",
     "interrupted": "the stream broke off",
 }
-"""Reasons that leave a reply incomplete."""
+"""Finish reasons that leave a reply incomplete."""
 UNANSWERED: dict[FinishReason, str] = {**CUT_OFF, "refusal": "the model declined"}
 CUSTOM = ("custom", "custom_tool_call")
-"""How the two formats that have custom tools mark a call of one."""
+"""How the two formats with custom tools mark a custom call."""
 
 
 class ModelReply(Conversation, frozen=True):
     """The reply to one request: a `Conversation` of the assistant's message, and how it ended.
 
-    A message that is cut off or withheld has the reason in its `meta["finish"]`.
+    A message that was cut off or withheld has the reason in its `meta["finish"]`.
     """
 
     finish: FinishReason | None = None
     usage: Usage | None = None
     refusal: str | None = None
-    """The words of a refusal; empty where the provider gives none. None: nothing was refused."""
+    """The text of a refusal; empty if the provider gives none. None: nothing was refused."""
     error: ReplyError | None = None
 
     @property
@@ -69,7 +69,7 @@ class ModelReply(Conversation, frozen=True):
 
     @property
     def answer(self) -> Message:
-        """The message as the provider sent it: without the line that stands for an empty one."""
+        """The message as the provider sent it, without the placeholder of an empty reply."""
         invented = any(change.code == "invent.text" for change in self.changes)
         return self.message.with_parts(()) if invented else self.message
 
@@ -77,9 +77,9 @@ class ModelReply(Conversation, frozen=True):
 def finished_reply(
     conversation: Conversation, finish: Finish, error: ReplyError | None
 ) -> ModelReply:
-    """The reply of a parsed message and its end; marks what was cut off.
+    """Return the reply of a parsed message and its end; mark it if it was cut off.
 
-    A reply without any part gets a line that says why, because a message cannot be empty.
+    A reply without any part gets a line with the reason, because a message cannot be empty.
     """
     messages, changes = conversation.messages or (Message("assistant"),), conversation.changes
     if finish.reason in UNANSWERED:
@@ -94,7 +94,7 @@ def finished_reply(
 def marked(
     conversation: Conversation, finish: Finish, error: ReplyError | None
 ) -> tuple[tuple[Message, ...], tuple[Change, ...]]:
-    """The messages with the reason why they are incomplete, and the changes that say so."""
+    """Return the messages with the reason why they are incomplete, and the changes."""
     changes = [*conversation.changes]
     why = UNANSWERED[finish.reason]
     said = (error.message if error else "") or finish.refusal or finish.detail
@@ -113,7 +113,7 @@ def marked(
 
 
 def gather(events: Iterable[Event], format: str) -> ModelReply:
-    """Put a whole reply together from its events."""
+    """Build a whole reply from its events."""
     parts: dict[int, Part] = {}
     start, finish = ReplyStart(), Finish("interrupted")
     error: ReplyError | None = None
@@ -140,9 +140,9 @@ def gather(events: Iterable[Event], format: str) -> ModelReply:
 
 
 def gather_partial(events: Iterable[Event], format: str) -> ModelReply:
-    """Put together what came of a reply that nobody read to its end; open parts end where they are.
+    """Build a reply from the events so far; open parts end where they are.
 
-    A whole reply is the same as from `gather`.
+    For a complete reply it returns the same as `gather`.
     """
     seen: list[Event] = []
     pieces: dict[int, list[Event]] = {}
@@ -166,7 +166,7 @@ def gather_partial(events: Iterable[Event], format: str) -> ModelReply:
 
 
 def part_of(pieces: Sequence[Event], format: str, model: str | None) -> Part:
-    """The part that some pieces make up so far."""
+    """Build the part from its deltas so far."""
     first = pieces[0]
     text = "".join(
         piece.text
@@ -183,7 +183,7 @@ def part_of(pieces: Sequence[Event], format: str, model: str | None) -> Part:
 
 
 def events_of(reply: ModelReply) -> Iterator[Event]:
-    """The events that make up a finished reply."""
+    """Yield the events of a finished reply."""
     held = reply.extra.get(reply.source or "", {})
     id = next((held[key] for key in ("id", "responseId") if isinstance(held.get(key), str)), None)
     yield ReplyStart(id, reply.model)
@@ -204,7 +204,7 @@ def events_of(reply: ModelReply) -> Iterator[Event]:
 
 
 def slots_of(parts: Sequence[Part], format: str) -> list[str]:
-    """Where their own format keeps the parts: see `TextDelta.slot`."""
+    """Return the slots of the parts in their own format; see `TextDelta.slot`."""
     slots: list[str] = []
     for part in parts:
         held = {} if isinstance(part, Opaque) else part.extra.get(format, {})
@@ -222,7 +222,7 @@ def slots_of(parts: Sequence[Part], format: str) -> list[str]:
 
 
 def deltas_of(index: int, part: Part, slot: str = "") -> Iterator[Event]:
-    """The pieces of a part that comes as a whole: one of each kind it has."""
+    """Yield the deltas of a complete part, one of each kind it has."""
     if type(part) is Text:
         if part.text:
             yield TextDelta(index, part.text, is_refusal(part), slot)
@@ -240,24 +240,24 @@ def deltas_of(index: int, part: Part, slot: str = "") -> Iterator[Event]:
 
 
 def is_refusal(text: Text) -> bool:
-    """Whether a text is the model's refusal, by the mark its format left."""
+    """Whether a text is a refusal, by the mark of its format."""
     return any(
         held.get("refusal") is True or held.get("type") == "refusal" for held in text.extra.values()
     )
 
 
 def is_custom(call: ToolCall) -> bool:
-    """Whether a call is of a tool that takes free text, by the mark its format left."""
+    """Whether a call is of a custom tool, by the mark of its format."""
     return any(held.get("type") in CUSTOM for held in call.extra.values())
 
 
 def custom_input(call: ToolCall) -> str:
-    """The free text of a custom tool's call."""
+    """Return the free text of a custom tool's call."""
     given = call.arguments.get("input")
     return given if isinstance(given, str) else call.json
 
 
 def refusal_of(parts: Sequence[Part]) -> str | None:
-    """The words of the refusals among the parts; None where there is none."""
+    """Return the text of the refusals among the parts; None if there are none."""
     words = [part.text for part in parts if type(part) is Text and is_refusal(part)]
     return "\n".join(words) if words else None

@@ -1,6 +1,6 @@
-"""Bytes of a stream as events, however they are cut: server-sent events, or a JSON array.
+"""A stream's bytes, decoded into events: server-sent events, or a JSON array.
 
-Time is linear in the bytes: each byte is looked at once, and pieces are joined once.
+The time is linear in the number of bytes: each byte is read once, and pieces are joined once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextwright.text.json import decode_json, encode_json
 __all__ = ["DONE", "Decoder", "encode_event"]
 
 DONE = "[DONE]"
-"""OpenAI's mark for the end of a stream; decoded as this text."""
+"""OpenAI's end-of-stream mark; decoded as this text."""
 LINE_END = re.compile(rb"\r\n|\n|\r")
 MARK = re.compile(rb'["\\{}\[\]]')
 BLANK = b" \t\r\n,"
@@ -24,7 +24,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class Decoder:
-    """Takes a stream's bytes in any pieces and gives its decoded JSON values.
+    """Takes a stream's bytes in any pieces and returns its decoded JSON values.
 
     The first byte decides: `[` or `{` begins JSON (Gemini without `alt=sse`, an error body),
     anything else server-sent events.
@@ -34,7 +34,7 @@ class Decoder:
         self.inner: Lines | JsonValues | None = None
 
     def feed(self, piece: bytes) -> list[Any]:
-        """The values that are complete with this piece.
+        """Return the values that this piece completes.
 
         Raises:
             ParseError: an event is not JSON.
@@ -47,12 +47,12 @@ class Decoder:
         return self.inner.feed(piece)
 
     def close(self) -> list[Any]:
-        """The last value, if the stream ended right after it without a closing line."""
+        """Return the last value, if the stream ended without a closing line."""
         return self.inner.close() if self.inner is not None else []
 
 
 class Lines:
-    """Server-sent events: the `data` of each, decoded."""
+    """Server-sent events: decodes the `data` of each."""
 
     def __init__(self) -> None:
         self.line: list[bytes] = []
@@ -78,7 +78,7 @@ class Lines:
         return found
 
     def take(self, line: bytes, found: list[Any]) -> None:
-        """One whole line; an empty one ends the event."""
+        """Read one line; an empty one ends the event."""
         if not line:
             if self.data:
                 found.append(decoded(b"\n".join(self.data)))
@@ -97,7 +97,7 @@ class Lines:
 
 
 class JsonValues:
-    """The objects of a JSON array, or a single object, as each becomes complete."""
+    """The objects of a JSON array, or a single object, each as soon as it is complete."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -136,7 +136,7 @@ class JsonValues:
         return found
 
     def next_mark(self, piece: bytes, at: int) -> int | None:
-        """The next byte that opens or closes something; skips what a backslash escapes."""
+        """Return the next byte that opens or closes something; skip escaped characters."""
         if self.escaped:
             if at >= len(piece):
                 return None
@@ -162,7 +162,7 @@ class JsonValues:
 
 
 def decoded(data: bytes) -> Any:
-    """The JSON of one event, or the mark of the end."""
+    """Decode the JSON of one event, or the end-of-stream mark."""
     if data == DONE.encode():
         return DONE
     try:
@@ -172,7 +172,7 @@ def decoded(data: bytes) -> Any:
 
 
 def encode_event(data: Any, name: str | None = None) -> bytes:
-    """One server-sent event: JSON on a single line, so that no content can end it early."""
+    """Encode one server-sent event as JSON on one line, so that content cannot end it early."""
     body = data.encode() if isinstance(data, str) else encode_json(data)
     head = f"event: {name}\n".encode() if name else b""
     return head + b"data: " + body + b"\n\n"

@@ -1,4 +1,4 @@
-"""Replies and streams by the name of their format: read, write, and pass from one to another."""
+"""Replies and streams by format name: read, written, and translated."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ CLASSES = {
     "openai-chat": ("openai_chat", "Chat"),
     "openai-responses": ("openai_responses", "Responses"),
 }
-"""The folder of each provider, and how its classes begin."""
+"""Each provider's folder, and the prefix of its classes."""
 DATED = ("openai-chat", "openai-responses")
-"""Formats whose replies say when they were made."""
+"""Formats whose replies have a creation time."""
 
 
 class WrittenReply(NamedTuple):
@@ -46,21 +46,21 @@ class WrittenReply(NamedTuple):
 
 
 def provider_part(format: str, module: str) -> Any:
-    """A module of a provider's folder, loaded when first needed."""
+    """Import a module of a provider's folder on first use."""
     if format not in CLASSES:
         raise UsageError(f"{format} has no streams", hint=f"known: {', '.join(CLASSES)}")
     return import_module(f"contextwright.formats.{CLASSES[format][0]}.{module}")
 
 
 def stream_reader(format: str) -> StreamReader:
-    """A reader of one stream: provider events in, our events out."""
+    """Return a reader of one stream: provider events in, our events out."""
     return getattr(provider_part(format, "stream"), f"{CLASSES[format][1]}Reader")()
 
 
 def stream_writer(
     format: str, model: str = "", *, id: str | None = None, created: int = 0
 ) -> StreamWriter:
-    """A writer of one stream: our events in, provider events out."""
+    """Return a writer of one stream: our events in, provider events out."""
     module = provider_part(format, "stream_writer")
     return getattr(module, f"{CLASSES[format][1]}Writer")(model, id=id, created=created)
 
@@ -68,8 +68,8 @@ def stream_writer(
 def read_stream(source: Iterable[Any], format: str) -> Iterator[Event]:
     """Read a streamed reply piece by piece.
 
-    `source` gives bytes cut anywhere, decoded events, or the SDK's own objects. A source that
-    raises, or ends too early, ends in a `Finish` of `interrupted` or `error`.
+    `source` yields bytes cut anywhere, decoded events, or SDK objects. If it raises or ends too
+    early, the last event is a `Finish` with `interrupted` or `error`.
     """
     return read(source, stream_reader(format))
 
@@ -102,9 +102,9 @@ def write_reply(
     id: str | None = None,
     created: int = 0,
 ) -> WrittenReply:
-    """Write a whole reply as the provider would answer.
+    """Write a whole reply as the provider would.
 
-    `id` and `created` (seconds) stand in the reply where it names none itself.
+    `id` and `created` (seconds) are used if the reply has none.
     """
     reply = as_reply(reply)
     *_, finish = events_of(reply)
@@ -118,7 +118,7 @@ def write_reply(
 
 
 def as_reply(reply: Conversation | Message) -> ModelReply:
-    """A reply from a message of the assistant, or from a conversation that holds one."""
+    """Return a reply from an assistant message, or from a conversation that holds one."""
     if isinstance(reply, ModelReply):
         return reply
     if isinstance(reply, Message):

@@ -8,7 +8,7 @@ __all__ = ["count_of"]
 
 
 def count_of(usage: Object, *path: str) -> int:
-    """The number at a path of a usage object; 0 where there is none."""
+    """Return the number at a path of a usage object, 0 if missing."""
     value: object = usage
     for step in path:
         value = value.get(step) if is_object(value) else None

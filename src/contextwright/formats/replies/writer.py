@@ -1,4 +1,4 @@
-"""The part of writing a stream that is the same for every provider."""
+"""Writing a stream: what is the same for every provider."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters"]
 
 
 class Frame(NamedTuple):
-    """One server-sent event: decoded data, and the name of the event where it has one."""
+    """One server-sent event: decoded data, and its name if it has one."""
 
     data: Any
     name: str | None = None
 
     def encode(self) -> bytes:
-        """The bytes on the wire."""
+        """Encode the event."""
         return encode_event(self.data, self.name)
 
 
 class StreamWriter:
     """Writes one stream: our events in, the provider's events out.
 
-    `changes` lists what the format could not carry. Time and ids are passed in: `id` is used
-    where the stream names none, `created` is in seconds.
+    `changes` lists what the format could not carry. Time and ids are passed in: `id` is used if the
+    stream has none, `created` is in seconds.
     """
 
     format: str
@@ -55,7 +55,7 @@ class StreamWriter:
         self.out: list[Frame] = []
 
     def write(self, event: Event) -> list[Frame]:
-        """The provider's events for one of ours."""
+        """Return the provider's events for one of ours."""
         if type(event) is ReplyStart:
             self.id = self.id or event.id
             self.model = self.model or event.model or ""
@@ -68,7 +68,7 @@ class StreamWriter:
         return frames
 
     def translated(self, event: Event) -> Iterator[Event]:
-        """The event; a block of another provider as its text, where it has any."""
+        """Yield the event; another provider's block becomes its text, if it has any."""
         if type(event) is PartEnd and isinstance(event.part, Opaque):
             part = self.carried(event)
             if isinstance(part, Text):
@@ -79,15 +79,15 @@ class StreamWriter:
             yield event
 
     def start(self, event: ReplyStart) -> None:
-        """The events that open a stream."""
+        """Write the events that open a stream."""
         raise NotImplementedError
 
     def put(self, event: Event) -> None:
-        """Write any event but the first."""
+        """Write any event after the first."""
         raise NotImplementedError
 
     def carried(self, event: PartEnd) -> Part | None:
-        """The part that ends, as this format can carry it; notes what is lost."""
+        """Convert the part that ends for this format; record losses."""
         return carried_part(event.part, event.index, self.format, self.id or "", self.changes)
 
 
@@ -98,10 +98,10 @@ StreamWriters: TypeAlias = Callable[..., StreamWriter]
 
 
 class InOrder:
-    """Hands events on so that one part ends before the next begins.
+    """Reorders events so that one part ends before the next begins.
 
-    Some providers mix the pieces of parallel calls; others allow one open part at a time. The
-    pieces of a later part wait until the earlier one has ended.
+    Some providers interleave parallel calls, others allow one open part at a time. The deltas of a
+    later part wait until the earlier one has ended.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class InOrder:
         self.waiting: dict[int, list[PartEvent]] = {}
 
     def pass_on(self, event: Event) -> Iterator[Event]:
-        """The events that may be written now."""
+        """Yield the events that may be written now."""
         if isinstance(event, Finish | UsageUpdate | ErrorEvent | ReplyStart):
             yield event
             return

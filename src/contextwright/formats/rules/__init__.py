@@ -1,9 +1,9 @@
 """Small named passes that make any history legal for a target.
 
-A rule takes a draft (messages with their indices in the input) and gives a draft and the changes
-it made. They run in the order of `RULES`; each is tested alone and seen in `explain()`. Beside
-each rule stands the question whether a history needs it; `formats/legalise.py` asks them all in
-one pass, because most histories need none.
+A rule takes a draft (messages with their indices in the input) and returns a draft and the changes
+it made. Rules run in the order of `RULES`; each is tested alone and appears in `explain()`. Next to
+each rule is a function that tells whether a history needs it; `formats/legalise.py` checks them all
+in one pass, because most histories need none.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ __all__ = [
 
 
 def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
-    """Run rules one after another over a conversation."""
+    """Run rules in order over a conversation."""
     draft: Draft = [*map(Placed._make, enumerate(messages))]
     changes: list[Change] = []
     for rule in rules:

@@ -1,4 +1,4 @@
-"""Calls and their results: speech in tool clothing, pairs, ids, names, errors."""
+"""Rules for calls and results: reply tools, pairs, ids, names, errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ANY_SPELLING = Spelling(allowed=r"\s\S")
 
 
 def settle_roles(draft: Draft, target: Target) -> Ruled:
-    """Results alone are the tool's message; other words in a tool's message are the user's."""
+    """Give results alone the role `tool`, and other content of a tool message the role `user`."""
     changes: list[Change] = []
     settled: Draft = []
     for place, message in draft:
@@ -56,9 +56,9 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
 
 
 def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
-    """A tool that only carries words to people is speech; one that only ends a turn is nothing.
+    """Turn calls of reply tools into text, and drop calls that only end a turn.
 
-    Such calls never get a result. Where one did, it is a real call.
+    Such calls never get a result. A call that has one is an ordinary call.
     """
     if not target.reply_tools:
         return draft, []
@@ -83,11 +83,11 @@ def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
 
 
 def speech(call: ToolCall, target: Target, path: str, changes: list[Change]) -> list[Part]:
-    """The words of a reply tool's call."""
+    """Return the text of a reply tool's call."""
     argument = target.reply_tools[call.name]
     words = call.arguments.get(argument) if argument else None
     if argument and not isinstance(words, str):
-        return [call]  # no words where they are said to be: an ordinary call after all
+        return [call]  # no text in the expected argument: an ordinary call
     rest = [name for name in call.arguments if name != argument]
     if rest:
         lost = ", ".join(rest)
@@ -100,12 +100,12 @@ def speech(call: ToolCall, target: Target, path: str, changes: list[Change]) -> 
 
 
 def pair_results(draft: Draft, target: Target) -> Ruled:
-    """Behind each message that calls, all its results and nothing else.
+    """Put all results of a message's calls directly after it, and nothing else between.
 
-    Results go to their calls, missing ones are invented, orphans dropped, and what stood between
-    a call and its results follows them. A history that is so already stays as it is, and so does
-    one that the target's API itself pairs by turn: taking its parallel calls apart would make
-    them several steps.
+    Moves results to their calls, invents missing ones, drops orphans, and moves what was between a
+    call and its results after them. A history in that order is unchanged. So is one that the
+    target's API itself pairs by turn, because separating its parallel calls would make them several
+    steps.
     """
     if not target.options.repair:
         return draft, []
@@ -137,7 +137,7 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
 
 
 def is_paired_by_turn(draft: Draft) -> bool:
-    """Whether each model turn's calls are all answered, first of all, in the turn behind it."""
+    """Whether all calls of each model turn are answered at the start of the next turn."""
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
     previous, spoken = "", False
@@ -173,11 +173,11 @@ def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
 
 
 LAST: At = (1_000_000_000, 0)
-"""Behind every place: results keep the order they came in, and invented ones follow."""
+"""A position after all others: results keep their order, and invented ones follow."""
 
 
 def is_named(answer: Answer) -> bool:
-    """Whether call and result can be told to belong together by what they say."""
+    """Whether an id or name shows that call and result belong together."""
     result = answer.result
     if result is None or result.call_id != answer.call.id:
         return False
@@ -185,8 +185,8 @@ def is_named(answer: Answer) -> bool:
 
 
 def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
-    """A change for each result that had something else between itself and its call."""
-    spoken_before = [0]  # messages before each position that hold more than results
+    """Return a change for each result that was not directly after its call."""
+    spoken_before = [0]  # number of messages before each position that hold more than results
     for _, message in draft:
         speaks = any(type(part) is not ToolResult for part in message.parts)
         spoken_before.append(spoken_before[-1] + speaks)
@@ -209,7 +209,7 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
 
 
 def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
-    """The result of a call, with the call's id and name; invented where there is none."""
+    """Return the result of a call with the call's id and name; invent it if missing."""
     call = answer.call
     if answer.result is not None:
         return replace(answer.result, call_id=call.id, name=call.name)
@@ -219,7 +219,7 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
 
 
 def spell_ids(draft: Draft, target: Target) -> Ruled:
-    """Call ids that the target allows, unique where they must be, for call and result alike."""
+    """Make call ids legal for the target, and unique where required, in calls and results."""
     ids = CallIds(target)
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
@@ -240,7 +240,7 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
 
 
 class CallIds:
-    """The ids given out so far: an id that comes again keeps its spelling where it may."""
+    """The ids assigned so far. A repeated id keeps its spelling where the target allows it."""
 
     def __init__(self, target: Target) -> None:
         self.optional = target.traits.ids is None
@@ -250,7 +250,7 @@ class CallIds:
         self.chosen: dict[str, str] = {}
 
     def spell(self, parallel: list[Answer]) -> list[str | None]:
-        """The ids of the calls of one message, no two alike."""
+        """Return the ids of the calls of one message, all different."""
         ids: list[str | None] = []
         for answer in parallel:
             id = answer.call.id
@@ -267,7 +267,7 @@ class CallIds:
 
 
 def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
-    """The draft with these ids on the calls and results at these places."""
+    """Return the draft with these ids on the calls and results at these positions."""
     positions = {position for position, _ in ids}
     written: Draft = []
     for position, (place, message) in enumerate(draft):
@@ -286,7 +286,7 @@ def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
 
 
 def spell_tool_names(draft: Draft, target: Target) -> Ruled:
-    """Tool names that the target allows, the same in definitions, calls and results."""
+    """Make tool names legal for the target, the same in definitions, calls and results."""
     names = target.tool_names
     if not names:
         return draft, []
@@ -307,7 +307,7 @@ def spell_tool_names(draft: Draft, target: Target) -> Ruled:
 
 
 def spell_errors(draft: Draft, target: Target) -> Ruled:
-    """Where a result has no error flag, its words say that it is one."""
+    """Mark errors in a result's text if the target has no error flag."""
     if target.traits.error_flag:
         return draft, []
     changes: list[Change] = []
@@ -335,7 +335,7 @@ def with_error_words(result: ToolResult) -> ToolResult:
 
 
 class OpenCalls:
-    """The calls met so far while a history is read: those still open, all ids and all names."""
+    """The calls so far while reading a history: the open ones, all ids and all names."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -376,7 +376,7 @@ class OpenCalls:
         return all(piece_fits(piece, role, self.target) for piece in content)
 
     def are_legal(self) -> bool:
-        """Whether every call has its result, and names and ids may be written as they are."""
+        """Whether every call has its result, and names and ids are legal."""
         traits = self.traits
         if self.pending or (traits.ids is not None and not all(map(traits.ids.fits, self.ids))):
             return False

@@ -1,4 +1,4 @@
-"""What a rule works on, and the small steps several rules share."""
+"""The draft that rules work on, and steps that several rules share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Placed(NamedTuple):
-    """A message and its index in the input; an invented one has its neighbour's."""
+    """A message and its index in the input; an invented message has its neighbour's index."""
 
     origin: int
     message: Message
@@ -43,18 +43,18 @@ replace = msgspec.structs.replace
 
 
 def path_to(origin: int, part: int | None = None) -> str:
-    """The path of a message of the input, or of one of its parts."""
+    """Return the path of an input message, or of one of its parts."""
     return f"messages[{origin}]" if part is None else f"messages[{origin}].parts[{part}]"
 
 
 def rewritten(message: Message, parts: Iterable[Part]) -> Message:
-    """The message with these parts; itself if they are its own."""
+    """Return the message with these parts; the same object if they are unchanged."""
     parts = tuple(parts)
     return message if parts == message.parts else message.with_parts(parts)
 
 
 def with_content(result: ToolResult, content: list[Part]) -> ToolResult:
-    """A result with other pieces; plain words alone are a plain string."""
+    """Return the result with this content; a single plain text becomes a string."""
     if all(type(piece) is Text and not piece.extra for piece in content) and len(content) < 2:
         words = content[0].text if content and isinstance(content[0], Text) else ""
         return replace(result, content=words)
@@ -62,6 +62,6 @@ def with_content(result: ToolResult, content: list[Part]) -> ToolResult:
 
 
 def clean_name(name: str) -> str:
-    """A name as one short line: no control characters, no line breaks of any kind."""
+    """Return a name as one short line, without control characters or line breaks."""
     line = "".join(letter if letter.isprintable() else " " for letter in name)
     return cut(" ".join(line.split()), LONGEST_NAME) or "unknown"

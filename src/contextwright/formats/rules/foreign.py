@@ -1,4 +1,4 @@
-"""What belongs to one provider alone, or to nobody but its owner, does not travel."""
+"""Rules that remove hidden messages and data of one provider that the target cannot carry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPELLINGS = {
     "forge": {"raw"},
     "openai-responses": {"name", "namespace"},
 }
-"""Fields of a format that only keep how something was spelled: its content is in the parts."""
+"""Fields of a format that only record a spelling: their content is in the parts."""
 
 
 CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
@@ -35,22 +35,22 @@ CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
     "openai-chat": ("prompt_cache_breakpoint", {"mode": "explicit"}),
     "openai-responses": ("prompt_cache_breakpoint", {"mode": "explicit"}),
 }
-"""How an API marks the end of what it shall cache."""
+"""How each API marks a cache breakpoint."""
 
 
 SAID_ELSEWHERE = {("openai-responses", "additional_tools")}
-"""Blocks whose content the conversation holds elsewhere, such as its tools: nothing is lost."""
+"""Blocks whose content the conversation also has elsewhere, such as its tools."""
 
 
 def is_said_elsewhere(part: Part, target: Target) -> bool:
-    """Whether another provider's block may go without a word."""
+    """Whether another provider's block can be dropped without a loss."""
     if not isinstance(part, Opaque) or part.format == target.format:
         return False
     return (part.format, str(part.data.get("type"))) in SAID_ELSEWHERE
 
 
 def leave_out_hidden(draft: Draft, target: Target) -> Ruled:
-    """Messages that are not public never reach a model."""
+    """Drop messages that are not public, because a model must never see them."""
     changes = [
         Change("loss.hidden", path_to(place), f"the message is {message.visibility}")
         for place, message in draft
@@ -62,7 +62,7 @@ def leave_out_hidden(draft: Draft, target: Target) -> Ruled:
 
 
 def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
-    """Thinking, blocks and fields of one provider do not travel to another."""
+    """Remove another provider's thinking, blocks and fields."""
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
@@ -71,7 +71,7 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
             if type(part) is Text and not part.extra:
-                parts.append(part)  # words alone travel anywhere
+                parts.append(part)  # plain text can be sent to any provider
                 continue
             path = path_to(place, index)
             parts.extend(travelling(part, message, target, path, changes))
@@ -83,7 +83,7 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
 def travelling(
     part: Part, message: Message, target: Target, path: str, changes: list[Change]
 ) -> list[Part]:
-    """What of a part may go to the target: the part itself, words in its place, or nothing."""
+    """Return what the target accepts of a part: the part itself, its text, or nothing."""
     if isinstance(part, Thinking):
         if thinking_fits(part, message.role, target):
             return [own_extra(part, message.role, target, path, changes)]
@@ -117,7 +117,7 @@ def travelling(
 def own_extra(
     holder: Holder, role: Role, target: Target, path: str, changes: list[Change]
 ) -> Holder:
-    """The holder with those leftover fields only that the target has a place for."""
+    """Return the holder with only the leftover fields that the target accepts."""
     if not holder.extra:
         return holder
     holder = with_cache_mark(holder, target)
@@ -126,7 +126,8 @@ def own_extra(
         for format, fields in holder.extra.items()
         if format != target.format
         for field, value in fields.items()
-        if value and field not in SPELLINGS.get(format, ())  # null, false and empty say nothing
+        # null, false and empty values are not a loss
+        if value and field not in SPELLINGS.get(format, ())
     ]
     own = {name: fields for name, fields in holder.extra.items() if name == target.format}
     kept = replace(holder, extra=own)
@@ -140,7 +141,7 @@ def own_extra(
 
 
 def with_cache_mark(holder: Holder, target: Target) -> Holder:
-    """Words and media that another API caches, marked as the target marks them."""
+    """Convert another API's cache breakpoint on text or media to the target's."""
     if target.format not in CACHE_MARKS or not target.model.cache_breakpoints:
         return holder
     extra = dict(holder.extra)
@@ -160,14 +161,14 @@ def with_cache_mark(holder: Holder, target: Target) -> Holder:
 
 
 def thinking_fits(thinking: Thinking, role: Role, target: Target) -> bool:
-    """Whether the target may get this thinking, in a message of that role."""
+    """Whether the target accepts this thinking in a message of that role."""
     if role != "assistant" or target.options.thinking == "drop":
         return False
     return target.traits.supports_thinking(thinking, target.model)
 
 
 def opaque_fits(part: Opaque, role: Role, target: Target) -> bool:
-    """Whether a provider's own block is the target's own, in a message of that role."""
+    """Whether an opaque block is the target's own, in a message of that role."""
     traits = target.traits
     return part.format == traits.format and traits.accepts_extra(part, role, target.model)
 
@@ -175,7 +176,7 @@ def opaque_fits(part: Opaque, role: Role, target: Target) -> bool:
 def extra_fits(
     holder: Message | Text | Thinking | ToolCall | ToolResult | Media, role: Role, target: Target
 ) -> bool:
-    """Whether the leftover fields are the target's own, and right."""
+    """Whether the leftover fields are the target's own and valid."""
     traits = target.traits
     if list(holder.extra) != [traits.format]:
         return False

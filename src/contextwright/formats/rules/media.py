@@ -1,4 +1,4 @@
-"""Media where the target takes them."""
+"""The rule for media that the target does not accept where they are."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["media_fits", "piece_fits", "place_media"]
 
 
 def place_media(draft: Draft, target: Target) -> Ruled:
-    """Media where the target takes them; elsewhere a marker, and the media in a user message.
+    """Replace media that the target does not accept in place; move them to a user message.
 
-    What is moved out of calls and results goes behind all results of the exchange.
+    Media moved out of calls and results go after all results of the exchange.
     """
     changes: list[Change] = []
     placed: Draft = []
@@ -71,7 +71,7 @@ def media_here(
     moved: list[Media],
     changes: list[Change],
 ) -> list[Part]:
-    """Media in a message of its own role: as they are, moved to a user message, or a marker."""
+    """Keep media as they are, or replace them with a marker and, if possible, move them."""
     media = relabelled(media, path, changes)
     if not target.traits.supports_media(media, target.model):
         changes.append(Change("loss.media", path, f"{target.format} cannot carry {named(media)}"))
@@ -86,7 +86,7 @@ def media_here(
 def media_in_result(
     result: ToolResult, target: Target, path: str, moved: list[Media], changes: list[Change]
 ) -> ToolResult:
-    """Media inside a tool result."""
+    """Place the media inside a tool result."""
     content: list[Part] = []
     for index, piece in enumerate(result.content):
         if not isinstance(piece, Media):
@@ -109,7 +109,7 @@ def media_in_result(
 
 
 def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
-    """Media whose label tells what the bytes are; providers refuse the others."""
+    """Return media with the MIME type of their bytes, because providers refuse a wrong one."""
     if not is_mislabelled(media):
         return media
     mime = sniffed_mime(media.data or "")
@@ -118,7 +118,7 @@ def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
 
 
 def named(media: Media) -> str:
-    """What kind of media this is, in a word or two."""
+    """Name the kind of media in a word or two."""
     return clean_name(f"{media.kind}: {media.mime}" if media.mime else media.kind)
 
 

@@ -1,4 +1,4 @@
-"""Who speaks: people by name, and the developer in mid-conversation."""
+"""Rules for speakers' names, and for system messages in mid-conversation."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from contextwright.messages.parts import Part, Text, ToolResult
 __all__ = ["Speakers", "name_fits", "name_speakers", "place_system"]
 
 SPEAKER = Spelling(longest=64)
-"""Names that every host takes in OpenAI's `name` field."""
+"""Names that every host accepts in OpenAI's `name` field."""
 
 
 class Speakers:
-    """The people met so far. Two of one name are told apart by their ids."""
+    """The speakers so far. People with the same name are distinguished by their ids."""
 
     def __init__(self) -> None:
         self.ids: dict[str, str | None] = {}
-        """The id of the first person of each name."""
+        """The id of the first person with each name."""
 
     def is_first(self, author: Author) -> bool:
-        """Whether an author is the first person of that name, as far as ids tell."""
+        """Whether an author is the first person with that name, as far as ids show."""
         id = author.id
         known = self.ids.setdefault(author.label, id)
         if known is None and id is not None:
@@ -41,12 +41,12 @@ class Speakers:
         return id is None or id == known
 
     def label(self, author: Author) -> str:
-        """A label no other person has; the id marks those whose name is taken."""
+        """Return a unique label: the name, with the id if another person has the same name."""
         return author.label if self.is_first(author) else f"{author.label} ({author.id})"
 
 
 def name_speakers(draft: Draft, target: Target) -> Ruled:
-    """Who said it: in the field for it, else in the words, else (one speaker) not at all."""
+    """Write the speaker's name in its field, else as a prefix; omit it if only one speaks."""
     speakers = Speakers()
     labels = {
         place: speakers.label(message.author)
@@ -78,12 +78,12 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
 
 
 def is_result(message: Message) -> bool:
-    """Whether a message holds tool results and nothing else."""
+    """Whether a message holds only tool results."""
     return all(type(part) is ToolResult for part in message.parts)
 
 
 def unnamed_changes(draft: Draft, target: Target) -> list[Change]:
-    """A change for each system or assistant message whose name has no place."""
+    """Return a change for each system or assistant message whose name is lost."""
     return [
         Change(
             "loss.author",
@@ -96,7 +96,7 @@ def unnamed_changes(draft: Draft, target: Target) -> list[Change]:
 
 
 def field_names(labels: Iterable[str]) -> dict[str, str]:
-    """Labels as OpenAI's `name` field takes them; those of other scripts have no such spelling."""
+    """Return labels as OpenAI's `name` field accepts them; names in other scripts have none."""
     speller = Speller(SPEAKER, otherwise="")
     latin = [label for label in labels if any(speller.fits(letter) for letter in label)]
     return {label: speller.spell(label) for label in latin}
@@ -105,7 +105,7 @@ def field_names(labels: Iterable[str]) -> dict[str, str]:
 def author_changes(
     labels: Iterable[str], names: dict[str, str], target: Target, *, prefix: bool
 ) -> list[Change]:
-    """What became of the speakers' names."""
+    """Return the changes to the speakers' names."""
     changes: list[Change] = []
     for label in labels:
         shown_as = names.get(label)
@@ -123,7 +123,7 @@ def author_changes(
 
 
 def prefixed(message: Message, name: str) -> Message:
-    """The message with its author's name before its first words, and nowhere else."""
+    """Return the message with its author's name before its first text only."""
     parts = list(message.parts)
     for index, part in enumerate(parts):
         if isinstance(part, Text):
@@ -136,10 +136,10 @@ def prefixed(message: Message, name: str) -> Message:
 
 
 def place_system(draft: Draft, target: Target) -> Ruled:
-    """System text in mid-conversation, where the target has no place for it as it stands.
+    """Move or mark system messages in mid-conversation that the target does not accept there.
 
-    It goes directly behind the user turn it precedes: as a system message on models that take
-    one, else as a note that says what it is.
+    Each goes directly after the user turn it precedes: as a system message for models that accept
+    one, else as a marked user note.
     """
     if target.traits.system == "anywhere":
         return draft, []
@@ -162,7 +162,7 @@ def place_system(draft: Draft, target: Target) -> Ruled:
 
 
 def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: Placed) -> Draft:
-    """System messages as the target can take them in mid-conversation, behind some message."""
+    """Return system messages as the target accepts them in mid-conversation, after a message."""
     if target.model.mid_system and behind.message.role in ("user", "tool"):
         for place, _ in waiting:
             if place < behind.origin:
@@ -183,7 +183,7 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
 
 
 def name_fits(message: Message, author: Author, target: Target, speakers: Speakers) -> bool:
-    """Whether a speaker's name can be written as it is: then `name_speakers` has nothing to do."""
+    """Whether a speaker's name can be written as it is, so that `name_speakers` changes nothing."""
     if message.role != "user":
         return target.traits.names or message.role == "tool"
     if not target.traits.names or target.options.speaker_prefix or not speakers.is_first(author):

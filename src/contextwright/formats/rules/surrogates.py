@@ -1,6 +1,6 @@
-"""Halves of surrogate pairs: text that cannot be sent, because it cannot be written as UTF-8.
+"""Lone surrogates: text that cannot be sent, because it cannot be encoded as UTF-8.
 
-They come from cutting text by code units, through the middle of an emoji.
+They come from cutting text by UTF-16 code units, in the middle of an emoji.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ __all__ = ["without_halves"]
 
 
 def without_halves(conversation: Conversation) -> tuple[Conversation, tuple[Change, ...]]:
-    """The conversation with each stray half replaced by U+FFFD, and a change for each place."""
+    """Replace each lone surrogate with U+FFFD; return a change for each place."""
     changes: list[Change] = []
     mended = mend(msgspec.to_builtins(conversation), "", changes)
     return convert(mended, Conversation), tuple(changes)
 
 
 def mend(value: Any, path: str, changes: list[Change]) -> Any:
-    """A JSON value with whole text only."""
+    """Return a JSON value without lone surrogates."""
     if isinstance(value, str):
         try:
             value.encode()
         except UnicodeEncodeError:
             changes.append(Change("repair.surrogate", path, "a lone surrogate became U+FFFD"))
-            # Both halves of a pair may stand apart by one bad decoding: join what can be joined.
+            # A bad decoding may have split a pair: join the halves where possible.
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return value
     if isinstance(value, dict):

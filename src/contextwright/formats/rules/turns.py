@@ -1,4 +1,4 @@
-"""Turns: none empty, neighbours joined, the first and the last legal."""
+"""Rules for turns: no empty ones, same roles merged, first and last turn legal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_WORDS = "[error without a message]"
 
 
 def drop_blank(draft: Draft, target: Target) -> Ruled:
-    """No empty text and no empty error where the target refuses it, no message without parts."""
+    """Drop empty text and empty messages, and fill empty errors, where the target refuses them."""
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
@@ -61,22 +61,22 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
 
 
 def is_blank(part: Part) -> bool:
-    """Whether a part is text without words."""
+    """Whether a part is blank text."""
     return type(part) is Text and (not part.text or part.text.isspace())
 
 
 def is_blank_error(part: Part) -> bool:
-    """Whether a part is a tool's error that says nothing."""
+    """Whether a part is an error result without text."""
     return type(part) is ToolResult and part.is_error and not part.content
 
 
 def worded(part: Part) -> Part:
-    """A result with words for an error that has none."""
+    """Return a result with a text for an empty error."""
     return replace(part, content=NO_WORDS) if isinstance(part, ToolResult) else part
 
 
 def filled(part: Part) -> Part:
-    """A tool result without blank pieces."""
+    """Return a tool result without blank pieces."""
     if not isinstance(part, ToolResult):
         return part
     if isinstance(part.content, tuple):
@@ -87,7 +87,7 @@ def filled(part: Part) -> Part:
 
 
 def merge_same_role(draft: Draft, target: Target) -> Ruled:
-    """Join neighbours that speak with the same role; their parts stay apart."""
+    """Merge adjacent messages of the same role; their parts stay separate."""
     if not target.traits.merges or target.same_format:
         return draft, []
     merged: Draft = []
@@ -106,14 +106,14 @@ def merge_same_role(draft: Draft, target: Target) -> Ruled:
 
 
 def joined(messages: list[Message]) -> Message:
-    """Several messages of one role as one."""
+    """Join several messages of one role into one."""
     if len(messages) == 1:
         return messages[0]
     return messages[0].with_parts(part for message in messages for part in message.parts)
 
 
 def start_with_user(draft: Draft, target: Target) -> Ruled:
-    """The first turn is the user's, where the target wants it so."""
+    """Insert a user turn at the start if the target requires one."""
     if not target.options.repair:
         return draft, []
     first = next(
@@ -134,19 +134,19 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
 
 
 def calls_first(draft: Draft) -> bool:
-    """Whether the assistant's first turn, joined as providers join it, calls a tool."""
+    """Whether the assistant's first turn, merged as providers merge it, calls a tool."""
     leading = takewhile(lambda entry: entry.message.role == "assistant", draft)
     return any(entry.message.calls for entry in leading)
 
 
 def end_with_user(draft: Draft, target: Target) -> Ruled:
-    """The last turn is not the assistant's, where the model refuses to go on from it."""
+    """Add a user turn at the end if the model refuses to continue an assistant turn."""
     if not draft or draft[-1].message.role != "assistant" or not target.options.repair:
         return draft, []
     place, message = draft[-1]
     last = message.parts[-1]
     if type(last) is Opaque:
-        return draft, []  # a hosted tool at work: the provider goes on by itself
+        return draft, []  # a hosted tool is running: the provider continues by itself
     if target.model.prefill:
         if target.traits.final_space or type(last) is not Text or last.text == last.text.rstrip():
             return draft, []
@@ -166,10 +166,10 @@ ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
 
 def roles_after(target: Target) -> Mapping[str, Collection[str]]:
-    """The roles that may follow each role, and `""`, the start.
+    """Return the roles that may follow each role; `""` is the start.
 
-    Where a history keeps to these, nothing has to be merged or put first, and no system message
-    stands in mid-conversation where it may not.
+    In a history that keeps to these, nothing has to be merged or inserted at the start, and no
+    system message is in a place where the target refuses it.
     """
     traits = target.traits
     merges = traits.merges and not target.same_format
@@ -178,7 +178,7 @@ def roles_after(target: Target) -> Mapping[str, Collection[str]]:
 
 @cache
 def role_order(merges: bool, user_first: bool, system_first: bool) -> Mapping[str, Collection[str]]:
-    """Which roles may follow which, by what a provider asks for."""
+    """Return which roles may follow which, given the provider's requirements."""
     followers: dict[str, set[str]] = {role: set(ROLES) for role in ("", *ROLES)}
     if merges:
         followers["user"].remove("user")
@@ -193,14 +193,14 @@ def role_order(merges: bool, user_first: bool, system_first: bool) -> Mapping[st
 
 
 def has_turn(messages: Sequence[Message], target: Target) -> bool:
-    """Whether there is anything to answer, where the target asks for it."""
+    """Whether there is a turn to answer, if the target requires one."""
     if messages and (messages[-1].role != "system" or not target.traits.needs_user):
         return True
     return any(message.role == "user" for message in messages)
 
 
 def ends_well(messages: Sequence[Message], target: Target) -> bool:
-    """Whether the last turn is one the model goes on from."""
+    """Whether the model continues after the last turn."""
     if messages[-1].role != "assistant":
         return True
     return target.model.prefill and target.traits.final_space

@@ -1,9 +1,9 @@
-"""Schemas of tools and answers, as each API takes them.
+"""JSON Schemas of tools and answers, as each API accepts them.
 
-Ours is plain JSON Schema. Gemini's `parameters` is a proto that knows a part of OpenAPI, which is
-read; JSON Schema goes into a field beside it, and may not say all. OpenAI and Anthropic want tools
-whose root is one plain object. Each function gives the schema and what of it could not be said,
-for a `Change`; where nothing is lost the list is empty.
+Ours is plain JSON Schema. Gemini's `parameters` is a proto with a subset of OpenAPI, which is only
+read; JSON Schema goes into another field, with some limits. OpenAI and Anthropic require a plain
+object at the root of a tool's schema. Each function returns the schema and a list of the keywords
+it lost, for a `Change`.
 """
 
 from __future__ import annotations

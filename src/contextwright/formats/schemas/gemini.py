@@ -1,4 +1,4 @@
-"""Schemas from Gemini's proto, and JSON Schema as Gemini takes it."""
+"""Schemas from Gemini's proto, and JSON Schema as Gemini accepts it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COUNTS = frozenset(
 
 
 def json_schema(schema: Object, depth: int = 0) -> Object:
-    """A Gemini schema as JSON Schema: `nullable` is a type, types are spelled small."""
+    """Convert a Gemini schema to JSON Schema: `nullable` becomes a type, types are lower-case."""
     plain: Object = {}
     nullable = schema.get("nullable") is True
     for key, value in schema.items():
@@ -39,7 +39,7 @@ def json_schema(schema: Object, depth: int = 0) -> Object:
         elif name == "example":
             plain["examples"] = [value]
         elif name in COUNTS and isinstance(value, str) and value.isdecimal():
-            plain[name] = int(value)  # proto JSON may write 64-bit numbers as text
+            plain[name] = int(value)  # proto JSON may write 64-bit integers as strings
         elif name not in ("nullable", "propertyOrdering"):
             plain[name] = below_plain(name, value, depth)
     if nullable and is_list(plain.get("enum")) and None not in plain["enum"]:
@@ -50,7 +50,7 @@ def json_schema(schema: Object, depth: int = 0) -> Object:
 
 
 def below_plain(name: str, value: Any, depth: int) -> Any:
-    """A field of a Gemini schema that holds schemas itself; others as they are."""
+    """Convert a field of a Gemini schema that holds schemas; return others unchanged."""
     if depth > DEEPEST:
         return value
     if name == "items" and is_object(value):
@@ -66,7 +66,7 @@ def below_plain(name: str, value: Any, depth: int) -> Any:
 
 
 def in_order(schema: Object, names: Any) -> Object:
-    """The schema with its properties in the order it asks for."""
+    """Return the schema with its properties in the order it asks for."""
     properties = schema.get("properties")
     if not is_list(names) or not is_object(properties):
         return schema
@@ -78,20 +78,20 @@ def in_order(schema: Object, names: Any) -> Object:
 # --- to Gemini -------------------------------------------------------------------------------
 
 BESIDE_REF = ("description", "default")
-"""What Gemini takes beside a reference."""
+"""Keywords that Gemini accepts next to a reference."""
 ENFORCED = frozenset(
     (
         "type format title description enum items prefixItems minItems maxItems minimum maximum "
         "anyOf oneOf properties additionalProperties required propertyOrdering default"
     ).split()
 )
-"""The keywords that shape an answer of Gemini's; it takes others, and does not hold to them."""
+"""Keywords that Gemini enforces on an answer; it accepts others without enforcing them."""
 
 
 def gemini_schema(schema: Object, *, enforced: bool = False) -> Converted:
-    """JSON Schema as Gemini takes it, in `parametersJsonSchema` and `responseJsonSchema`.
+    """Return JSON Schema as `parametersJsonSchema` and `responseJsonSchema` accept it.
 
-    `enforced` is for an answer's schema: what Gemini does not hold to is lost there.
+    With `enforced`, for an answer's schema, keywords that Gemini does not enforce count as lost.
     """
     writer = GeminiWriter(schema)
     written = writer.write(schema)
@@ -103,12 +103,12 @@ def gemini_schema(schema: Object, *, enforced: bool = False) -> Converted:
 
 
 def is_unenforced(key: str) -> bool:
-    """Whether Gemini does not hold an answer to a keyword."""
+    """Whether Gemini does not enforce a keyword on an answer."""
     return key not in ENFORCED and not key.startswith("$") and key != "definitions"
 
 
 def with_open_ends(schema: Object, root: Object, lost: list[str]) -> Object:
-    """An object that demands no property which leads into itself: those Gemini unrolls."""
+    """Make recursive properties optional, because Gemini unrolls them."""
     properties = schema.get("properties")
     if not is_object(properties):
         return schema
@@ -124,7 +124,7 @@ def with_open_ends(schema: Object, root: Object, lost: list[str]) -> Object:
 
 
 class GeminiWriter:
-    """One conversion: where `$ref` leads, and what was lost on the way."""
+    """One conversion: resolves `$ref` and records losses."""
 
     def __init__(self, root: Object) -> None:
         self.root = root
@@ -133,11 +133,11 @@ class GeminiWriter:
         self.lost: list[str] = []
 
     def write(self, schema: Object) -> Object:
-        """The schema, all that is in it first."""
+        """Convert the schema, innermost schemas first."""
         return rewritten(schema, self.one)
 
     def one(self, schema: Object) -> Object:
-        """One schema whose inner ones are written already."""
+        """Convert one schema whose inner schemas are converted already."""
         if "allOf" in schema:
             return self.merged(schema)
         if "const" in schema:
@@ -148,7 +148,7 @@ class GeminiWriter:
         return without(schema, "$schema", "$ref")
 
     def merged(self, schema: Object) -> Object:
-        """All of several schemas as one; a single reference among them is that reference."""
+        """Merge `allOf` into one schema; a single reference stays a reference."""
         rest = without(schema, "allOf")
         match schema["allOf"]:
             case [{"$ref": str(reference), **others}] if not others and "$ref" not in rest:
@@ -158,7 +158,7 @@ class GeminiWriter:
                 return self.spelled_out(schema, merged_all(schema, self.root), rest)
 
     def listed(self, schema: Object) -> Object:
-        """A constant as the only value of a list."""
+        """Write a constant as an enum of one value."""
         value = schema["const"]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self.lost.append("const")
@@ -166,7 +166,7 @@ class GeminiWriter:
         return {**without(schema, "const"), "enum": [value]}
 
     def referred(self, schema: Object, reference: str) -> Object:
-        """A reference alone, or what it stands for with what stood beside it."""
+        """Keep a bare reference; merge one that has sibling keywords with its target."""
         target = resolved(self.root, reference)
         beside = without(schema, "$ref")
         if target is None:
@@ -179,7 +179,7 @@ class GeminiWriter:
         return self.spelled_out(schema, {**target, **beside}, alone)
 
     def spelled_out(self, schema: Object, whole: Object, otherwise: Object) -> Object:
-        """What a schema stands for, unless it leads into itself or grows without end."""
+        """Return the expanded schema, unless it is recursive or grows too large."""
         self.room -= 1
         if self.room < 0 or self.depth > DEEPEST // 3 or is_recursive(schema, self.root):
             self.lost.append("depth" if self.room < 0 else "recursion")

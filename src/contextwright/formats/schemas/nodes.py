@@ -1,4 +1,4 @@
-"""The schemas in a schema, and where its references lead."""
+"""The schemas inside a schema, and the targets of its references."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = [
 Converted: TypeAlias = tuple[Object, list[str]]
 
 DEEPEST = 60
-"""Deeper schemas are left as they are: no API takes them, and the stack has an end."""
+"""Maximum depth. Deeper schemas stay unchanged: no API accepts them, and the stack is limited."""
 LARGEST = 2_000
-"""So many schemas one may hold once its references are written out; they can double each time."""
+"""Maximum number of schemas after expanding references, which can double with each one."""
 COMBINERS = ("allOf", "anyOf", "oneOf")
 HOLDING_ONE = ("items", "not", "additionalProperties", "contains", "if", "then", "else")
 HOLDING_LIST = (*COMBINERS, "prefixItems")
@@ -32,7 +32,7 @@ HOLDING_NAMED = ("properties", "$defs", "definitions", "patternProperties")
 
 
 def rewritten(schema: Object, rewrite: Callable[[Object], Object], depth: int = 0) -> Object:
-    """A schema with all schemas in it written anew, the innermost first."""
+    """Rewrite a schema and all schemas in it, innermost first."""
     if depth > DEEPEST:
         return schema
 
@@ -51,7 +51,7 @@ def rewritten(schema: Object, rewrite: Callable[[Object], Object], depth: int = 
 
 
 def nodes_of(schema: Object) -> list[Object]:
-    """A schema and all schemas in it."""
+    """Return a schema and all schemas in it."""
     found: list[Object] = []
 
     def note(node: Object) -> Object:
@@ -63,9 +63,10 @@ def nodes_of(schema: Object) -> list[Object]:
 
 
 def is_recursive(schema: Object, root: Object) -> bool:
-    """Whether a schema leads into itself by its references."""
+    """Whether a schema refers back to itself."""
     done: set[str] = set()
-    path = {"": iter(references_in(schema))}  # the references that lead here, the last one open
+    # the references on the current path, the last one open
+    path = {"": iter(references_in(schema))}
     while path:
         here = next(reversed(path))
         for reference in path[here]:
@@ -82,14 +83,14 @@ def is_recursive(schema: Object, root: Object) -> bool:
 
 
 def references_in(schema: Object) -> list[str]:
-    """The references of a schema, without those of its definitions."""
+    """Return the references of a schema, except those in its definitions."""
     used = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
     found = (node.get("$ref") for node in nodes_of(used))
     return list(dict.fromkeys(one for one in found if isinstance(one, str)))
 
 
 def resolved(root: Object, reference: str) -> Object | None:
-    """The schema that a reference within the document points to."""
+    """Return the schema that a reference within the document points to."""
     if not reference.startswith("#"):
         return None
     here: Any = root
@@ -101,5 +102,5 @@ def resolved(root: Object, reference: str) -> Object | None:
 
 
 def without(schema: Object, *keys: str) -> Object:
-    """The schema without some of its keywords."""
+    """Return the schema without these keywords."""
     return {key: value for key, value in schema.items() if key not in keys}

@@ -1,4 +1,4 @@
-"""Schemas for OpenAI and Anthropic: one plain object at the root, and answers that are closed."""
+"""Schemas for OpenAI and Anthropic: a plain object at the root, and closed objects in answers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["UNHELD", "merged_all", "object_schema", "output_schema", "required_o
 
 
 def object_schema(schema: Object) -> Converted:
-    """JSON Schema whose root is an object, without alternatives at the top.
+    """Return a schema with an object at its root, without alternatives.
 
-    A root that is nothing but a reference is replaced by what it points to. Alternatives become
-    one object that allows the properties of each and demands those that all of them demand.
+    A root that is only a reference is replaced by its target. Alternatives are merged into one
+    object that allows the properties of each and requires those that all of them require.
     """
     lost: list[str] = []
     seen: set[str] = set()
@@ -54,14 +54,14 @@ UNHELD = frozenset(
         "then else dependentRequired dependentSchemas unevaluatedProperties prefixItems"
     ).split()
 )
-"""Keywords that Anthropic refuses in the schema of an answer."""
+"""Keywords that Anthropic refuses in an answer's schema."""
 HELD_FORMATS = tuple("date-time time date duration email hostname uri ipv4 ipv6 uuid".split())
 
 
 def output_schema(schema: Object) -> Converted | None:
-    """The schema of an answer as Anthropic takes it; None where it leads into itself.
+    """Return an answer's schema as Anthropic accepts it; None if it is recursive.
 
-    Every object allows its own properties alone.
+    Every object is closed: it allows only its own properties.
     """
     if is_recursive(schema, schema):
         return None
@@ -92,7 +92,7 @@ def output_schema(schema: Object) -> Converted | None:
 
 
 def merged_all(schema: Object, root: Object) -> Object:
-    """A schema and all of its `allOf` as one: properties and demands add up."""
+    """Merge a schema with its `allOf`: properties and requirements add up."""
     branches = branches_of(schema, "allOf", root)
     base = {key: value for key, value in schema.items() if key != "allOf"}
     whole: Object = {}
@@ -103,7 +103,7 @@ def merged_all(schema: Object, root: Object) -> Object:
 
 
 def merged_any(schema: Object, word: str) -> Object:
-    """A schema and its alternatives as one: all properties, and the demands they share."""
+    """Merge a schema with its alternatives: all properties, and the requirements they share."""
     branches = branches_of(schema, word, schema)
     base = {key: value for key, value in schema.items() if key != word}
     shared = required_of(branches[0]) if branches else []
@@ -113,7 +113,7 @@ def merged_any(schema: Object, word: str) -> Object:
 
 
 def branches_of(schema: Object, word: str, root: Object) -> list[Object]:
-    """The alternatives of a schema, each with its reference followed."""
+    """Return the alternatives of a schema with their references resolved."""
     value = schema.get(word)
     found: list[Object] = []
     for branch in value if is_list(value) else ():
@@ -125,7 +125,7 @@ def branches_of(schema: Object, word: str, root: Object) -> list[Object]:
 
 
 def required_of(schema: Object) -> list[str]:
-    """The properties a schema demands."""
+    """Return the required properties of a schema."""
     names = schema.get("required")
     return [name for name in names if isinstance(name, str)] if is_list(names) else []
 
@@ -133,7 +133,7 @@ def required_of(schema: Object) -> list[str]:
 def with_properties(
     schema: Object, sources: Iterable[Object], required: Iterable[list[str]]
 ) -> Object:
-    """The schema with the properties of all sources and these demands."""
+    """Return the schema with the properties of all sources and these requirements."""
     properties: Object = {}
     for source in sources:
         fields = source.get("properties")
