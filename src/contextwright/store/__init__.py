@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from contextwright.store.records import StoredMessage as StoredMessage
     from contextwright.store.records import StoredSummary as StoredSummary
     from contextwright.store.records import Turn as Turn
+    from contextwright.store.requests import RecordedRequest as RecordedRequest
+    from contextwright.store.requests import RequestBodies as RequestBodies
     from contextwright.store.rows.validation import replace_invalid as replace_invalid
     from contextwright.store.store import Store as Store
 else:
@@ -25,6 +27,7 @@ else:
             "contextwright.store.records": (
                 "ConversationInfo SearchHit StoredMemory StoredMessage StoredSummary Turn"
             ),
+            "contextwright.store.requests": "RecordedRequest RequestBodies",
             "contextwright.store.rows.validation": "replace_invalid",
             "contextwright.store.store": "Store",
         },

@@ -6,19 +6,16 @@ Tasks that write at the same moment share a transaction, as threads do.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import UNSET, UnsetType
 
-from contextwright.errors import UsageError
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -40,9 +37,10 @@ from contextwright.store.records import (
     Turn,
     Version,
 )
-from contextwright.store.rows.messages import PAGE
+from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows.validation import require_name
-from contextwright.store.store import Hits, Numbers, Places, Store, Tenants
+from contextwright.store.store import Hits, Numbers, Places, Requests, Store, Tenants
+from contextwright.store.threads import StoreThreads
 from contextwright.store.turns import TurnMessages
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
@@ -60,16 +58,11 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Item = TypeVar("Item")
-Opening: TypeAlias = Callable[[], Awaitable[Store]]
-
 THREADS = 32
 """Maximum number of calls at once; the writers among them share a sync."""
 
 
-class AsyncStore:
+class AsyncStore(StoreThreads):
     """A `Store` for an event loop; it opens at the first call, or with `async with`."""
 
     def __init__(
@@ -80,19 +73,10 @@ class AsyncStore:
         sync: Sync = "full",
         embedder: EmbedderChoice = "auto",
     ) -> None:
-        self._open: Opening = lambda: self.run(
-            Store, place, tenant=tenant, sync=sync, embedder=embedder
+        super().__init__(
+            lambda: self.run(Store, place, tenant=tenant, sync=sync, embedder=embedder),
+            ThreadPoolExecutor(THREADS, thread_name_prefix="contextwright"),
         )
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="contextwright")
-        self._opening = asyncio.Lock()
-        self._store: Store | None = None
-
-    async def store(self) -> Store:
-        """The store itself, for what needs a thread of its own."""
-        async with self._opening:
-            if self._store is None:
-                self._store = await self._open()
-            return self._store
 
     def for_tenant(self, tenant: str) -> AsyncStore:
         """The same store for another tenant; it shares the connections, and the end of them."""
@@ -102,8 +86,7 @@ class AsyncStore:
             return (await self.store()).for_tenant(tenant)
 
         other = object.__new__(AsyncStore)
-        other._open, other._threads = opened, self._threads
-        other._opening, other._store = asyncio.Lock(), None
+        StoreThreads.__init__(other, opened, self._threads)
         return other
 
     def conversation(self, id: str) -> AsyncChat:
@@ -206,31 +189,26 @@ class AsyncStore:
         """Store any number of turns, all of them or none; gives the number of messages."""
         return await self.run((await self.store()).add_all, turns)
 
+    async def requests(
+        self, conversation: str | None = None, *, limit: int = 100, before: int | None = None
+    ) -> Requests:
+        """The newest recorded requests, newest first; see `Store.requests`."""
+        found = (await self.store()).requests
+        return await self.run(found, conversation, limit=limit, before=before)
+
+    async def request(self, number: int) -> RecordedRequest:
+        """A recorded request."""
+        return await self.run((await self.store()).request, number)
+
+    async def request_bodies(self, number: int) -> RequestBodies:
+        """What was sent and answered, byte for byte, as far as it was kept."""
+        return await self.run((await self.store()).request_bodies, number)
+
     async def close(self) -> None:
         """Close all connections."""
         if self._store is not None:
             await self.run(self._store.close)
         self._threads.shutdown(wait=False)
-
-    async def run(
-        self,
-        function: Callable[Arguments, Result],
-        *arguments: Arguments.args,
-        **named: Arguments.kwargs,
-    ) -> Result:
-        """Call a function in one of the store's threads."""
-        loop = asyncio.get_running_loop()
-        try:
-            called = loop.run_in_executor(self._threads, lambda: function(*arguments, **named))
-        except RuntimeError:  # the threads take nothing more
-            raise UsageError("the store is closed") from None
-        return await called
-
-    async def each(self, items: Iterator[Item]) -> AsyncIterator[Item]:
-        """Items that are fetched in a thread, some at a time."""
-        while page := await self.run(lambda: list(islice(items, PAGE))):
-            for item in page:
-                yield item
 
     async def __aenter__(self) -> AsyncStore:
         await self.store()

@@ -37,7 +37,8 @@ from contextwright.store.records import (
     TenantInfo,
     Turn,
 )
-from contextwright.store.rows import conversations, turns
+from contextwright.store.requests import RecordedRequest, RequestBodies
+from contextwright.store.rows import bodies, conversations, requests, turns
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.validation import memory_body, require_name, require_text
 from contextwright.store.state import State
@@ -47,7 +48,7 @@ from contextwright.tokens.count import Calibration
 if TYPE_CHECKING:
     from contextwright.store.recall.options import RecallOptions
 
-__all__ = ["Hits", "Numbers", "Places", "Store", "Tenants"]
+__all__ = ["Hits", "Numbers", "Places", "Requests", "Store", "Tenants"]
 
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
@@ -57,6 +58,8 @@ Tenants: TypeAlias = list[TenantInfo]
 """All tenants of a store."""
 Hits: TypeAlias = list[SearchHit]
 """The hits of a search."""
+Requests: TypeAlias = list[RecordedRequest]
+"""Recorded requests, the newest first."""
 
 
 class Store:
@@ -343,6 +346,41 @@ class Store:
             return sum(len(add_work(self.state, turn)[1](connection)) for turn in turns)
 
         return self.engine.write_alone(work)
+
+    # --- recorded requests -------------------------------------------------------------------
+
+    def requests(
+        self, conversation: str | None = None, *, limit: int = 100, before: int | None = None
+    ) -> Requests:
+        """Return the newest requests that passed through a gateway, newest first.
+
+        Those of one conversation, or of all; `before` is the number of the last one on the page
+        before.
+        """
+        return self.engine.read(
+            lambda connection: requests.page(connection, self.tenant, conversation, before, limit)
+        )
+
+    def request(self, number: int) -> RecordedRequest:
+        """Return a recorded request.
+
+        Raises:
+            NotFound: there is no such request.
+        """
+        return self.engine.read(lambda connection: requests.find(connection, self.tenant, number))
+
+    def request_bodies(self, number: int) -> RequestBodies:
+        """Return what was sent and answered, byte for byte, as far as it was kept.
+
+        Raises:
+            NotFound: there is no such request.
+        """
+
+        def work(connection: Connection) -> RequestBodies:
+            requests.find(connection, self.tenant, number)
+            return bodies.all_of(connection, number)
+
+        return self.engine.read(work)
 
     def close(self) -> None:
         """Close all connections, after the work in the background is done."""

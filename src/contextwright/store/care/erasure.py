@@ -14,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.times import read_time, with_zone
 from contextwright.store.engines.base import Connection, Engine, Work
 from contextwright.store.records import EraseOptions, Erasure
-from contextwright.store.rows import conversations, editing, index
+from contextwright.store.rows import conversations, editing, index, requests
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.erasing import (
@@ -100,7 +100,8 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
             erased.conversations += 1
         rows = connection.rows("SELECT count(*) FROM memories WHERE tenant = ?", state.tenant)
         erased.memories = rows[0][0]
-        connection.run("DELETE FROM memories WHERE tenant = ?", state.tenant)
+        for table in ("memories", "requests"):
+            connection.run(f"DELETE FROM {table} WHERE tenant = ?", state.tenant)
         return erased
 
     return done(state, work, options)
@@ -134,6 +135,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
             if is_old(decode_memory(body).at):
                 notes.remove(connection, state.tenant, id)
                 erased.memories += 1
+        requests.remove_before(connection, state.tenant, limit)
         return erased
 
     return done(state, work, options)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from contextwright.errors import UnknownSchema
+from contextwright.store.engines import request_tables
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import fill_digests
 from contextwright.store.engines.lengths import fill_lengths
@@ -386,4 +387,5 @@ STEPS: tuple[Step, ...] = (
     Step(SQLITE_5, POSTGRES_5, fill_digests),
     Step(SQLITE_6, POSTGRES_6),
     Step(SQLITE_7, POSTGRES_7, fill_origins),
+    Step(request_tables.SQLITE, request_tables.POSTGRES),
 )

@@ -16,6 +16,7 @@ from contextwright.messages.quotes import quoted_id, source_id, unquoted
 from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import memories as notes
+from contextwright.store.rows import requests
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.rewriting import Reader, messages_at, rewrite
@@ -87,6 +88,7 @@ def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> E
         done.quotes += requote(connection, reader, gone)
         done.memories += forget_made(connection, reader)
         forget_title(connection, reader.number, gone)
+        requests.forget_words(connection, reader.tenant, reader.number, reader.seqs)
     return done
 
 

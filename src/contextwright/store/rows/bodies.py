@@ -1,0 +1,96 @@
+"""Bodies of recorded requests: each as its difference to an earlier one.
+
+A client sends the whole history again with every request. What it has in common with the request
+before, at the beginning and at the end, is not stored again.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+from contextwright.store.engines.base import Connection
+from contextwright.store.requests import BodyKind, RequestBodies
+
+__all__ = ["add", "all_of", "body_of", "release", "replace", "shared_ends"]
+
+MAX_DEPTH = 64
+"""A body is restored from at most this many differences; then one is stored whole again."""
+
+SELECT = "SELECT base, depth, head, tail, body FROM bodies WHERE request = ? AND kind = ?"
+INSERT = """
+INSERT INTO bodies (request, kind, base, depth, head, tail, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (request, kind) DO UPDATE SET base = excluded.base, depth = excluded.depth,
+head = excluded.head, tail = excluded.tail, body = excluded.body"""
+KINDS: tuple[BodyKind, ...] = ("request", "upstream", "reply")
+LEVEL = 3
+
+
+def add(connection: Connection, request: int, kind: BodyKind, body: bytes, level: int = 0) -> None:
+    """Store a body whole; level 0 does not compress it."""
+    connection.run(INSERT, request, kind, None, 0, 0, 0, zlib.compress(body, level))
+
+
+def replace(
+    connection: Connection, request: int, kind: BodyKind, body: bytes, base: int | None
+) -> None:
+    """Store a body as its difference to that of an earlier request, if that is worth it."""
+    for _, depth, *_ in connection.rows(SELECT, base, kind) if base is not None else ():
+        old = body_of(connection, base or 0, kind)
+        if depth < MAX_DEPTH and old is not None:
+            head, tail = shared_ends(old, body)
+            rest = zlib.compress(body[head : len(body) - tail], LEVEL)
+            if 2 * (head + tail) > len(body):
+                connection.run(INSERT, request, kind, base, depth + 1, head, tail, rest)
+                return
+    add(connection, request, kind, body, LEVEL)
+
+
+def body_of(connection: Connection, request: int, kind: BodyKind) -> bytes | None:
+    """A body, byte for byte; None if it was not kept."""
+    differences: list[tuple[int, int, bytes]] = []
+    number: int | None = request
+    while number is not None:
+        rows = connection.rows(SELECT, number, kind)
+        if not rows:
+            return None
+        ((number, _, head, tail, body),) = rows
+        differences.append((head, tail, zlib.decompress(bytes(body))))
+    whole = b""
+    for head, tail, rest in reversed(differences):
+        whole = b"".join((whole[:head], rest, whole[len(whole) - tail :]))
+    return whole
+
+
+def all_of(connection: Connection, request: int) -> RequestBodies:
+    """All bodies of a request."""
+    return RequestBodies(*(body_of(connection, request, kind) for kind in KINDS))
+
+
+def release(connection: Connection, request: int) -> None:
+    """Store whole what is kept as a difference to the bodies of a request, which then may go."""
+    sql = "SELECT request, kind FROM bodies WHERE base = ?"
+    for number, kind in connection.rows(sql, request):
+        body = body_of(connection, number, kind)
+        if body is not None:
+            add(connection, number, kind, body, LEVEL)
+
+
+def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:
+    """How many bytes two bodies share at the beginning, and of the rest at the end."""
+    least = min(len(old), len(new))
+    head = longest(least, lambda size: old.startswith(new[:size]))
+    tail = longest(least - head, lambda size: not size or old.endswith(new[-size:]))
+    return head, tail
+
+
+def longest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest size that fits, where all smaller ones fit too."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if fits(middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least

@@ -1,0 +1,163 @@
+"""Recorded requests as rows: begun before they are sent on, finished when they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from contextwright.errors import NotFound
+from contextwright.store.engines.base import Connection, Row
+from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows import bodies
+from contextwright.text.json import decoder, encode_json
+
+__all__ = [
+    "begin",
+    "find",
+    "finish",
+    "forget_words",
+    "give_up",
+    "last_of_session",
+    "latest",
+    "moment",
+    "page",
+    "remove_before",
+]
+
+SELECT = """
+SELECT r.number, r.state, c.id, r.record
+FROM requests r LEFT JOIN conversations c ON c.number = r.conversation
+WHERE r.tenant = ?"""
+INSERT = """
+INSERT INTO requests (tenant, session, state, process, started, record)
+VALUES (?, ?, ?, ?, ?, ?) RETURNING number"""
+FINISH = "UPDATE requests SET state = ?, conversation = ?, record = ? WHERE number = ?"
+OPEN = "SELECT number, process, started FROM requests WHERE state = 'open'"
+LATEST = """
+SELECT max(number) FROM requests
+WHERE tenant = ? AND conversation = ? AND number < ? AND state = 'answered'"""
+LAST_OF_SESSION = f"{SELECT} AND r.session = ? AND r.number < ? AND r.conversation IS NOT NULL "
+OLD = "SELECT number FROM requests WHERE tenant = ? AND started < ? ORDER BY number"
+HOLDING = "(conversation = ? OR (tenant = ? AND conversation IS NULL))"
+
+decode = decoder(RecordedRequest).decode
+
+
+def begin(connection: Connection, tenant: str, record: RecordedRequest, process: str) -> int:
+    """Note a request that is sent on, and return its number."""
+    row = (tenant, record.session, "open", process, record.started, written(record))
+    ((number,),) = connection.rows(INSERT, *row)
+    return number
+
+
+def finish(connection: Connection, record: RecordedRequest, conversation: int | None) -> None:
+    """Note how a request ended, and the number of its conversation."""
+    connection.run(FINISH, record.state, conversation, written(record), record.number)
+
+
+def moment(time: datetime) -> str:
+    """A time as requests have it: such texts are in the order of their times."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def written(record: RecordedRequest) -> str:
+    """A record as it is stored: what has a column of its own, or follows its row, is left out."""
+    return encode_json(replace(record, number=0, state="open", conversation=None)).decode()
+
+
+def find(connection: Connection, tenant: str, number: int) -> RecordedRequest:
+    """A request by its number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    for row in connection.rows(f"{SELECT} AND r.number = ?", tenant, number):
+        return as_record(row)
+    raise NotFound(f"there is no recorded request {number}")
+
+
+def page(
+    connection: Connection, tenant: str, conversation: str | None, before: int | None, limit: int
+) -> list[RecordedRequest]:
+    """The newest requests before one, of all conversations or of one."""
+    sql, values = SELECT, list[str | int]()
+    if conversation is not None:
+        sql, values = f"{sql} AND c.id = ?", [conversation]
+    if before is not None:
+        sql, values = f"{sql} AND r.number < ?", [*values, before]
+    rows = connection.rows(f"{sql} ORDER BY r.number DESC LIMIT ?", tenant, *values, limit)
+    return [as_record(row) for row in rows]
+
+
+def latest(connection: Connection, tenant: str, conversation: int, before: int) -> int | None:
+    """The number of the last answered request of a conversation, before another."""
+    ((number,),) = connection.rows(LATEST, tenant, conversation, before)
+    return number
+
+
+def last_of_session(
+    connection: Connection, tenant: str, session: str, before: int
+) -> RecordedRequest | None:
+    """The last request of a session that belongs to a conversation, before another."""
+    sql = f"{LAST_OF_SESSION} ORDER BY r.number DESC LIMIT 1"
+    for row in connection.rows(sql, tenant, session, before):
+        return as_record(row)
+    return None
+
+
+def give_up(connection: Connection, is_running: Callable[[str, str], bool]) -> int:
+    """Mark the requests lost whose gateway ended without a word; return how many.
+
+    `is_running` is asked with the process and the start of a request.
+    """
+    lost = [
+        (number,)
+        for number, process, started in connection.rows(OPEN)
+        if not is_running(process, started)
+    ]
+    connection.run_many("UPDATE requests SET state = 'lost' WHERE number = ?", lost)
+    return len(lost)
+
+
+def remove_before(connection: Connection, tenant: str, time: datetime) -> int:
+    """Remove a tenant's requests from before a time; return how many."""
+    old = [number for (number,) in connection.rows(OLD, tenant, moment(time))]
+    for number in old:
+        bodies.release(connection, number)
+        connection.run("DELETE FROM requests WHERE number = ?", number)
+    return len(old)
+
+
+def forget_words(
+    connection: Connection, tenant: str, conversation: int, seqs: Sequence[int]
+) -> None:
+    """Remove all that recorded requests hold of a conversation's words; their figures stay.
+
+    A request that belongs to no conversation may hold them too.
+    """
+    inside = f"SELECT number FROM requests WHERE {HOLDING}"
+    connection.run(f"DELETE FROM bodies WHERE request IN ({inside})", conversation, tenant)
+    place = "DELETE FROM places WHERE conversation = ? AND seq = ?"
+    connection.run_many(place, [(conversation, seq) for seq in seqs])
+    rows = connection.rows(
+        f"SELECT number, record FROM requests WHERE {HOLDING}", conversation, tenant
+    )
+    changed = [
+        (
+            written(
+                replace(record, changes=tuple(replace(one, reason="") for one in record.changes))
+            ),
+            number,
+        )
+        for number, text in rows
+        if (record := decode(text)).changes
+    ]
+    connection.run_many("UPDATE requests SET record = ? WHERE number = ?", changed)
+
+
+def as_record(row: Row) -> RecordedRequest:
+    """A row as a value."""
+    number, state, conversation, record = row
+    return replace(decode(record), number=number, state=state, conversation=conversation)

@@ -1,0 +1,160 @@
+"""Recorded requests: what is kept, in how much space, and what an erasure takes along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import contextwright as cw
+from contextwright.context.receipt import Comparison
+from contextwright.errors import NotFound
+from contextwright.formats.replies.events import Usage
+from contextwright.store.engines.base import Connection
+from contextwright.store.requests import RecordedRequest, RequestBodies
+from contextwright.store.rows import bodies, conversations, requests
+from profiles import STORE, examples
+
+RECORD = RecordedRequest(
+    started="2026-11-16T07:00:00.000Z",
+    session="s1",
+    client="claude-cli/2.1",
+    format="anthropic",
+    upstream_format="gemini",
+    upstream="gemini",
+    mode="translated",
+    model="claude-sonnet-5-5",
+    sent_model="gemini-3.8-flash",
+    usage=Usage(100, 7, 60),
+    changes=(cw.Change("loss.thinking", "messages[1]", "signed by another"),),
+    prefix=Comparison(60, 100, "messages[3]", 812, "message 4 changed", 0.01),
+)
+
+
+def recorded(
+    store: cw.Store,
+    conversation: str | None,
+    sent: Sequence[bytes],
+    record: RecordedRequest = RECORD,
+) -> list[int]:
+    """Record requests of a conversation, one after the other."""
+    numbers: list[int] = []
+
+    def work(connection: Connection) -> None:
+        head = conversation and conversations.ensure(connection, store.tenant, conversation)
+        for body in sent:
+            number = requests.begin(connection, store.tenant, record, "here/1")
+            bodies.add(connection, number, "request", body)
+            base = numbers[-1] if numbers else None
+            bodies.replace(connection, number, "request", body, base)
+            bodies.replace(connection, number, "reply", b"answer", None)
+            if head:
+                done = replace(record, number=number, state="answered")
+                requests.finish(connection, done, head.number)
+            numbers.append(number)
+
+    store.engine.write_alone(work)
+    return numbers
+
+
+def stored_bytes(store: cw.Store) -> int:
+    sql = "SELECT coalesce(sum(length(body)), 0) FROM bodies"
+    return store.engine.read(lambda connection: connection.rows(sql))[0][0]
+
+
+def test_a_request_is_read_as_it_was_recorded(place: str) -> None:
+    with cw.Store(place) as store:
+        (one,) = recorded(store, None, [b"{}"])
+        (two, three) = recorded(store, "a", [b"{}", b"[]"])
+        found = store.request(two)
+        assert found == replace(RECORD, number=two, state="answered", conversation="a")
+        assert found.cached == 0.6
+        assert store.request_bodies(three) == RequestBodies(b"[]", None, b"answer")
+        assert [each.number for each in store.requests()] == [three, two, one]
+        assert [each.number for each in store.requests("a", limit=1)] == [three]
+        assert [each.number for each in store.requests("a", before=three)] == [two]
+        assert store.requests("b") == []
+        with pytest.raises(NotFound, match="there is no recorded request 99"):
+            store.request_bodies(99)
+        other = store.for_tenant("other")
+        assert other.requests() == []
+        with pytest.raises(NotFound):
+            other.request(two)
+        store.rename("a", "b")
+        assert store.request(two).conversation == "b"
+
+
+pieces = st.lists(st.binary(max_size=12), max_size=6).map(b"".join)
+
+
+@examples(STORE)
+@given(st.lists(pieces, min_size=1, max_size=8), st.integers(0, 8))
+def test_every_byte_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, sent: list[bytes], gone: int
+) -> None:
+    """Also when the requests are removed that the others were kept as differences to."""
+    with cw.Store(tmp_path_factory.mktemp("bodies") / "store.db", sync="fast") as store:
+        numbers = recorded(store, "a", sent)
+
+        def work(connection: Connection) -> None:
+            for number in numbers[:gone]:
+                bodies.release(connection, number)
+                connection.run("DELETE FROM requests WHERE number = ?", number)
+
+        store.engine.write_alone(work)
+        found = [store.request_bodies(number).request for number in numbers[gone:]]
+        assert found == sent[gone:]
+
+
+def test_a_history_sent_again_and_again_takes_its_space_once(tmp_path: object) -> None:
+    turns = [{"role": "user", "content": f"{n} " * 400} for n in range(90)]
+    system = "You are of help. " * 300
+    sent = [
+        json.dumps({"model": "m", "messages": turns[: n + 1], "system": system}).encode()
+        for n in range(len(turns))
+    ]
+    with cw.Store(f"{tmp_path}/store.db", sync="fast") as store:
+        numbers = recorded(store, "a", sent)
+        assert sum(map(len, sent)) > 30 * len(sent[-1])
+        assert stored_bytes(store) < len(sent[-1])
+        assert store.request_bodies(numbers[-1]).request == sent[-1]
+
+
+def test_a_forgotten_conversation_takes_its_requests_along(place: str) -> None:
+    with cw.Store(place) as store:
+        (lost,) = recorded(store, None, [b"{}"])
+        recorded(store, "a", [b"{}", b"{}"])
+        store.forget("a")
+        assert [each.number for each in store.requests()] == [lost]
+
+
+def test_erased_words_leave_recorded_requests_too(place: str) -> None:
+    with cw.Store(place) as store:
+        store.conversation("a").add([cw.user("secret"), cw.assistant("yes")])
+        store.conversation("b").add(cw.user("other"))
+        (lost,) = recorded(store, None, [b"secret"])
+        (one,) = recorded(store, "a", [b"secret"])
+        (other,) = recorded(store, "b", [b"other"])
+        store.conversation("a").erase(1)
+        for number in (lost, one):
+            assert store.request_bodies(number) == RequestBodies()
+            assert [change.reason for change in store.request(number).changes] == [""]
+        assert store.request_bodies(other).request == b"other"
+
+
+def test_old_requests_and_those_of_a_tenant_are_erased(place: str) -> None:
+    with cw.Store(place) as store:
+        late = replace(RECORD, started="2026-11-17T00:00:00Z")
+        recorded(store, "a", [b"{}"])
+        (kept,) = recorded(store, "a", [b"{}"], late)
+        store.erase_before("2026-11-16T12:00:00+02:00")
+        assert [each.number for each in store.requests()] == [kept]
+        other = store.for_tenant("other")
+        recorded(other, "a", [b"{}"])
+        store.erase_tenant("other")
+        assert other.requests() == []
+        assert len(store.requests()) == 1
