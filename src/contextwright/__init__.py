@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextwright import systems as systems
     from contextwright import tokens as tokens
     from contextwright import windows as windows
-    from contextwright.context.build import build as build
+    from contextwright.context.api import build as build
     from contextwright.context.context import Context as Context
     from contextwright.context.omission import OmissionNote as OmissionNote
     from contextwright.context.recipe import Recipe as Recipe
@@ -80,7 +80,7 @@ else:
     __all__, __getattr__, __dir__ = lazily(
         __name__,
         {
-            "contextwright.context.build": "build",
+            "contextwright.context.api": "build",
             "contextwright.context.context": "Context",
             "contextwright.context.omission": "OmissionNote",
             "contextwright.context.recipe": "Recipe",

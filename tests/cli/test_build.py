@@ -47,7 +47,8 @@ def test_a_receipt_beside_the_payload(cw: Run) -> None:
     assert out["payload"] == PAYLOAD
     receipt = out["receipt"]
     assert (receipt["model"], receipt["format"]) == ("gpt-4o", "openai-chat")
-    assert [decision["action"] for decision in receipt["decisions"]] == ["kept"] * 4
+    decisions = receipt["decisions"]
+    assert [(one["seq"], one["action"]) for one in decisions] == [(n, "kept") for n in range(1, 5)]
     assert receipt["ledger"]["tokens"] == sum(receipt["ledger"]["places"].values()) == 35
     assert [unit["place"] for unit in receipt["prefix"]] == [f"messages[{n}]" for n in range(4)]
 

@@ -1,11 +1,13 @@
 """Recipes as files."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import contextwright as cw
 from contextwright.context import recipe_files
+from contextwright.systems import ContextBuilder
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,39 @@ def test_names_of_the_first_version_get_the_new_one(recipe: Any, expected: str) 
     with pytest.raises(cw.ParseError) as caught:
         recipe_files.read(recipe, name="mine")
     assert str(caught.value) == expected
+
+
+def test_a_recipe_by_name_or_path_wherever_one_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('system = ["Be brief."]\nsummary = true\n', "utf-8")
+    mine, talk = recipe_files.load(file), [cw.user("Soup?"), cw.assistant("Yes."), cw.user("Why?")]
+    built = cw.build(talk, str(file), model="gpt-4o")
+    assert built.receipt() == mine.build(talk, model="gpt-4o").receipt()
+    rows = cw.simulate(talk, ["013", str(file)], model="gpt-4o")
+    assert [row.recipe for row in rows] == ["013", "mine"]
+    assert cw.simulate(talk, "013", model="gpt-4o") == rows[:1]
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("lunch")
+        chat.add(talk)
+        stored = chat.context(str(file), model="gpt-4o")
+        assert list(stored.sections.values()) == ["Be brief."]
+        assert chat.summarise(str(file), model="gpt-4o") is None
+        assert chat.undo_summary(str(file)) is None
+        assert chat.ask("And now?", model="echo", recipe="aya").message.text == "And now?"
+
+
+@pytest.mark.parametrize("name", ["014", "no.toml", "a\0b.toml", "\ud800.json", 3, None, b"013"])
+def test_a_name_of_no_recipe_is_refused(name: Any, tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("lunch")
+        for call in (
+            lambda: cw.build([cw.user("x")], name, model="gpt-4o"),
+            lambda: cw.simulate([cw.user("x")], [name], model="gpt-4o"),
+            lambda: chat.context(name, model="gpt-4o"),
+            lambda: chat.summarise(name, model="gpt-4o"),
+            lambda: chat.undo_summary(name),
+            lambda: chat.ask("x", model="echo", recipe=name),
+            lambda: ContextBuilder(recipe=name),
+        ):
+            with pytest.raises(cw.UsageError):
+                call()

@@ -101,6 +101,19 @@ GEMINI = [
 ]
 
 
+@pytest.mark.parametrize("part", [{"fileData": {"mimeType": "image/png"}}, {"inlineData": {}}])
+def test_media_of_gemini_without_address(part: dict[str, Any], cw: Run, tmp_path: Path) -> None:
+    contents = [{"role": "user", "parts": [{"text": "What is it?"}, part]}]
+    file = write_json(tmp_path / "talk.json", {"contents": contents})
+    done = cw("import", str(file), "--changes", "--store", str(tmp_path / "store.db"))
+    kind = "image" if "fileData" in part else "document"
+    assert done.err == f"loss.media talk: message 1: its {kind} has neither data nor an address\n"
+    fixed = cw("fix", str(file), "--model", "gemini-3.8-flash")
+    assert (fixed.code, "loss.media" in fixed.err) == (1, True)
+    checked = cw("check", str(file), "--model", "gemini-3.8-flash")
+    assert (checked.code, "T-required" in checked.out) == (1, True)
+
+
 def test_a_message_on_each_line_is_one_conversation(cw: Run, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "talk.jsonl", ASKED, called("c1"), TOLD)
     store = str(tmp_path / "store.db")

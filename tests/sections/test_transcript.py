@@ -1,6 +1,7 @@
 """gryag's system context block: GRY-23 to GRY-30."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,3 +222,23 @@ def test_a_message_without_words_and_a_file_without_a_type() -> None:
     file = cw.Media("document", None, None, "https://example.org/x")
     shown = lines(cw.Message("user"), cw.user(["see", file]), meta=False)
     assert shown == ["user: (no content)", "user: see [Attachment] [REPLY TO THIS]"]
+
+
+@pytest.mark.parametrize("nothing", [(), "", "  "])
+@pytest.mark.parametrize("format", ["gryag", "gemini", "anthropic"])
+def test_a_message_without_words_is_the_one_to_answer(
+    nothing: Any, format: str, tmp_path: Path
+) -> None:
+    block = gryag.recipe("P", {"ENABLE_SYSTEM_CONTEXT_BLOCK": True})
+    talk = [cw.user("older"), cw.assistant("hm"), cw.user(nothing)]
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("lunch")
+        chat.add(talk)
+        stored = chat.context(block, model="gemini-3.8-flash", format=format, now=NOW)
+    built = block.build(talk, model="gemini-3.8-flash", format=format, now=NOW)
+    for context in (built, stored):
+        fence = context.sections["Transcript[9]"].split("```\n")[1].splitlines()
+        assert fence == ["user: older", "bot: hm", "user: (no content) [REPLY TO THIS]"]
+        if format == "gryag":
+            assert context.payload["history"] == []
+            assert "user_parts" in context.payload

@@ -288,3 +288,9 @@ def test_a_conversation_may_be_forgotten_while_others_add_to_it(place: str) -> N
         other.conversation("shared").add(cw.user("last"))
         said = list(store.conversation("shared").read())
         assert [one.seq for one in said] == list(range(1, len(said) + 1))
+
+
+@pytest.mark.parametrize("place", [3, None, b"chat.db", object()])
+def test_a_place_that_is_no_path_is_refused(place: Any) -> None:
+    with pytest.raises(cw.UsageError, match="a store cannot be"):
+        cw.Store(place)

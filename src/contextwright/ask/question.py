@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from contextwright.ask.functions import AnyTool, Toolbox
 from contextwright.context.recipe_data import RecipeData
+from contextwright.context.recipe_files import as_recipe
 from contextwright.errors import UsageError, shown
 from contextwright.messages.make import Content, user
 from contextwright.messages.message import Author, Message
@@ -26,8 +27,8 @@ __all__ = ["AskOptions", "Question"]
 class AskOptions(TypedDict, total=False):
     """What may be said about a question."""
 
-    recipe: RecipeData
-    """How requests are built; `Recipe()` by default."""
+    recipe: RecipeData | str
+    """How requests are built: a recipe, or the name of one; `Recipe()` by default."""
     provider: AnyProvider | SyncProvider | Host | str | None
     """Who is asked: an open provider, or the name of a host. By default the model's own, with the
     key of the environment."""
@@ -95,6 +96,7 @@ class Question(Struct, frozen=True, kw_only=True):
             toolbox=Toolbox.of(given.pop("tools", ())),
             provider=facts.id if provider is None else provider,
             now=now,
+            recipe=as_recipe(given.pop("recipe", RecipeData())),
             **given,
         )
         return require_sound(question)

@@ -67,13 +67,21 @@ class Context(Receipt, frozen=True, kw_only=True):
         return "\n".join(text for _, text in explained(self))
 
     def receipt(self) -> dict[str, Any]:
-        """The receipt as JSON."""
+        """The receipt as JSON: messages are numbered from 1, as in a store (`seq`)."""
         return {
             "model": self.model.id,
             "format": self.format,
             "ledger": msgspec.to_builtins(self.ledger),
             "absent": self.absent,
-            "decisions": [msgspec.to_builtins(decision) for decision in self.decisions],
+            "decisions": [
+                {
+                    "seq": one.index + 1,
+                    "action": one.action,
+                    "reason": one.reason,
+                    "tokens": one.tokens,
+                }
+                for one in self.decisions
+            ],
             "changes": [msgspec.to_builtins(change) for change in self.changes],
             "prefix": [msgspec.to_builtins(unit) for unit in self.prefix],
         }

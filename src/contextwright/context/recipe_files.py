@@ -6,18 +6,20 @@ import tomllib
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from contextwright.context.omission import OmissionNote
 from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import (
     ContextwrightError,
     ParseError,
     UsageError,
     in_one_line,
+    require,
     shown,
 )
 from contextwright.formats.base import as_options
@@ -29,7 +31,9 @@ from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import BuiltIn as BuiltInWindow
 from contextwright.windows.policies import Stepped
 
-__all__ = ["SHIPPED", "find", "load", "read"]
+__all__ = ["SHIPPED", "as_recipe", "find", "load", "read"]
+
+R = TypeVar("R", bound=RecipeData)
 
 SHIPPED = ("default", "aya", "013", "forge", "gryag", "port42")
 
@@ -62,6 +66,18 @@ class RecipeFile(Struct, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
 
 
+def as_recipe(recipe: R | str) -> R | Recipe:
+    """The recipe; text is the name of a shipped one, or the path of a file.
+
+    Raises:
+        UsageError: it is neither a recipe nor the name of one.
+    """
+    if isinstance(recipe, str):
+        return find(recipe)
+    require(recipe, RecipeData, "a recipe", "pass a Recipe, or a name")
+    return recipe
+
+
 def find(name: str) -> Recipe:
     """A recipe by the name of a shipped one, or by the path of a file."""
     if name in SHIPPED:
@@ -90,6 +106,8 @@ def load(path: Path) -> Recipe:
         raise UsageError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: {error}") from error
+    except ValueError as error:  # NUL, or half a character
+        raise UsageError(f"{shown(str(path))} is not a path") from error
     return read(data, name=path.stem, folder=path.parent, imports=True)
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from contextwright.context.cache_marks import LOOKBACK
 from contextwright.context.context import Context
 from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_files import as_recipe
 from contextwright.errors import BudgetError
 from contextwright.formats.api import check
 from contextwright.messages.conversation import Conversation, as_conversation
@@ -153,7 +154,7 @@ class Row(Struct, frozen=True):
 
 def simulate(
     conversation: Conversation | Iterable[Message],
-    recipes: Sequence[Recipe],
+    recipes: Sequence[Recipe | str] | Recipe | str,
     *,
     model: str | Model,
     budget: int | None = None,
@@ -167,8 +168,11 @@ def simulate(
     conversation = as_conversation(conversation)
     facts = as_model(model)
     places = requests_of(conversation.messages)
+    tried = [
+        as_recipe(one) for one in ([recipes] if isinstance(recipes, str | Recipe) else recipes)
+    ]
     rows: list[Row] = []
-    for number, recipe in enumerate(recipes):
+    for number, recipe in enumerate(tried):
         run = Run(conversation, recipe, facts, format or facts.format, budget)
         requests: list[Request] = []
         for done, place in enumerate(places, 1):
@@ -176,7 +180,7 @@ def simulate(
             if request is not None:
                 requests.append(request)
             if progress is not None:
-                progress(number * len(places) + done, len(recipes) * len(places))
+                progress(number * len(places) + done, len(tried) * len(places))
         rows.append(Row(recipe.name, tuple(requests), len(places) - len(requests)))
     return rows
 

@@ -81,6 +81,11 @@ class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
         return tuple([part for part in self.parts if type(part) is ToolResult])
 
     @property
+    def only_results(self) -> bool:
+        """Whether it holds tool results and nothing else; an empty message does not."""
+        return bool(self.parts) and all(type(part) is ToolResult for part in self.parts)
+
+    @property
     def time(self) -> datetime | None:
         """`sent_at` as a datetime; None if it is missing or cannot be parsed."""
         return read_time(self.sent_at) if self.sent_at else None

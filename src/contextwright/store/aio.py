@@ -302,7 +302,7 @@ class AsyncChat:
 
     async def context(
         self,
-        recipe: Recipe,
+        recipe: Recipe | str,
         *,
         at: int | None = None,
         **options: Unpack[BuildOptions],
@@ -377,7 +377,7 @@ class AsyncChat:
 
     async def summarise(
         self,
-        recipe: Recipe,
+        recipe: Recipe | str,
         *,
         summariser: Summariser | None = None,
         **options: Unpack[BuildOptions],
@@ -390,7 +390,7 @@ class AsyncChat:
         """The summaries that are stored, those made one way together, in order."""
         return await self.store.run((await self._chat()).summaries)
 
-    async def undo_summary(self, recipe: Recipe) -> Summary | None:
+    async def undo_summary(self, recipe: Recipe | str) -> Summary | None:
         """Remove and return the newest summary of this recipe; the one before it is used again."""
         return await self.store.run((await self._chat()).undo_summary, recipe)
 

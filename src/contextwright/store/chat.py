@@ -192,16 +192,17 @@ class Chat(Corrections):
 
     def context(
         self,
-        recipe: Recipe,
+        recipe: Recipe | str,
         *,
         at: int | None = None,
         **options: Unpack[BuildOptions],
     ) -> Context:
         """Build the best valid request within the budget, with its receipt.
 
-        Reads only the end of the conversation and the messages that must stay. `now` is the time
-        of this call by default. With `at` it is the request after that message, with the marks of
-        today. Sections recall from the store, or from `memories` instead.
+        `recipe` may be the name of one, or the path of a file. Reads only the end of the
+        conversation and the messages that must stay. `now` is the time of this call by default.
+        With `at` it is the request after that message, with the marks of today. Sections recall
+        from the store, or from `memories` instead.
 
         Raises:
             BudgetError: what has to be sent does not fit; it names the smallest budget that works.
@@ -290,7 +291,7 @@ class Chat(Corrections):
 
     def summarise(
         self,
-        recipe: Recipe,
+        recipe: Recipe | str,
         *,
         summariser: Summariser | None = None,
         **options: Unpack[BuildOptions],
@@ -304,12 +305,14 @@ class Chat(Corrections):
         Raises:
             SummaryError: the summary could not be written.
         """
+        from contextwright.context.recipe_files import as_recipe
         from contextwright.store.contexts.build import build
 
-        policy = summary_policy(recipe, summariser)
+        found = as_recipe(recipe)
+        policy = summary_policy(found, summariser)
         probe = SummaryProbe()
-        recipe = msgspec.structs.replace(recipe, summary=policy)
-        build(self.state, self.id, recipe, summaries=probe, **timed(options))
+        found = msgspec.structs.replace(found, summary=policy)
+        build(self.state, self.id, found, summaries=probe, **timed(options))
         if not probe.last:
             return None
         return StoreSummarySource(self.state, self.id, policy).whole(probe.last, probe.kept)
@@ -320,13 +323,15 @@ class Chat(Corrections):
             lambda connection: summaries.every(connection, self._head(connection)[0].number)
         )
 
-    def undo_summary(self, recipe: Recipe) -> Summary | None:
+    def undo_summary(self, recipe: Recipe | str) -> Summary | None:
         """Remove and return the newest summary of this recipe; the one before it is used again.
 
         A recipe that makes its summaries without a model makes it again: leave `summary` out of
         the recipe instead.
         """
-        name = summary_policy(recipe).name
+        from contextwright.context.recipe_files import as_recipe
+
+        name = summary_policy(as_recipe(recipe)).name
 
         def work(connection: Connection) -> Summary | None:
             return summaries.undo(connection, self._head(connection)[0].number, name)

@@ -10,7 +10,7 @@ import msgspec
 from contextwright.context.context import Context
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
-from contextwright.context.recipe_files import find
+from contextwright.context.recipe_files import as_recipe, find
 from contextwright.errors import NotFound, UsageError, require
 from contextwright.formats.api import parse
 from contextwright.messages.changes import Change
@@ -58,9 +58,7 @@ class ContextBuilder:
     ) -> None:
         self.model = as_model(model)
         self.budget = budget
-        found = find(recipe) if isinstance(recipe, str) else recipe
-        require(found, Recipe, "recipe", "a name, or a Recipe")
-        prompted = with_prompt(found, system_prompt)
+        prompted = with_prompt(as_recipe(recipe), system_prompt)
         options = {**prompted.options, "repair": repair}
         self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TypeAlias
 
 from contextwright.messages.message import Message
-from contextwright.messages.parts import ToolResult
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.log import Log, Unloaded, media_in
 
@@ -255,8 +254,7 @@ class View:
 
     def is_stray(self, index: int) -> bool:
         """Whether a message holds nothing but results of calls that are not there."""
-        parts = self.log[index].parts
-        return index not in self.log.exchanges and all(type(part) is ToolResult for part in parts)
+        return index not in self.log.exchanges and self.log[index].only_results
 
     def is_countable(self, index: int) -> bool:
         """Whether limits in messages count a message: neither hidden nor system."""

@@ -180,12 +180,8 @@ class Log:
 
 
 def is_question(message: Message) -> bool:
-    """Whether a message has user text, not only tool results."""
-    return (
-        message.role == "user"
-        and message.kind == "message"
-        and any(type(part) is not ToolResult for part in message.parts)
-    )
+    """Whether a message is the user's own, not only tool results; it may be empty."""
+    return message.role == "user" and message.kind == "message" and not message.only_results
 
 
 def media_in(message: Message) -> int:

@@ -300,7 +300,12 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
     "G-spelling": (
         {
             "contents": [
-                user({"inline_data": {"mime_type": "image/png", "data": PNG}, "inlineData": {}})
+                user(
+                    {
+                        "inline_data": {"mime_type": "image/png", "data": PNG},
+                        "inlineData": {"data": PNG},
+                    }
+                )
             ]
         },
         NEW,

@@ -194,7 +194,7 @@ def piece_of(piece: Object) -> Media | Opaque:
 
 
 def media_of(key: str, fields: Object, beside: Object) -> Media | None:
-    """Read media from inline data or a URI; return None if there is neither."""
+    """Read media from inline data or a URI, or from neither; return None if it has other fields."""
     mime, name = fields.get("mimeType"), fields.get("displayName")
     mime = mime if isinstance(mime, str) else None
     extra = keep_extra(NAME, beside)
@@ -206,12 +206,11 @@ def media_of(key: str, fields: Object, beside: Object) -> Media | None:
         return None
     if key == "inlineData":
         data = fields.get("data")
-        if not isinstance(data, str):
-            return None
-        return Media(kind_of(mime, ""), mime, standard_base64(data), name=name, extra=extra)
+        held = standard_base64(data) if isinstance(data, str) else None
+        return Media(kind_of(mime, ""), mime, held, name=name, extra=extra)
     uri = fields.get("fileUri")
-    if not isinstance(uri, str):
-        return None
+    if not isinstance(uri, str) or not uri:
+        return Media(kind_of(mime, ""), mime, name=name, extra=extra)
     kind = kind_of(mime, uri)
     if is_web_address(uri) and not uri.startswith(FILES):
         return Media(kind, mime, url=uri, name=name, extra=extra)

@@ -282,9 +282,9 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         texts = [part["text"] for part in writer.system["parts"]]
         payload["system_instruction"] = "\n\n".join(texts)
     payload["history"] = history
-    said_now = options.user_parts and history[-1:] and history[-1]["role"] == "user"
-    if (current or said_now) and history:
-        payload[USER_PARTS] = history.pop()["parts"]
+    said_now = options.user_parts and (not history or history[-1]["role"] == "user")
+    if said_now or (current and history):
+        payload[USER_PARTS] = history.pop()["parts"] if history else []
     if own:
         tools = tools_wire(conversation, target, changes)
         if tools:

@@ -66,7 +66,7 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
     spelled: Draft = []
     for position, (place, message) in enumerate(draft):
         label = labels.get(position)
-        if label is not None and not is_result(message):
+        if label is not None and not message.only_results:
             if label in names:
                 if names[label] != message.author.label:  # pyright: ignore
                     message = replace(message, author=Author(name=names[label]))
@@ -75,11 +75,6 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
         spelled.append(Placed(place, message))
     changes.extend(author_changes(distinct, names, target, prefix=prefix))
     return spelled, changes
-
-
-def is_result(message: Message) -> bool:
-    """Whether a message holds only tool results."""
-    return all(type(part) is ToolResult for part in message.parts)
 
 
 def unnamed_changes(draft: Draft, target: Target) -> list[Change]:

@@ -14,6 +14,7 @@ from contextwright.context.context import Context
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe_data import RecipeData
+from contextwright.context.recipe_files import as_recipe
 from contextwright.errors import NotFound, shown
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
@@ -43,7 +44,7 @@ LONGEST = 8
 def build(
     state: State,
     id: str,
-    recipe: RecipeData,
+    recipe: RecipeData | str,
     *,
     at: int | None = None,
     summaries: SummarySource | None = None,
@@ -57,6 +58,7 @@ def build(
     """
     facts = options["model"] = as_model(options["model"])
     arguments = (options.get(name) for name in ("now", "budget", "memories"))
+    recipe = as_recipe(recipe)
     require_arguments(recipe, *arguments)
     format = options.get("format") or facts.format
     needs = needs_of(recipe, facts, options.get("budget"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.store.engines.address import file_of, is_server, server_url
 from contextwright.store.engines.base import Engine, Sync
 
@@ -21,6 +21,7 @@ def open_engine(place: str | Path, sync: Sync) -> Engine:
     """
     if sync not in ("full", "fast"):
         raise UsageError(f"sync cannot be {shown(sync)}", hint="full or fast")
+    require(place, str | os.PathLike, "a store", "a path, or a URL such as postgresql://…")
     address = os.fspath(place)
     if is_server(address):
         from contextwright.store.engines.postgres import PostgresEngine

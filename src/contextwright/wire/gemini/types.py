@@ -28,13 +28,13 @@ class Proto(Shape, rename="camel"):
 
 
 class Blob(Proto):
+    data: str
     mime_type: str | None = None
-    data: str | None = None
     display_name: str | None = None
 
 
 class FileData(Proto):
-    file_uri: str | None = None
+    file_uri: str
     mime_type: str | None = None
     display_name: str | None = None
 
