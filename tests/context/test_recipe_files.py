@@ -51,7 +51,7 @@ def test_a_recipe_by_name_or_path_wherever_one_is_taken(tmp_path: Path) -> None:
         assert list(stored.sections.values()) == ["Be brief."]
         assert chat.summarise(str(file), model="gpt-4o") is None
         assert chat.undo_summary(str(file)) is None
-        assert chat.ask("And now?", model="echo", recipe="aya").message.text == "And now?"
+        assert chat.ask("And now?", model="echo", recipe="aya").text == "And now?"
 
 
 @pytest.mark.parametrize("name", ["014", "no.toml", "a\0b.toml", "\ud800.json", 3, None, b"013"])

@@ -90,7 +90,7 @@ def test_strict_takes_what_is_sound(cw: Run, tmp_path: Path) -> None:
         file = write_json(tmp_path / f"{number}.json", body)
         done = cw("import", str(file), "--strict", "--store", str(tmp_path / "store.db"))
         assert (done.code, done.err) == (0, ""), done.err
-    done = cw("import", str(file), "--strict", "--replace-invalid")
+    done = cw("import", str(tmp_path / "0.json"), "--strict", "--replace-invalid")
     assert done.code == 2
 
 
