@@ -1,1 +1,1 @@
-"""Bytes in: safe JSON, files, zips, huge documents piece by piece. Knows no message."""
+"""Reading bytes: safe JSON, files, zips, huge documents piece by piece. Knows no messages."""

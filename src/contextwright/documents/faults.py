@@ -1,8 +1,8 @@
-"""Faults in JSON text: the slow, exact reader behind `contextwright.documents.read`.
+"""The slow, exact reader behind `contextwright.documents.read`, which locates errors in JSON text.
 
 The fast decoder reports "malformed, byte 48211". People need `messages[3].content`, the line, and
-what to do. Only text that is already suspect is read here: one forward scan over tokens, with the
-path to the current value on its own stack.
+what to do. Only text that the decoder rejected is read here, in one forward scan over tokens that
+keeps the path to the current value on a stack.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORD = re.compile(rb"[+-]?[0-9A-Za-z_.+-]++")
 PLAIN_TEXT = re.compile(rb'[^"\\\x00-\x1f]*+')
 ESCAPED = b'"\\/bfnrtu'
 ESCAPE = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a whole pair
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a complete pair
     rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
     rb"|\\u[0-9a-fA-F]{4}|(?P<broken>\\u.{0,4})|\\.",
     re.DOTALL,
@@ -52,7 +52,7 @@ WANTED: dict[Expected, str] = {
 
 
 def without_bad_text(data: bytes) -> tuple[bytes, int]:
-    """JSON text with U+FFFD for halves of characters and NUL, and how many there were."""
+    """Replace lone surrogates and NUL with U+FFFD; return the text and how many there were."""
     found = 0
 
     def replaced(match: re.Match[bytes]) -> bytes:
@@ -66,9 +66,9 @@ def without_bad_text(data: bytes) -> tuple[bytes, int]:
 
 
 def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | None:
-    """The first thing wrong with JSON text: its line, its path and what to do; None if sound.
+    """Return the first error in JSON text with line, path and hint; None if it is valid.
 
-    `depth` is how deep values may nest; `first_line` is the number of the text's first line.
+    `depth` is the maximum nesting; `first_line` is the number of the text's first line.
     """
     reader = Reader(data, depth)
     try:
@@ -83,7 +83,7 @@ def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | 
 
 
 class Fault(Exception):
-    """Stops the reader at the first place that is wrong."""
+    """Stops the reader at the first error."""
 
     def __init__(self, offset: int, message: str, hint: str) -> None:
         super().__init__(message)
@@ -100,7 +100,7 @@ class Level(Struct):
 
 
 class Reader:
-    """Reads until something is wrong; `path` then leads to the place."""
+    """Reads until the first error; `path` then locates it."""
 
     def __init__(self, data: bytes, depth: int) -> None:
         self.data = data
@@ -108,20 +108,20 @@ class Reader:
         self.levels: list[Level] = []
         self.expected: Expected = "value"
         self.opened = False
-        """The last token opened a bracket, so that it may close at once."""
+        """Whether the last token opened a bracket, so that it may close at once."""
 
     @property
     def path(self) -> str:
-        """The way to the current value, as `messages[3].content`."""
+        """The path to the current value, such as `messages[3].content`."""
         path = "".join(step(level.place) for level in self.levels).removeprefix(".")
         half = LONGEST_PATH // 2
         return path if len(path) <= LONGEST_PATH else f"{path[:half]}…{path[-half:]}"
 
     def read(self) -> None:
-        """Take token after token; returns when the whole text is sound.
+        """Read token after token; return if the whole text is valid.
 
         Raises:
-            Fault: at the first place that is not.
+            Fault: at the first error.
         """
         self._refuse_other_encodings()
         offset = 0
@@ -220,18 +220,19 @@ class Reader:
         return Fault(start, f"unexpected {quoted(token)}", f"expected {wanted}")
 
     def _string_end(self, start: int) -> int:
-        """The position after the quote that closes the string that begins at `start`."""
+        """Return the position after the closing quote of the string that begins at `start`."""
         stop = text_end(self.data, start + 1)
         if self.data[stop : stop + 1] == b'"':
             return stop + 1
         fault = broken_string(self.data, stop)
         if fault is None:
             raise self._truncated(stop)
-        check_string(self.data[start:stop] + b'"', start)  # what stands before may be wrong first
+        # an earlier error in the string comes first
+        check_string(self.data[start:stop] + b'"', start)
         raise fault
 
     def _unreadable(self, start: int) -> Fault:
-        """Return the fault of text that is not a token: a word JSON does not have, or garbage."""
+        """Return the error for text that is not a token: a word JSON does not have, or garbage."""
         word = WORD.match(self.data, start)
         if word is None:
             character = self.data[start : start + 4].decode(errors="replace")[:1]
@@ -257,15 +258,15 @@ def step(place: str | int) -> str:
 
 
 def quoted(token: bytes) -> str:
-    """A piece of the text as errors quote it."""
+    """Return a piece of the text as errors quote it."""
     return shown(token[:200].decode(errors="replace"))
 
 
 def check_number(token: bytes, start: int) -> None:
-    """Numbers that JSON can spell and no program can hold.
+    """Refuse numbers that are valid JSON but too large for any program.
 
     Raises:
-        Fault: the number is one of them.
+        Fault: the number is too large.
     """
     digits = len(token.lstrip(b"-"))
     if token.lstrip(b"-").isdigit():
@@ -276,10 +277,10 @@ def check_number(token: bytes, start: int) -> None:
 
 
 def check_string(token: bytes, start: int) -> None:
-    """Strings that hold no text.
+    """Refuse strings that are not text.
 
     Raises:
-        Fault: the bytes are not UTF-8, or an escape names no character.
+        Fault: the bytes are not UTF-8, or an escape is invalid.
     """
     try:
         token.decode()
@@ -294,7 +295,7 @@ def check_string(token: bytes, start: int) -> None:
 
 
 def broken_escape(escape: re.Match[bytes], start: int) -> Fault:
-    """An escape that names no character."""
+    """Return the error for an escape that is not a character."""
     place, spelling = start + escape.start(), quoted(escape[0])
     if escape["half"]:
         hint = "write both halves, or \\ufffd"
@@ -303,7 +304,7 @@ def broken_escape(escape: re.Match[bytes], start: int) -> Fault:
 
 
 def text_end(data: bytes, start: int) -> int:
-    """The position of the first byte that cannot continue a string: a quote, or a fault."""
+    """Return the position of the first byte that cannot continue a string: a quote, or an error."""
     while True:
         start = PLAIN_TEXT.match(data, start).end()  # pyright: ignore
         escape = data[start : start + 2]
@@ -313,7 +314,7 @@ def text_end(data: bytes, start: int) -> int:
 
 
 def broken_string(data: bytes, stop: int) -> Fault | None:
-    """Why a string stops before its closing quote; None where the data ends."""
+    """Return why a string stops before its closing quote; None if the data ends there."""
     byte = data[stop : stop + 1]
     if not byte or (byte == b"\\" and stop + 1 == len(data)):
         return None

@@ -1,7 +1,7 @@
 """The content of a path: a file, a folder or a zip, as named streams.
 
-Members of a zip are read as they are unpacked; nothing is extracted. A name inside is data: it is
-compared and shown, and never opened as a path.
+Members of a zip are unpacked while they are read; nothing is extracted. Names in an archive are
+data: they are compared and shown, and never opened as paths.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = ["Files", "Folder", "OneFile", "Zip", "open_files"]
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 RATIO = 200
-"""Maximum growth of a member when it is unpacked; text rarely shrinks to a twentieth."""
+"""Maximum ratio of unpacked to packed size; text rarely shrinks to a twentieth."""
 SMALL = 64 * 2**20
-"""Members up to this size may grow as they like."""
+"""Members up to this size may have any ratio."""
 MOST_MEMBERS = 200_000
 ENCRYPTED = 1
 IN_MEMORY = 8 * 2**20
 PIPE_LIMIT = 4 * 2**30
-"""Bytes that are taken from a pipe: they are kept in a temporary file until they are read."""
+"""Maximum bytes from a pipe, which are kept in a temporary file until they are read."""
 
 
 class Files:
@@ -50,9 +50,9 @@ class Files:
         """The path as the user wrote it."""
         self.names = names
         self.total = total
-        """All bytes there are to read."""
+        """The number of bytes to read."""
         self.replace = False
-        """Put U+FFFD for what cannot be stored: halves of characters, NUL."""
+        """Whether to replace what cannot be stored (lone surrogates, NUL) with U+FFFD."""
         self.replaced = 0
         """The number of replacements."""
         self.past = 0
@@ -65,7 +65,7 @@ class Files:
         return min(self.total, self.past + (self.stream.tell() if open_now else 0))  # pyright: ignore
 
     def mend(self, data: bytes) -> bytes:
-        """JSON text as it may be read."""
+        """Return JSON text with replacements, if enabled."""
         if not self.replace:
             return data
         mended, found = without_bad_text(data)
@@ -73,16 +73,16 @@ class Files:
         return mended
 
     def shown(self, name: str) -> str:
-        """The name of a member in errors."""
+        """Return the name of a member for errors."""
         return name if self.label == name else f"{self.label}: {name}"
 
     def raw(self, name: str) -> IO[bytes]:
-        """The bytes of a member."""
+        """Open the bytes of a member."""
         raise NotImplementedError
 
     @contextmanager
     def open(self, name: str) -> Generator[BinaryIO]:
-        """A member as a stream; whatever is wrong with it names it."""
+        """Open a member as a stream; errors name it."""
         with self.naming(name), self.raw(name) as stream:
             self.stream = stream
             yield cast("BinaryIO", stream)
@@ -90,7 +90,7 @@ class Files:
 
     @contextmanager
     def naming(self, name: str) -> Generator[None]:
-        """Put the member's name before whatever is wrong with it."""
+        """Put the member's name before any error about it."""
         try:
             yield
         except ParseError as error:
@@ -102,7 +102,7 @@ class Files:
             raise UsageError(f"cannot read {shown(self.shown(name))}: {reason}") from None
 
     def document(self, name: str) -> Any:
-        """The JSON value of a member that is small by nature."""
+        """Return the JSON value of a small member."""
         with self.open(name) as stream:
             data = stream.read(DOCUMENT_LIMIT + 1)
             if len(data) > DOCUMENT_LIMIT:
@@ -110,7 +110,7 @@ class Files:
             return decode(self.mend(data))
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
-        """The JSON value of each line of a member; the first bad line ends it."""
+        """Yield the JSON value of each line of a member; the first bad line raises."""
         with self.open(name) as stream:
             for number, value in lines_of(stream, mend=self.mend):
                 if isinstance(value, ParseError):
@@ -118,11 +118,11 @@ class Files:
                 yield number, value
 
     def ending(self, *endings: str) -> list[str]:
-        """The names that end so, in their order."""
+        """Return the names with these endings, in order."""
         return [name for name in self.names if name.lower().endswith(endings)]
 
     def close(self) -> None:
-        """Give back what was opened."""
+        """Close everything that was opened."""
 
     def __enter__(self) -> Files:
         return self
@@ -132,7 +132,7 @@ class Files:
 
 
 class OneFile(Files):
-    """A single file, or what came through standard input."""
+    """A single file, or standard input."""
 
     def __init__(self, label: str, path: str | Path | None, spooled: IO[bytes] | None) -> None:
         size = os.path.getsize(path) if path is not None else length(cast("IO[bytes]", spooled))
@@ -141,7 +141,7 @@ class OneFile(Files):
         self.spooled = spooled
 
     def raw(self, name: str) -> IO[bytes]:
-        """The file from its beginning."""
+        """Open the file from its beginning."""
         if self.path is not None:
             return open(self.path, "rb")
         spooled = cast("IO[bytes]", self.spooled)
@@ -149,13 +149,13 @@ class OneFile(Files):
         return cast("IO[bytes]", Unclosed(spooled))
 
     def close(self) -> None:
-        """Drop the content of standard input."""
+        """Discard the content of standard input."""
         if self.spooled is not None:
             self.spooled.close()
 
 
 class Unclosed:
-    """A stream that stays open when a reader is done with it: it will be read again."""
+    """A stream that stays open when a reader closes it, because it will be read again."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -165,7 +165,7 @@ class Unclosed:
 
     @property
     def closed(self) -> bool:
-        """Whether it can no longer be read."""
+        """Whether it is closed."""
         return self.stream.closed
 
     def __enter__(self) -> Unclosed:
@@ -176,7 +176,7 @@ class Unclosed:
 
 
 class Folder(Files):
-    """A folder with all that is below it. Links lead out of it and are not followed."""
+    """A folder and everything below it. Links are not followed, because they may lead out of it."""
 
     def __init__(self, path: Path) -> None:
         found: dict[str, int] = {}
@@ -191,7 +191,7 @@ class Folder(Files):
         self.path = path
 
     def raw(self, name: str) -> IO[bytes]:
-        """A file that was found below the folder."""
+        """Open a file that was found below the folder."""
         return open(self.path / name, "rb")
 
 
@@ -212,7 +212,7 @@ class Zip(Files):
         super().__init__(label, names, sum(info.file_size for info in self.members.values()))
 
     def raw(self, name: str) -> IO[bytes]:
-        """A member as it is unpacked, unless it would grow out of all proportion."""
+        """Open a member for unpacking, unless its size ratio is too high."""
         info = self.members[name]
         if info.flag_bits & ENCRYPTED:
             raise ParseError("is encrypted", hint="unpack it with its password")
@@ -248,7 +248,7 @@ def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def damaged(file: str, error: BaseException) -> ParseError:
-    """A zip that cannot be read."""
+    """Return the error for a zip that cannot be read."""
     return ParseError(
         f"the zip is damaged: {shown(str(error))}", file=file, hint="download it again"
     )
@@ -258,8 +258,8 @@ def open_files(source: str | Path) -> Files:
     """Open the files of a path; `-` is standard input.
 
     Raises:
-        UsageError: nothing there can be read.
-        ParseError: it is a zip that cannot be opened.
+        UsageError: the path cannot be read.
+        ParseError: the path is a zip that cannot be opened.
     """
     label = "standard input" if source == "-" else str(source)
     try:
@@ -314,5 +314,5 @@ def length(stream: IO[bytes]) -> int:
 
 
 def refuse(error: OSError) -> None:
-    """A folder that cannot be listed is an error, not an empty folder."""
+    """Raise for a folder that cannot be listed, because it would look empty."""
     raise error

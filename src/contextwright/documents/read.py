@@ -37,33 +37,34 @@ Source: TypeAlias = str | Path | bytes
 """A file's path, `-` for standard input, or the bytes themselves."""
 
 Mend: TypeAlias = Callable[[bytes], bytes]
-"""Replaces what no JSON text may hold before it is read."""
+"""Replaces text that JSON may not hold before it is read."""
 
 DEPTH = 200
-"""Maximum nesting. Real requests stay under 30, schemas included; Python's own stack holds about
-1,000 calls, so that all code that uses these values may recurse."""
+"""Maximum nesting. Real requests stay under 30, including schemas. Python's own stack holds about
+1,000 calls, so all code that uses these values may recurse.
+"""
 
 LINE_LIMIT = 48 * 2**20
-"""The longest line in bytes: the largest request any provider takes is 50 MB."""
+"""Maximum bytes of a line: the largest request any provider accepts is 50 MB."""
 
 DOCUMENT_LIMIT = 128 * 2**20
-"""The largest document in bytes: 100,000 messages of a long history are some 50 MB."""
+"""Maximum bytes of a document: a history of 100,000 messages is about 50 MB."""
 
 CHUNK = 2**20
 
 
 def read_document(source: Source, *, limit: int = DOCUMENT_LIMIT) -> Any:
-    """The one JSON value of a source.
+    """Return the JSON value of a source.
 
     Raises:
         UsageError: the source cannot be opened or read.
-        ParseError: it holds anything but one sound JSON document of at most `limit` bytes.
+        ParseError: it is not one valid JSON document of at most `limit` bytes.
     """
     return decode(read_bytes(source, limit=limit))
 
 
 def read_bytes(source: Source, *, limit: int = DOCUMENT_LIMIT) -> bytes:
-    """Everything in a source, refused while reading once it is more than `limit` bytes.
+    """Return all bytes of a source; stop reading and raise after `limit` bytes.
 
     Raises:
         UsageError: the source cannot be opened or read.
@@ -108,10 +109,10 @@ def lines_of(
 
 
 def decode(data: bytes, *, first_line: int = 1) -> Any:
-    """The value of JSON text.
+    """Decode JSON text.
 
     Raises:
-        ParseError: with the first thing that is wrong; `first_line` is where counting starts.
+        ParseError: the first error in it; `first_line` is where line numbers start.
     """
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
@@ -127,7 +128,7 @@ def decode(data: bytes, *, first_line: int = 1) -> Any:
 
 
 def decode_line(line: bytes, number: int) -> Any:
-    """The value of a line; where there is none, the reason."""
+    """Decode a line; return the error if it is not valid."""
     try:
         return decode(line, first_line=number)
     except ParseError as error:
@@ -168,14 +169,14 @@ def skip_line(stream: BinaryIO) -> None:
 
 
 def too_large(what: str, limit: int, *, line: int | None) -> ParseError:
-    """The refusal of what would not fit into memory with its values."""
+    """Return the error for input that is too large to hold in memory."""
     size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit:,} bytes"
     return ParseError(f"the {what} is longer than {size}", line=line, hint="split it")
 
 
 @contextmanager
 def opened(source: Source) -> Generator[BinaryIO]:
-    """The bytes of a source as a stream; what the system refuses becomes a `UsageError`."""
+    """Open the bytes of a source as a stream; errors of the system become a `UsageError`."""
     try:
         if isinstance(source, bytes):
             yield BytesIO(source)
@@ -189,14 +190,14 @@ def opened(source: Source) -> Generator[BinaryIO]:
 
 
 def standard_input() -> BinaryIO:
-    """The bytes that come through the pipe."""
+    """Return standard input as bytes."""
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise UsageError("there is no standard input", hint="name a file")
     return sys.stdin.buffer
 
 
 def unreadable(source: Source, error: OSError | ValueError) -> UsageError:
-    """A source the system refuses, in words."""
+    """Return the error for a source that the system refuses."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     name = "standard input" if source == "-" else shown(str(source))
     hint = "name a file, or - for standard input"

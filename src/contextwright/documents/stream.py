@@ -1,7 +1,7 @@
-"""One JSON document read piece by piece, however large it is.
+"""One JSON document read piece by piece, whatever its size.
 
-A forward scan finds where each piece ends, without building values; the piece then goes through
-`documents.decode`, so that what is refused in a small file is refused here too.
+A forward scan finds the end of each piece without building values. The piece then goes through
+`documents.decode`, so that it is validated like a small file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ __all__ = ["Document"]
 
 BLANK = re.compile(rb"[ \t\r\n]*+")
 INSIDE = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+"[^"\[\]{}]*+){0,200}')
-"""Everything up to a bracket, with strings that hold no escape. The number of strings is limited
-because each keeps a way back until the match ends."""
+"""Everything up to a bracket, including strings without escapes. The number of strings is limited
+because the regular expression keeps a backtracking point for each.
+"""
 WORD = re.compile(rb"[-+.0-9A-Za-z]*+")
 QUOTE = ord('"')
 OPENING = b"{["
@@ -30,8 +31,8 @@ MARK = b"\xef\xbb\xbf"
 class Document:
     """Walks a document: `fields` of an object, `entries` of a list, `value` for a whole piece.
 
-    Between two steps the caller takes the current piece; one that is not taken is checked and
-    skipped. A piece has at most `limit` bytes.
+    Between two steps the caller may take the current piece; a piece that is not taken is checked
+    and skipped. A piece has at most `limit` bytes.
     """
 
     def __init__(
@@ -44,23 +45,23 @@ class Document:
         self.offset = 0
         self.line = 1
         self.counted = 0
-        """`line` is the line at this offset."""
+        """The offset of `line`."""
         self.places: list[str | int] = []
         self.taken = 0
         """The number of pieces begun."""
         self.cut = False
-        """The data ended within brackets."""
+        """Whether the data ended within brackets."""
         self.more()
         if self.data.startswith(MARK):
             self.offset = len(MARK)
 
     @property
     def path(self) -> str:
-        """The way to the current piece."""
+        """The path to the current piece."""
         return "".join(step(place) for place in self.places).removeprefix(".")
 
     def peek(self) -> bytes:
-        """The byte the next piece begins with; nothing at the end."""
+        """Return the first byte of the next piece; empty at the end."""
         while True:
             self.offset = BLANK.match(self.data, self.offset).end()  # pyright: ignore
             if self.offset < len(self.data):
@@ -69,7 +70,7 @@ class Document:
                 return b""
 
     def value(self) -> Any:
-        """The next piece as a value."""
+        """Return the next piece as a value."""
         self.taken += 1
         if not self.peek() and self.places:
             raise self.fault("the document ends in the middle", "was it written whole?")
@@ -83,7 +84,7 @@ class Document:
         return value
 
     def entries(self) -> Iterator[int]:
-        """Walk the list that comes next; gives the number of each entry."""
+        """Walk the next list; yield the index of each entry."""
         self.taken += 1
         self.open(b"[", "a list")
         self.places.append(0)
@@ -100,7 +101,7 @@ class Document:
         self.places.pop()
 
     def fields(self) -> Iterator[str]:
-        """Walk the object that comes next; gives each key."""
+        """Walk the next object; yield each key."""
         self.taken += 1
         self.open(b"{", "an object")
         self.places.append("")
@@ -121,19 +122,19 @@ class Document:
         self.places.pop()
 
     def stop(self, place: Any) -> Iterator[Any]:
-        """Let the caller take the piece at this place; otherwise pass over it."""
+        """Let the caller take the piece at this place; otherwise skip it."""
         before = self.taken
         yield place
         if self.taken == before:
             self.value()
 
     def end(self) -> None:
-        """Make sure that nothing follows."""
+        """Raise if anything follows."""
         if self.peek():
             raise self.fault("something follows the document", "one document a file")
 
     def is_whole(self) -> bool:
-        """Whether the text is one list or object, and nothing else."""
+        """Whether the text is exactly one list or object."""
         if self.peek() not in (b"{", b"["):
             return False
         self.offset = self.bracketed()
@@ -142,8 +143,8 @@ class Document:
     # --- steps -------------------------------------------------------------------------------
 
     def more(self) -> bool:
-        """Read on; what has been passed is forgotten. False at the end."""
-        # As much again as is held: a long piece is scanned a bounded number of times.
+        """Read more data and discard what has been passed. Return False at the end."""
+        # Double what is held, so that a long piece is scanned a bounded number of times.
         chunk = self.stream.read(max(CHUNK, len(self.data) - self.offset))
         if not chunk:
             return False
@@ -164,7 +165,7 @@ class Document:
                 end = WORD.match(self.data, self.offset).end()  # pyright: ignore
             if self.offset < end < len(self.data):
                 return end
-            # Where nothing begins that could be a value, the decoder sees enough to say so.
+            # No value begins here: take enough for the decoder to report it.
             if end == self.offset or not self.room():
                 return len(self.data)
 
@@ -191,13 +192,13 @@ class Document:
                 return place
 
     def room(self) -> bool:
-        """Read on within a piece, as long as it is not too long."""
+        """Read more of a piece; raise if it gets too long."""
         if len(self.data) - self.offset > self.limit:
             raise too_large("entry", self.limit, line=self.here()).within(self.path)
         return self.more()
 
     def key(self) -> str:
-        """The next key."""
+        """Return the next key."""
         if self.peek() != b'"':
             raise self.fault("expected a key in double quotes", "was it written whole?")
         key = self.value()
@@ -205,20 +206,20 @@ class Document:
         return key
 
     def open(self, bracket: bytes, name: str) -> None:
-        """Step over an opening bracket; anything else is read, to say what is wrong with it."""
+        """Skip an opening bracket; for anything else raise what is wrong with it."""
         if self.peek() != bracket:
             value = self.value()
             raise self.fault(f"must be {name}, not {shown(value)}", "is it the right file?")
         self.offset += 1
 
     def expect(self, wanted: bytes, name: str) -> None:
-        """Step over a mark."""
+        """Skip a punctuation mark."""
         if self.peek() != wanted:
             raise self.fault(f"expected {name}", "was it written whole?")
         self.offset += 1
 
     def closing(self, closer: bytes) -> bool:
-        """Step over what follows an entry: a comma, or the closing bracket (True)."""
+        """Skip what follows an entry: a comma (False) or the closing bracket (True)."""
         mark = self.peek()
         if mark not in (b",", closer) or not mark:
             raise self.fault(f"expected a comma or {closer.decode()}", "was it written whole?")
@@ -226,11 +227,11 @@ class Document:
         return mark == closer
 
     def here(self) -> int:
-        """The current line."""
+        """Return the current line number."""
         self.line += self.data.count(b"\n", self.counted, self.offset)
         self.counted = self.offset
         return self.line
 
     def fault(self, message: str, hint: str) -> ParseError:
-        """Return the fault at the current position."""
+        """Return an error at the current position."""
         return ParseError(message, path=self.path, line=self.here(), hint=hint)

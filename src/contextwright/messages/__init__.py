@@ -1,4 +1,4 @@
-"""The message model: parts, messages, conversations, and what was changed in them."""
+"""The message model: parts, messages, conversations, and changes to them."""
 
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, OutputFormat, Settings, ToolChoice

@@ -50,7 +50,7 @@ class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     """Whether the model may call several tools at once."""
     effort: Effort | None = None
     thinking_budget: int | None = None
-    """The tokens of thinking, for models that count them; -1: as many as the model sees fit."""
+    """Token budget for thinking, for models that have one; -1 lets the model decide."""
     show_thinking: bool | None = None
     """Whether the reply includes the thinking."""
     output: OutputFormat | None = None
@@ -64,7 +64,7 @@ class Settings(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     cache_key: str | None = None
     store: bool | None = None
     user: str | None = None
-    """The id of the user that the provider receives."""
+    """The end user's id, which the provider receives."""
     metadata: dict[str, str] = {}
 
 
@@ -106,7 +106,7 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
 
 
 def require_messages(values: Sequence[Any], start: int = 0) -> None:
-    """Refuse values that are no messages, from an index on; the error names the first."""
+    """Raise a `UsageError` for the first value, from index `start`, that is not a message."""
     if set(map(type, values[start:] if start else values)) <= {Message}:
         return
     for index, value in enumerate(values):

@@ -67,10 +67,10 @@ CHOICES = {"kind": get_args(Kind), "visibility": get_args(Visibility)}
 
 
 def required(fields: MessageFields) -> MessageFields:
-    """The fields, if each holds what it should.
+    """Return the fields if each has a valid value.
 
     Raises:
-        UsageError: one of them does not.
+        UsageError: a field does not.
     """
     for name, value in fields.items():
         known = CHOICES.get(name)
@@ -115,7 +115,7 @@ def system(
     sent_at: datetime | str | None = None,
     **fields: Unpack[MessageFields],
 ) -> Message:
-    """Make a system message, for the head of a conversation or anywhere in it."""
+    """Make a system message, for the start of a conversation or anywhere in it."""
     parts, by = as_parts(content), as_author(author)
     return Message("system", parts, by, sent_at=as_time(sent_at), **required(fields))
 

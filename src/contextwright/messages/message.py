@@ -21,8 +21,9 @@ Kind: TypeAlias = Literal["message", "summary", "note", "event"]
 
 
 Visibility: TypeAlias = Literal["public", "hidden", "internal", "deleted", "erased"]
-"""Who sees a message. Only public ones reach a model; of hidden, deleted and erased ones nobody is
-told the words, and those of erased ones are nowhere any more."""
+"""Who sees a message. Only public messages are sent to a model. The text of hidden, deleted and
+erased ones is never shown; the text of erased ones is no longer stored anywhere.
+"""
 
 
 class Author(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -34,7 +35,7 @@ class Author(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 
     @property
     def label(self) -> str:
-        """The best name there is for this person."""
+        """The best available name of this person."""
         return self.name or self.username or self.id or "unknown"
 
 

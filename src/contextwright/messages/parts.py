@@ -38,7 +38,7 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True, forbid_u
     model: str | None = None
     """The model that signed it, if known."""
     redacted: bool = False
-    """The provider withheld the text; `signature` then holds its encrypted form."""
+    """Whether the provider withheld the text; `signature` then holds its encrypted form."""
     extra: Extra = {}
 
 
@@ -97,7 +97,7 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown
     extra: Extra = {}
 
     def __post_init__(self) -> None:
-        if isinstance(self.data, bytes | bytearray | memoryview):  # raw bytes are taken as well
+        if isinstance(self.data, bytes | bytearray | memoryview):  # raw bytes are accepted too
             text = base64.b64encode(self.data).decode()
             msgspec.structs.force_setattr(self, "data", text)
 
@@ -111,7 +111,7 @@ class Media(Struct, frozen=True, tag="media", omit_defaults=True, forbid_unknown
 
 @final
 class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True, forbid_unknown_fields=True):
-    """A provider's own block, which may only travel back to that provider."""
+    """A provider's own block, which may only be sent back to that provider."""
 
     format: str
     data: dict[str, Any]

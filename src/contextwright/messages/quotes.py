@@ -1,7 +1,8 @@
-"""Messages that are gone, and quotes of them in others: an excerpt goes with its message.
+"""Hidden, deleted and erased messages, and quotes of them in replies.
 
-A reply names the message it answers by the id that message has where it was sent:
-`meta["message_id"]`, or the end of `meta["source"]` for an imported one.
+A reply's excerpt is removed together with the message it quotes. A reply names that message by the
+id it has where it was sent: `meta["message_id"]`, or the end of `meta["source"]` for an imported
+message.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from contextwright.messages.message import Message
 __all__ = ["GONE", "is_gone", "quoted_id", "source_id", "stone_of", "unquoted", "without_quotes"]
 
 GONE = ("hidden", "deleted", "erased")
-"""Visibilities of messages whose words nobody is told."""
+"""Visibilities of messages whose text is never shown."""
 
 replace = msgspec.structs.replace
 
 
 def is_gone(message: Message) -> bool:
-    """Whether the words of a message may not be told."""
+    """Whether the text of a message must not be shown."""
     return message.visibility in GONE
 
 
@@ -40,14 +41,14 @@ def quoted_id(message: Message) -> str | None:
 
 
 def unquoted(message: Message, excerpt: str | None = None) -> Message:
-    """Return a reply without the words and media of the message it answers, or with other words."""
+    """Return a reply without the quoted text and media, or with another excerpt."""
     if message.reply_to is None:
         return message
     return replace(message, reply_to=replace(message.reply_to, excerpt=excerpt, media=()))
 
 
 def without_quotes(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return messages without quotes of those among them that are gone."""
+    """Return the messages without quotes of those among them that are gone."""
     lost = ids_of(message for message in messages if is_gone(message))
     if not lost:
         return messages
@@ -60,7 +61,7 @@ def ids_of(messages: Iterable[Message]) -> Collection[str]:
 
 
 def stone_of(message: Message) -> Message:
-    """Return what readers see of a message that is gone: that there was one, from whom and when."""
+    """Return what readers see of a message that is gone: its sender and time."""
     return Message(
         message.role,
         (),

@@ -1,7 +1,7 @@
 """A message's sender in one line: `[meta] chat_id=-123 user_id=456 name="Alice"`.
 
-gryag used to write it before every message, and still does in the block of its system prompt.
-The format `gryag` reads it back.
+gryag used to write it before every message, and still does in its system prompt. The format `gryag`
+reads it back.
 """
 
 from __future__ import annotations

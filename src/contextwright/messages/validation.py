@@ -1,4 +1,4 @@
-"""Which value of a message is not what its field takes: looked for only when something failed."""
+"""Finds the value of a message that has the wrong type, once something has failed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["naming_faults", "refuse_faults"]
 UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 )  # fmt: skip
-"""What Python raises where a value is of another type than its field says."""
+"""What Python raises for a value of the wrong type."""
 
 
 @contextmanager
 def naming_faults(given: Conversation | Sequence[Message]) -> Generator[None]:
-    """Name the value that is wrong, where a wrong value made something fail.
+    """Name the wrong value if one made the block fail.
 
     Values are not checked one by one beforehand, because nearly all of them are right.
 
     Raises:
-        UsageError: a field of a message, a tool or the settings holds another type's value.
+        UsageError: a field of a message, a tool or the settings has a value of the wrong type.
     """
     try:
         yield
@@ -42,14 +42,14 @@ def naming_faults(given: Conversation | Sequence[Message]) -> Generator[None]:
 
 
 def refuse_faults(messages: Sequence[Message], error: Exception | None = None) -> None:
-    """Refuse the first message with a field that holds another type's value."""
+    """Raise for the first message that has a field with a value of the wrong type."""
     require(messages, tuple | list, "messages")
     for index, message in enumerate(messages):
         refuse(message, Message, f"messages[{index}]", error)
 
 
 def refuse(value: Any, type: Any, path: str, error: Exception | None) -> None:
-    """Refuse a value with a field that holds another type's value."""
+    """Raise if a field of the value has the wrong type."""
     try:
         plain = msgspec.to_builtins(value)
     except (TypeError, ValueError, RecursionError) as fault:

@@ -1,1 +1,1 @@
-"""Strings: JSON, where text may be cut, quoting, terms, excerpts, terminals. Knows no message."""
+"""Strings: JSON, where to cut text, quoting, terms, excerpts, terminals. Knows no messages."""

@@ -1,4 +1,4 @@
-"""Extractive digest: the most telling sentences of many messages, picked by a program."""
+"""Extractive digest: the most informative sentences of many messages, picked without a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIGNS = 0.15
 """A sentence with a larger share of signs is code or data, and comes last."""
 
 WITHOUT_SIGNS = str.maketrans("", "", string.punctuation)
-# A run of signs is looked at once, from its first: so a text of nothing but dots takes no longer.
+# The pattern reads a run of signs once, from its start, so a text of only dots takes linear time.
 END = re.compile(
     r"(?<![.!?…।॥۔؟])[.!?…।॥۔؟]++[\"'”’»)\]]*+(?=\s|$)"
     r"|[。！？｡]++[」』”’）]*+"
@@ -90,13 +90,13 @@ def digest(lines: Sequence[Line], longest: int) -> list[Line]:
 
 
 def in_one_line(line: Line) -> Line:
-    """A line without ends of lines."""
+    """Return a line without line breaks."""
     text = " ".join(line.text.split())
     return line if text == line.text else Line(line.number, line.speaker, text, line.at)
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """The sentences of a text in any script, each in one line; blank ones are none."""
+    """Yield the sentences of a text in any script, each on one line; skip blank ones."""
     start = 0
     for end in ends_of(text):
         yield " ".join(text[start:end].split())
@@ -115,7 +115,7 @@ def ends_of(text: str) -> Iterator[int]:
 
 
 def cut_up(place: int, line: Line) -> Iterator[Sentence]:
-    """The sentences of a line; very long ones end early, and show it."""
+    """Yield the sentences of a line; very long ones are truncated with a mark."""
     for order, text in enumerate(sentences_of(line.text)):
         if len(text) > LONGEST_SENTENCE:
             text = cut(text, LONGEST_SENTENCE - 1) + "…"
@@ -132,7 +132,7 @@ def weights_of(sentences: Sequence[Sentence]) -> dict[str, float]:
 def by_turns(
     lines: Sequence[Line], sentences: Sequence[Sentence], weights: dict[str, float]
 ) -> list[Sentence]:
-    """The best of every stretch of time, then the second best, and so on."""
+    """Return the best sentence of every stretch of time, then the second best, and so on."""
     first, last = lines[0].number, lines[-1].number
     stretches: dict[int, list[tuple[float, int]]] = {}
     for index, sentence in enumerate(sentences):
@@ -168,7 +168,7 @@ def weight_of(terms: set[str], weights: dict[str, float]) -> float:
 
 
 def put_together(line: Line, picked: Sequence[Sentence]) -> Line:
-    """A line of the sentences that were picked, with a sign where some between them are not."""
+    """Return a line of the picked sentences, with a mark where others were left out."""
     ordered = sorted(picked, key=lambda sentence: sentence.order)
     text = ordered[0].text
     for before, sentence in zip(ordered, ordered[1:], strict=False):

@@ -1,4 +1,4 @@
-"""Cutting text where a reader would: never through the middle of what they see as one letter."""
+"""Cutting text between graphemes: never in the middle of what readers see as one letter."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 __all__ = ["cut", "end_from"]
 
 LOOK_BACK = 128
-"""Maximum characters before the cut in which a safe start is looked for."""
+"""Maximum characters before the cut in which to look for a safe start."""
 
 FLAG = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*"
-"""A flag: two regional indicators. `\\X` alone would count back to the first of the row at each."""
+r"""A flag: two regional indicators. `\X` alone would rescan the whole row for each of them."""
 
 
 def cut(text: str, longest: int) -> str:
-    """The beginning of a text, at most `longest` code points, ending between two graphemes."""
+    """Return the start of a text, at most `longest` code points, ending between two graphemes."""
     if len(text) <= longest:
         return text
     start = safe_start(text, longest)
@@ -28,7 +28,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def end_from(text: str, place: int) -> str:
-    """The end of a text from the first grapheme on that begins at or behind a place."""
+    """Return the end of a text from the first grapheme that begins at or after `place`."""
     start = safe_start(text, min(place, len(text) - 1))
     for grapheme in graphemes().finditer(text, start):
         if grapheme.start() >= place:
@@ -38,14 +38,14 @@ def end_from(text: str, place: int) -> str:
 
 @cache
 def graphemes() -> Any:
-    """The pattern of one grapheme; `regex` is loaded by the first text that needs cutting."""
+    """Return the pattern of one grapheme; imports `regex` on first use."""
     import regex
 
     return regex.compile(rf"(?P<flag>{FLAG})|\X")
 
 
 def safe_start(text: str, before: int) -> int:
-    """A place near the cut where a grapheme surely begins: an ASCII sign behind another."""
+    """Return a position near the cut where a grapheme certainly begins: between two ASCII signs."""
     for place in range(before, max(before - LOOK_BACK, 0), -1):
         pair = text[place - 1 : place + 1]
         if pair.isascii() and pair != "\r\n":

@@ -1,4 +1,4 @@
-"""JSON that is written and read in one way."""
+"""The one way JSON is written and read here."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ decode_json = msgspec.json.Decoder().decode
 
 Value = TypeVar("Value")
 PREPARING = Lock()
-"""Held while msgspec meets a type: it crashes if two threads do that at the same moment."""
+"""Held while msgspec prepares a type, because it crashes if two threads do so at once."""
 PREPARED: set[object] = set()
 
 
 def decoder(type: type[Value]) -> msgspec.json.Decoder[Value]:
-    """Return a decoder of JSON to a type; threads may ask for their first at the same moment."""
+    """Return a decoder of JSON to a type; safe to call from any thread."""
     with PREPARING:
         return msgspec.json.Decoder(type)
 
 
 def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
-    """Return a value as a type, as `msgspec.convert` does; any thread may be the first to ask."""
+    """Convert a value to a type like `msgspec.convert`; safe to call from any thread."""
     if type not in PREPARED:
         decoder(type)
         PREPARED.add(type)
@@ -42,7 +42,7 @@ def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
 
 
 def json_text(value: object) -> str:
-    """Return a value as compact JSON text; a lone surrogate stays, for others to repair."""
+    """Return a value as compact JSON text; lone surrogates are kept, for callers to repair."""
     try:
         return encode_json(value).decode()
     except UnicodeEncodeError:
@@ -53,8 +53,8 @@ def string_end(text: AnyStr, start: int) -> int:
     """Return the position after the quote that closes a JSON string, or -1 if none does.
 
     `start` is the position after the opening quote. Escapes are not checked. Linear, without a
-    repeated group: CPython before 3.11.5 matches possessive groups wrongly, and a plain one keeps
-    a way back for every escape.
+    repeated group: CPython before 3.11.5 matches possessive groups wrongly, and a plain one keeps a
+    backtracking point for every escape.
     """
     quote, backslash = (b'"', b"\\") if isinstance(text, bytes) else ('"', "\\")
     while (place := text.find(quote, start)) >= 0:  # pyright: ignore[reportArgumentType]
@@ -70,7 +70,7 @@ DEEPEST = 100
 
 
 def require_json(value: object, depth: int = 0) -> None:
-    """Refuse what JSON cannot say: NaN, infinity, keys that are not text, other objects."""
+    """Raise for values that JSON does not have, such as NaN and keys that are not text."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return

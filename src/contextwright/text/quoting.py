@@ -1,8 +1,8 @@
-"""Quoting: people's text as data in the system prompt, so that it opens no structure.
+"""Quoting: people's text as data in the system prompt, so that it cannot open structure.
 
-A heading, a list, a fence or a quotation begins at the beginning of a line; a tag and the special
-tokens of models with `<`; marks with `[`. Text becomes one line, and only what would open something
-at its place is changed.
+Headings, lists, fences and quotations begin at the start of a line; tags and special tokens with
+`<`; marks with `[`. Text becomes one line, and only what would open something at its position is
+changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LONGEST_LINE = 200
 NOTHING = "(nothing)"
 """Placeholder for invisible text."""
 JOINERS = "\u200c\u200d"
-"""Persian words and many emoji are not the same without them."""
+"""Kept, because Persian words and many emoji differ without them."""
 OPENING = re.compile(
     r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\](?::|$))|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
     r"|(\d{1,9})[.)](?= |$)"
@@ -26,7 +26,7 @@ OPENING = re.compile(
 TAG = re.compile(r"<(?=[A-Za-z/!?|\uff5c])")
 """Starts of a tag or a special token."""
 BARE = re.compile(r"</?(?:b|br|code|em|i|small|strong|sub|sup|u) ?/?>", re.IGNORECASE)
-"""A tag of typography without attributes: where a line has no other, they open nothing."""
+"""A typographic tag without attributes: harmless if the line has no other tag."""
 BULLET = re.compile(r"\s*[-+*] ")
 MARK = re.compile(
     r"\[(?= ?/?(?:respond|reply to this|relevance|meta|speaker|media|image|video|audio|youtube|"
@@ -35,13 +35,13 @@ MARK = re.compile(
     r"call_id|s?gmask|think|img|prefix|suffix|middle|control_\d+)\]))",
     re.IGNORECASE,
 )
-"""Text that would pass for a mark of one of the systems, or of a model's chat template."""
+"""Text that looks like a mark of one of the systems, or of a model's chat template."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Return people's text on one line, without a fence, tag, bold field or mark."""
-    # Cut before anything else is done to them: the words may be a megabyte.
+    # Truncate first, because the text may be a megabyte.
     clean = text[: longest * 8 + 64]
     line = " ".join(clean.split())
     if not line.isprintable():
@@ -56,7 +56,7 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def visible(letter: str) -> str:
-    """A letter that can be seen, or a blank."""
+    """Return a visible letter, or a blank."""
     return letter if letter.isprintable() or letter in JOINERS else " "
 
 

@@ -1,4 +1,4 @@
-"""A text in fewer characters: its head and its tail."""
+"""A text shortened to its beginning and end."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def shortened(text: str, longest: int) -> str:
         try:
             return shortened_json(decode_json(text), longest)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            pass  # it only looks like JSON
+            pass  # it only looked like JSON
     return without_middle(text, longest)
 
 
 def without_middle(text: str, longest: int) -> str:
-    """Beginning and end of a text, cut between graphemes."""
+    """Return the beginning and end of a text, cut between graphemes."""
     room = longest - len(mark(len(text)))
     head = cut(text, int(room * HEAD))
     tail = end_from(text, len(text) - (room - len(head)))
@@ -50,7 +50,7 @@ def mark(left_out: int) -> str:
 
 
 def shortened_json(value: Any, longest: int) -> str:
-    """A JSON object or list with its long strings, lists and objects shortened until it fits."""
+    """Return a JSON object or list with long strings, lists and objects shortened until it fits."""
     size = longest
     while size >= 4:
         text = json_text(smaller(value, size))
@@ -61,7 +61,7 @@ def shortened_json(value: Any, longest: int) -> str:
 
 
 def smaller(value: Any, size: int) -> Any:
-    """A value with no string longer than `size`, and no list with more than `size // 8` items."""
+    """Return a value with no string longer than `size`, and no list longer than `size // 8`."""
     most = max(size // 8, 1)
     if isinstance(value, str):
         return smaller_string(value, size)
@@ -85,7 +85,7 @@ def smaller(value: Any, size: int) -> Any:
 
 
 def smaller_string(text: str, size: int) -> str:
-    """Beginning and end of a string within JSON."""
+    """Return the beginning and end of a string within JSON."""
     if len(text) <= size:
         return text
     head = cut(text, int(size * HEAD))

@@ -1,6 +1,6 @@
-"""The words that texts are compared by, in any script: what a search looks for, and what it finds.
+"""Terms: the normalised words that search compares, in any script.
 
-A store keeps terms and no database makes its own: so all engines find the same.
+Terms are computed here and stored, not by the database, so that all engines find the same.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ __all__ = ["keywords", "plain", "terms_of"]
 LONGEST = 40
 """Maximum characters of a term."""
 
-# Scripts that are written without blanks, or that join endings to names (Thai, Lao, Burmese,
-# Khmer, kana, Han, Hangul), and those whose vowels Python's `\w` does not know (of India).
+# Scripts without spaces between words, or that join endings to names (Thai, Lao, Burmese, Khmer,
+# kana, Han, Hangul), and Indian scripts, whose vowels Python's `\w` does not match.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -27,7 +27,7 @@ RUN = re.compile(f"[{UNSPACED}]+")
 SPECIAL = re.compile(f"[{UNSPACED}{VOWELLED}]")
 ACCENT = re.compile("[\u0300-\u036f]+")
 
-# What English joins to a word, the longest first, and what stands there without it.
+# English suffixes, the longest first, and what replaces each.
 ENDINGS = (
     ("ings", ""),
     ("edly", ""),
@@ -40,7 +40,7 @@ ENDINGS = (
 )
 VOWELS = frozenset("aeiouy")
 
-# Words that hold sentences together: nobody looks for them, and every message has some.
+# Function words: nobody searches for them, and every message has some.
 COMMON_WORDS = """
 a about after again all am an and any are aren as at be because been before being but by can could d
 did didn do does doesn doing don done for from had has have having he her here hers him his how i if
@@ -56,8 +56,10 @@ will with won would yes you your yours
 
 
 def terms_of(text: str) -> set[str]:
-    """The terms of a text: words without accents and without the ends that long ones change when
-    they are inflected; pairs of characters where a script has no blanks.
+    """Return the terms of a text.
+
+    Words lose accents and, if long, the endings that inflection changes. Scripts without spaces
+    give pairs of characters.
     """
     if text.isascii():
         return {stem(word) for word in set(PLAIN_WORD.findall(text.lower()))}
@@ -71,15 +73,15 @@ def terms_of(text: str) -> set[str]:
 
 
 def plain(text: str) -> str:
-    """A text without case and accents."""
-    # Case last: letters of mathematics and the like become capitals only when they are taken apart.
+    """Return a text without case and accents."""
+    # Fold case last: mathematical letters become capitals only after decomposition.
     simple = ACCENT.sub("", unicodedata.normalize("NFKD", text)).casefold()
     return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFKD", simple)))
 
 
-@lru_cache(32_768)  # people say the same words most of the time
+@lru_cache(32_768)  # people mostly use the same words
 def stem(word: str) -> str:
-    """A word without its end, if it is long enough to have one; numbers have none."""
+    """Return a word without its ending, if it is long enough; numbers have none."""
     length = len(word)
     if length <= 3 or length > LONGEST or not word.isalpha():
         return word[:LONGEST]
@@ -89,7 +91,7 @@ def stem(word: str) -> str:
 
 
 def english_stem(word: str) -> str:
-    """A word without what English joins to it: `paintings`, `painted` and `paint` are one."""
+    """Return a word without English suffixes: `paintings`, `painted` and `paint` are one."""
     for ending, instead in ENDINGS:
         if word.endswith(ending):
             if ending == "s" and word.endswith(("ss", "us", "is")):

@@ -30,7 +30,7 @@ def vocabulary(name: str) -> Counter:
     import splintr
 
     try:
-        # Of splintr's many methods only `encode_ordinary` leaves such spellings alone.
+        # Only `encode_ordinary` of splintr's methods treats such spellings as text.
         encode = splintr.Tokenizer.from_pretrained(name).encode_ordinary
     except ValueError:
         raise UsageError(f"no vocabulary is called {shown(name)}") from None
@@ -86,7 +86,7 @@ SYMBOLS = b'"#$%&()*+/:;<=>@[\\]^_`{|}~'
 
 
 def symbols(text: str) -> int:
-    """Count the ASCII punctuation marks that code has and prose has not."""
+    """Count the ASCII punctuation marks that are typical of code."""
     data = text.encode("utf-8", "surrogatepass")  # deleting from bytes is ten times faster
     return len(data) - len(data.translate(None, SYMBOLS))
 

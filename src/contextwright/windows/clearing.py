@@ -1,4 +1,4 @@
-"""Old tool results and old media, cleared: a stub or a marker takes their place."""
+"""Clearing of old tool results and media: a stub or a marker replaces them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ replace = msgspec.structs.replace
 
 
 class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Clearing: old tool results and old media become stubs, before any message is dropped.
+    """A policy that replaces old tool results and media with stubs, before any message is dropped.
 
     Everything before a line is cleared, and the line moves in steps, so that between two steps
     nothing of an earlier request changes. The newest question and pinned messages are never
@@ -28,10 +28,11 @@ class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     media: int | None = None
     """Minimum number of newest messages that keep their media."""
     most_media: int | None = None
-    """The most pieces of media in one request, at least one; None: what the provider takes."""
+    """Maximum number of media in one request, at least one; None: the provider's limit."""
     step: float = 2.0
-    """How many more than these stay until the line moves, as a share of them: with 12 results and a
-    step of 2, between 12 and 36 stay. A larger step breaks the prompt cache less often."""
+    """How many more than these stay before the line moves, as a share of them: with 12 results and
+    a step of 2, between 12 and 36 stay. A larger step breaks the prompt cache less often.
+    """
     spare: tuple[str, ...] = ()
     """Tools whose results are never cleared."""
 
@@ -54,7 +55,7 @@ def without_results(
 
 
 def stub(result: ToolResult) -> ToolResult:
-    """Return the result with a note of its length as its content; itself if that is not shorter."""
+    """Return the result with a note of its length as its content; unchanged if not shorter."""
     text = result.text
     content = f"[result cleared: {len(text):,} characters]"
     has_more = isinstance(result.content, tuple) and any(
@@ -64,14 +65,14 @@ def stub(result: ToolResult) -> ToolResult:
 
 
 def without_media(message: Message, count: int | None = None) -> Message:
-    """The message with markers in the place of its media: of the first `count` pieces, or all."""
+    """Replace the first `count` media of the message, or all, with markers."""
     left = [len(message.parts) * 1_000_000 if count is None else count]
     parts = [cleared_part(part, left) for part in message.parts]
     return message if same(parts, message.parts) else message.with_parts(parts)
 
 
 def cleared_part(part: Part, left: list[int]) -> Part:
-    """A part without its media, as long as any are left to clear."""
+    """Return a part without its media, as long as there are media left to clear."""
     if isinstance(part, ToolResult) and isinstance(part.content, tuple):
         content = tuple(
             marker(piece, left) if isinstance(piece, Media) else piece for piece in part.content
@@ -81,7 +82,7 @@ def cleared_part(part: Part, left: list[int]) -> Part:
 
 
 def marker(media: Media, left: list[int]) -> Text | Media:
-    """Words in the place of a piece of media; itself where none is left to clear."""
+    """Return a marker for one of the media; unchanged if there is none left to clear."""
     if not left[0]:
         return media
     left[0] -= 1
@@ -89,5 +90,5 @@ def marker(media: Media, left: list[int]) -> Text | Media:
 
 
 def same(parts: Sequence[object], others: Sequence[object]) -> bool:
-    """Whether two sequences hold the very same objects."""
+    """Whether two sequences hold identical objects."""
     return all(part is other for part, other in zip(parts, others, strict=True))

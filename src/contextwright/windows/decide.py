@@ -1,4 +1,4 @@
-"""From the spans a window keeps to a decision about every message: nothing torn, nothing lost."""
+"""From the spans a window keeps to a decision on every message, with exchanges whole."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from contextwright.windows.policies import Window
 __all__ = ["decide"]
 
 Outcome: TypeAlias = tuple[Action, str]
-"""What becomes of a message that stays, and why."""
+"""The decision on a message that stays, and why."""
 
 
 def decide(window: Window, view: View, limit: float) -> Decisions:
-    """The decisions of a window within a limit, with all that no window may drop."""
+    """Return the decisions of a window within a limit, including all messages that must stay."""
     spans = as_spans(window.spans(view, limit), view.count)
     reasons = {index: span.reason for span in spans for index in range(span.start, span.stop)}
     torn = torn_in(view, reasons)
@@ -27,7 +27,7 @@ def decide(window: Window, view: View, limit: float) -> Decisions:
     outcomes: list[Outcome] = [
         ("kept", reasons.get(index) or why_required(view, index)) for index in kept
     ]
-    if view.log.edited:  # what was cached behind an edited message is read anew
+    if view.log.edited:  # drop what was cached after an edited message
         for place, index in enumerate(kept):
             if index in view.log.edited:
                 outcomes[place] = ("kept", f"{outcomes[place][1]}, edited")
@@ -40,7 +40,7 @@ def decide(window: Window, view: View, limit: float) -> Decisions:
 
 
 def runs_of(indexes: Sequence[int], outcomes: Sequence[Outcome]) -> list[Run]:
-    """Neighbouring indexes with the same outcome together."""
+    """Group adjacent indexes with the same outcome into runs."""
     runs: list[Run] = []
     first = 0
     for place in range(1, len(indexes) + 1):
@@ -55,10 +55,10 @@ def runs_of(indexes: Sequence[int], outcomes: Sequence[Outcome]) -> list[Run]:
 
 
 def as_spans(found: Sequence[Span | range], count: int) -> list[Span]:
-    """Return what a window keeps as spans of a history of so many messages.
+    """Return what a window keeps as spans of a history of `count` messages.
 
     Raises:
-        UsageError: a window of the caller's own gave something else.
+        UsageError: a custom window returned something else.
     """
     spans: list[Span] = []
     for one in found:
@@ -79,7 +79,7 @@ def is_sent(view: View, index: int) -> bool:
 
 
 def cut_of(spans: list[Span]) -> int:
-    """The index at which the newest messages begin: the start of the last spans that touch."""
+    """Return the index at which the newest messages begin: the start of the last adjacent spans."""
     cut = spans[-1].start
     for span in reversed(spans[:-1]):
         if span.stop != cut or span.is_apart:
@@ -89,7 +89,7 @@ def cut_of(spans: list[Span]) -> int:
 
 
 def torn_in(view: View, kept: Iterable[int]) -> set[int]:
-    """Indexes within the spans whose exchange is not whole in them and need not stay."""
+    """Return indexes in the spans whose exchange is incomplete and not required."""
     inside = set(kept)
     exchanges, required = view.log.exchanges, view.required
     return {

@@ -24,7 +24,7 @@ TORN = "dropped with its tool call: the exchange does not fit"
 CLEARED = "old results and media are cleared"
 SUMMARISED = "covered by the summary"
 UNSEEN = (HIDDEN, ERASED, SKIPPED)
-"""Reasons other than want of room."""
+"""Reasons other than lack of room."""
 
 
 class Decision(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Decision(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Neighbouring messages with the same decision, from `start` up to but not including `stop`."""
+    """Adjacent messages with the same decision, from `start` up to but not including `stop`."""
 
     start: int
     stop: int
@@ -48,7 +48,7 @@ class Run(Struct, frozen=True):
 
     @property
     def is_left_out(self) -> bool:
-        """Whether they were left out for want of room, not hidden."""
+        """Whether they were dropped for lack of room, not hidden."""
         return self.action == "dropped" and self.reason not in UNSEEN
 
 
@@ -59,23 +59,23 @@ class Span(Struct, frozen=True):
     stop: int
     reason: str
     is_apart: bool = False
-    """Whether it stays for its own sake, and is not where the newest messages begin."""
+    """Whether it stays for its own sake, and does not count as the start of the newest messages."""
 
 
 class Decisions(Sequence[Decision]):
-    """The decision about every message of a history, worked out when it is looked at."""
+    """The decision on every message of a history, computed on access."""
 
     def __init__(
         self, view: View, staying: list[Run], torn: Collection[int], why_dropped: str, *, cut: int
     ) -> None:
         self.staying = staying
-        """Runs of what is sent, in order: equal runs, equal decisions."""
+        """Runs of the messages that are sent, in order. Equal runs mean equal decisions."""
         self.cut = cut
         """The index at which the newest messages begin."""
         self.summary_stop = 0
         """The index at which the summary ends; 0 without one."""
         self.untold: frozenset[int] = frozenset()
-        """Messages before that which the summary does not cover."""
+        """Messages before `summary_stop` that the summary does not cover."""
         self.tokens: Mapping[int, int] = {}
         """The tokens of each message that is sent, by its index."""
         self.view = view
@@ -105,11 +105,11 @@ class Decisions(Sequence[Decision]):
         return Decision(found, "dropped", self._why(found), None)
 
     def with_summary(self, stop: int, untold: frozenset[int] = frozenset()) -> Decisions:
-        """The same decisions, with a summary of what is left out before an index."""
+        """Return the decisions with a summary of what is dropped before an index."""
         return self._with(summary_stop=stop, untold=untold)
 
     def with_tokens(self, tokens: Mapping[int, int]) -> Decisions:
-        """The same decisions, with what each message that is sent costs."""
+        """Return the decisions with the tokens of each message that is sent."""
         return self._with(tokens=tokens)
 
     def _with(self, **fields: object) -> Decisions:
@@ -120,7 +120,7 @@ class Decisions(Sequence[Decision]):
         return changed
 
     def kept(self) -> Iterator[int]:
-        """The indexes of the messages that are sent, in order."""
+        """Yield the indexes of the messages that are sent, in order."""
         for run in self.staying:
             yield from range(run.start, run.stop)
 
@@ -130,13 +130,13 @@ class Decisions(Sequence[Decision]):
         return nearest >= 0 and index < self.staying[nearest].stop
 
     def messages(self) -> Iterator[tuple[int, Message]]:
-        """The messages that are sent, with their indexes, old ones cleared."""
+        """Yield the messages that are sent with their indexes, old ones cleared."""
         for index in self.kept():
             yield index, self.view.message(index)
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The decisions about all messages, neighbours with the same one together."""
+        """The decisions on all messages, in runs of the same one."""
         runs: list[Run] = []
         reached = 0
         for run in (*self.staying, Run(len(self), len(self), "kept", "")):
@@ -177,7 +177,7 @@ class Decisions(Sequence[Decision]):
         """
         if not self.omitted:
             return None
-        # An exchange that stays is never parted, wherever its calls and results stand.
+        # Never split an exchange that stays, wherever its calls and results are.
         gap: int | None = None
         for index in reversed(list(self.kept())):
             if index >= self.cut or (gap is not None and index >= gap):
@@ -187,7 +187,7 @@ class Decisions(Sequence[Decision]):
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything is not sent as it was."""
+        """Whether anything is not sent unchanged."""
         return bool(self.omitted) or any(run.action == "cleared" for run in self.staying)
 
     def _add_left_out(self, runs: list[Run], start: int, stop: int) -> None:
@@ -211,13 +211,13 @@ class Decisions(Sequence[Decision]):
             add_run(runs, Run(start, stop, first.action, first.reason))
 
     def _is_covered(self, index: int) -> bool:
-        """Whether a message that is not sent is covered by the summary."""
+        """Whether the summary covers a message that is not sent."""
         if index >= self.summary_stop or index in self.untold:
             return False
         return self._why(index) not in UNSEEN
 
     def _why(self, index: int) -> str:
-        """Why a message is not sent."""
+        """Return why a message is not sent."""
         log = self.view.log
         if log.is_hidden(index):
             return ERASED if index in log.erased else HIDDEN
@@ -232,7 +232,7 @@ def between(indexes: list[int], start: int, stop: int) -> list[int]:
 
 
 def add_run(runs: list[Run], run: Run) -> None:
-    """Add a run behind the others, or lengthen the last one by it."""
+    """Append a run, or extend the last one if they match."""
     if run.start >= run.stop:
         return
     last = runs[-1] if runs else None

@@ -1,4 +1,4 @@
-"""Tool calls and the results that answer them: a window keeps or drops an exchange whole."""
+"""Exchanges of tool calls and their results, which a window keeps or drops whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Exchanges"]
 
 
 class Exchanges:
-    """The exchanges of a log that grows, by the index of each member."""
+    """The exchanges of a growing log, by the index of each member."""
 
     def __init__(self) -> None:
         self.late: list[int] = []
@@ -20,11 +20,11 @@ class Exchanges:
         self._waiting = Waiting()
 
     def members(self, index: int) -> list[int]:
-        """The indexes of the messages of an exchange, in order; one message if it has none."""
+        """Return the indexes of an exchange's messages, in order; only `index` if it has none."""
         return self._members.get(index) or [index]
 
     def first(self, index: int) -> int:
-        """The index at which the exchange of a message begins."""
+        """Return the index at which the exchange of a message begins."""
         members = self._members.get(index)
         return members[0] if members else index
 
@@ -32,13 +32,13 @@ class Exchanges:
         return index in self._members
 
     def tool_names(self, index: int) -> dict[int, str]:
-        """The tools that the results of a message come from, by the index of the part."""
+        """Return the tools of a message's results, by the index of the part."""
         return self._names.get(index, {})
 
     def add(self, message: Message, index: int, *, since: int | None = 0) -> None:
         """Put a message's results into one exchange with their calls.
 
-        `since` is the first message it can answer a call of; None if it answers none.
+        `since` is the first message whose calls it can answer; None if it answers none.
         """
         for place, part in enumerate(message.parts):
             if type(part) is ToolCall and message.role == "assistant":
@@ -52,7 +52,7 @@ class Exchanges:
                         self._link(answer.at[0], index)
 
     def _link(self, call: int, result: int) -> None:
-        """Make one exchange of a call, its result, and all that belong to either."""
+        """Merge the exchanges of a call and its result."""
         asking, answering = self._members.get(call), self._members.get(result)
         if asking is not None and asking is answering:
             return

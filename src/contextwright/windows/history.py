@@ -1,4 +1,4 @@
-"""Prices of the messages of a log, and how a request sent now would show them."""
+"""The prices of a log's messages, and their form in a request sent now."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RESULTS, MEDIA, SHAPED = 1, 2, 4
 
 
 class History:
-    """A log and the prices of its messages, each counted once, and only when a window asks.
+    """A log and the prices of its messages, each counted once, when a window asks for it.
 
-    `shape` gives a message as it goes into a request that does not hold all messages.
+    `shape` returns a message as sent in a request that does not hold all messages.
     """
 
     def __init__(
@@ -49,28 +49,28 @@ class History:
         return len(self.log)
 
     def append(self, message: Message) -> None:
-        """Add one message behind the others."""
+        """Add one message at the end."""
         self.log.extend((message,))
 
     def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages behind the others."""
+        """Add messages at the end."""
         self.log.extend(messages)
 
     def read_from(self, log: Log) -> None:
-        """Go on with another log of the same messages, which has more of them loaded."""
+        """Continue with another log of the same messages that has more of them loaded."""
         self.log = log
         self._forms.clear()
 
     def view(self, *, width: int = 1, whole: bool = True) -> View:
-        """The history as a request sent now shows it.
+        """Return the history as sent in a request now.
 
-        `width` is the length of a full request on the ruler: stepped windows move by shares of it.
-        A request that is not `whole` shows messages in their `shape`.
+        `width` is the length of a full request on the ruler; stepped windows move by shares of it.
+        A request that is not `whole` sends messages in their `shape`.
         """
         return View(self, width, whole)
 
     def form(self, index: int, form: int) -> Message:
-        """A message in one of its forms."""
+        """Return a message in one of its forms."""
         if not form:
             return self.log[index]
         key = index << 3 | form
@@ -117,13 +117,13 @@ class View:
         self._results = self._line(self.log.results, clearing.results)
         self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
         self.cleared_until = max(self._results, self._media)
-        """Where clearing ends on the ruler: what begins before it has lost results or media."""
+        """Where clearing ends on the ruler: messages that begin before it lost results or media."""
 
     # --- clearing ----------------------------------------------------------------------------
 
     @cached_property
     def cleared_before(self) -> int:
-        """Where clearing ended before its last step: so far the request before it is the same."""
+        """Where clearing ended before its last step: the previous request is equal up to here."""
         begins, results = self.log.results, self.history.clearing.results
         if results is None:
             return 0
@@ -134,7 +134,7 @@ class View:
         return 0
 
     def form(self, index: int) -> int:
-        """Which form of a message is sent."""
+        """Return the form in which a message is sent."""
         form = 0 if self.whole else SHAPED
         if self.cleared_until:
             begin = self.log.begin(index)
@@ -143,7 +143,7 @@ class View:
         return form
 
     def message(self, index: int) -> Message:
-        """A message as it is sent: cleared if it is that old."""
+        """Return a message as it is sent: cleared if it is old enough."""
         return self.history.form(index, self.form(index) & ~SHAPED)
 
     def is_cleared(self, index: int) -> bool:
@@ -159,12 +159,11 @@ class View:
         return index in (self.question, self.asked) or index in self.always
 
     def _line(self, indexes: list[int], kept: int | None, count: int | None = None) -> int:
-        """Where clearing ends on the ruler, so that the newest few of these messages stay whole.
+        """Return where clearing ends on the ruler, so that the newest `kept` messages stay whole.
 
-        With `count`, where it ended when there were so many of them.
-
-        Of the places that leave no more than a step beyond those, it is the one behind the
-        coarsest line of the ruler, which stays put for longest.
+        With `count`, return where it ended when there were `count` messages. Of the positions that
+        leave at most a step more than `kept`, it is the one after the coarsest line of the ruler,
+        which stays the same for longest.
         """
         if kept is None:
             return 0
@@ -179,8 +178,8 @@ class View:
     def _media_cap(self) -> int:
         """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
 
-        More than necessary is cleared, down to three quarters of what may be sent, if that lets the
-        line stay put for longer.
+        Clears more than necessary, down to three quarters of the limit, if the line then stays the
+        same for longer.
         """
         most, pictured = self.history.clearing.most_media, self.log.pictured
         if most is None or not pictured:
@@ -201,7 +200,7 @@ class View:
         return self._steadiest(ends, fitting - 1, max(spared, fitting) - 1)
 
     def _steadiest(self, indexes: list[int], first: int, last: int) -> int:
-        """Return where the one of some indexes begins on the ruler that stays put for longest.
+        """Return where the index that stays the same for longest begins on the ruler.
 
         It is the one after the coarsest line: see `coarseness`.
         """
@@ -212,7 +211,7 @@ class View:
         return after[ranks.index(max(ranks))]
 
     def _require_loaded(self, indexes: list[int], count: int) -> None:
-        """Ask for more where messages that are not loaded could be among the newest few."""
+        """Raise `Unloaded` if messages that are not loaded could be among the newest few."""
         start = self.log.start
         if start and indexes and indexes[0] < start:
             if len(indexes) - bisect_left(indexes, start) < count:
@@ -222,7 +221,7 @@ class View:
 
     @cached_property
     def always(self) -> set[int]:
-        """System and pinned messages, with their exchanges: no window drops them."""
+        """System and pinned messages with their exchanges, which no window drops."""
         system = () if self.history.skip_system else self.log.system
         found: set[int] = set()
         for index in (*system, *self.log.pinned):
@@ -231,7 +230,7 @@ class View:
 
     @cached_property
     def required(self) -> set[int]:
-        """Messages that no window drops, with the newest question and an open exchange."""
+        """Messages that must stay now: `always`, the newest question and an open exchange."""
         found = set(self.always)
         for index in {self.question, self.asked, self.last, self._end()} - {None}:
             found.update(self.log.exchanges.members(index or 0))
@@ -246,18 +245,18 @@ class View:
         return None
 
     def _end(self) -> int | None:
-        """The last message that is more than results which answer nothing."""
+        """Return the last message that is more than orphaned results."""
         for index in range(self.count - 1, -1, -1):
             if self.is_countable(index) and not self.is_stray(index):
                 return index
         return None
 
     def is_stray(self, index: int) -> bool:
-        """Whether a message holds nothing but results of calls that are not there."""
+        """Whether a message holds only results whose calls are missing."""
         return index not in self.log.exchanges and self.log[index].only_results
 
     def is_countable(self, index: int) -> bool:
-        """Whether limits in messages count a message: neither hidden nor system."""
+        """Whether a message counts towards limits in messages: neither hidden nor system."""
         log = self.log
         return not (log.hidden and log.is_hidden(index)) and log[index].role != "system"
 
@@ -267,7 +266,7 @@ class View:
         return self.count - len(self.log.hidden) - len(self.log.system)
 
     def newest(self, messages: int) -> int:
-        """Return the index from which on there are `count` countable messages."""
+        """Return the index from which there are `messages` countable messages."""
         for index in range(self.count - 1, -1, -1):
             if messages <= 0:
                 return index + 1
@@ -275,7 +274,7 @@ class View:
         return 0
 
     def first(self, messages: int) -> list[int]:
-        """The indexes of the first countable messages."""
+        """Return the indexes of the first countable messages."""
         found: list[int] = []
         for index in range(self.count):
             if len(found) == messages:
@@ -286,13 +285,13 @@ class View:
 
 
 def last_before(indexes: list[int], count: int) -> int | None:
-    """The last of some indexes that is less than a count."""
+    """Return the last of the sorted indexes below `count`."""
     place = bisect_left(indexes, count)
     return indexes[place - 1] if place else None
 
 
 def first_from(indexes: list[int], index: int) -> int | None:
-    """The first of some indexes that is not less than an index."""
+    """Return the first of the sorted indexes that is at least `index`."""
     place = bisect_right(indexes, index - 1)
     return indexes[place] if place < len(indexes) else None
 

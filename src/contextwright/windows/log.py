@@ -1,4 +1,4 @@
-"""A conversation as windows read it: messages by their index, as many of them as are loaded."""
+"""A conversation as windows read it: messages by index, as many as are loaded."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ __all__ = ["Log", "Unloaded", "is_question", "media_in"]
 
 
 class Unloaded(Exception):
-    """A message that is not loaded was needed; the loader must go further back."""
+    """Raised if a message is needed that is not loaded; the loader must load more."""
 
 
 class Log:
-    """Messages in order, which only ever grow in number; an index never changes its message.
+    """Messages in order. The log only grows, and an index always means the same message.
 
-    Of a long conversation only the end need be loaded, from `start` on, and what no window may
-    drop before it. What a window decides does not depend on how much is loaded: it has what it
-    needs, or it asks for more (`Unloaded`).
+    Of a long conversation only the end need be loaded, from `start` on, and earlier messages that
+    no window may drop. Decisions do not depend on how much is loaded: a window has what it needs,
+    or raises `Unloaded` to get more.
     """
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self.start = 0
-        """The index from which on every message is loaded."""
+        """The index from which every message is loaded."""
         self.messages: list[Message] = []
         """The messages from `start` on."""
         self.system: list[int] = []
         self.pinned: list[int] = []
         self.hidden: list[int] = []
-        """Indexes of all messages that never reach a model, loaded or not."""
+        """Indexes of all messages that are never sent to a model, loaded or not."""
         self.erased: set[int] = set()
-        """Those among them whose words are nowhere any more."""
+        """Those of the hidden indexes whose text is no longer stored anywhere."""
         self.edited: set[int] = set()
         """Indexes of loaded messages that were edited."""
         self.questions: list[int] = []
-        """Indexes of users' words; of those before `start`, the newest at least."""
+        """Indexes of messages with user text; before `start`, at least the newest."""
         self.plain: list[int] = []
-        """Those among them without results; likewise."""
+        """Those of the questions without results; before `start`, at least the newest."""
         self.results: list[int] = []
         """Indexes of loaded messages where the results of an exchange begin."""
         self.pictured: list[int] = []
         """Indexes of loaded messages with media."""
         self.task: int | None = None
-        """The first question, where an answered tool call followed: what an agent has to do."""
+        """The first question, if an answered tool call followed: an agent's task."""
         self.exchanges = Exchanges()
         self._answered: int | None = None
         """Where the exchange of the last results begins."""
@@ -74,7 +74,7 @@ class Log:
 
     @property
     def loaded(self) -> Sequence[Message]:
-        """All messages that are loaded, in order."""
+        """Return all loaded messages, in order."""
         return [*self._apart.values(), *self.messages] if self._apart else self.messages
 
     def begin(self, index: int) -> int:
@@ -87,14 +87,14 @@ class Log:
             raise Unloaded(index) from None
 
     def is_hidden(self, index: int) -> bool:
-        """Whether a message never reaches a model."""
+        """Whether a message is never sent to a model."""
         place = bisect_left(self.hidden, index)
         return place < len(self.hidden) and self.hidden[place] == index
 
     # --- growing -----------------------------------------------------------------------------
 
     def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages behind the others."""
+        """Add messages at the end."""
         ends, questions, plain = self._ends, self.questions, self.plain
         for index, message in enumerate(messages, len(self)):
             parts = message.parts
@@ -106,7 +106,7 @@ class Log:
                 and message.role != "system"
                 and not message.pinned
             ):
-                # Nearly all messages of a long chat: noted without a call.
+                # The common case of a long chat, inlined because it is hot.
                 self.messages.append(message)
                 text = parts[0].text
                 ends.append(ends[-1] + FRAME + (len(text) if text.isascii() else bytes_of(text)))
@@ -119,9 +119,9 @@ class Log:
                 self._find_task(index)
 
     def append(self, message: Message, *, since: int | None = 0, end: int) -> None:
-        """Add one message, which ends there on the ruler.
+        """Add one message, which ends at `end` on the ruler.
 
-        `since` is the first message it can answer a call of, as in `Exchanges.add`.
+        `since` is the first message whose calls it can answer, as in `Exchanges.add`.
         """
         index = len(self)
         self.messages.append(message)
@@ -129,18 +129,18 @@ class Log:
         self._note(message, index, since)
 
     def add_apart(self, index: int, message: Message, *, since: int | None, begin: int) -> None:
-        """Add a message before the loaded end; all of them in order, before `begin_at`."""
+        """Add a message before the loaded end. Call it in order, before `begin_at`."""
         self._apart[index] = message
         self._begins[index] = begin
         self._note(message, index, since)
 
     def begin_at(self, start: int, length: int) -> None:
-        """Let the loaded end begin at an index, at that place on the ruler."""
+        """Set the index and the position on the ruler at which the loaded end begins."""
         self.start = start
         self._ends = [length]
 
     def _note(self, message: Message, index: int, since: int | None) -> None:
-        """Note what windows look for."""
+        """Record what windows look for."""
         if message.visibility != "public":
             if not self.is_hidden(index):
                 insort(self.hidden, index)
@@ -166,14 +166,14 @@ class Log:
                 self.plain.append(index)
 
     def _note_results(self, index: int) -> None:
-        """Note where results begin; parallel ones, in messages of their own, begin once."""
+        """Record where results begin; parallel results in separate messages begin once."""
         first = self.exchanges.first(index)
         if first == index or first != self._answered:
             self.results.append(index)
         self._answered = first if first != index else None
 
     def _find_task(self, index: int) -> None:
-        """Note the first question as a task if a call that followed it was answered first."""
+        """Record the first question as a task if a call after it was answered before the next."""
         first = self.plain[0] if len(self.plain) == 1 else len(self)
         if first < self.exchanges.first(index):
             self.task = first

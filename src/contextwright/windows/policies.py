@@ -1,4 +1,4 @@
-"""Which messages stay: policies as plain data."""
+"""Window policies as plain data: which messages stay."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
 ]
 
 TASK = 0.25
-"""The share of the room that the task of an agent may take and still be kept."""
+"""The share of the room that an agent's task may take and still be kept."""
 
 
 class Window:
-    """A policy that decides which messages stay; a window of your own is a class with `spans`.
+    """A policy that decides which messages stay. Your own is a class with `spans`.
 
     class LastTen(Window):
         def spans(self, view, limit):
@@ -35,9 +35,9 @@ class Window:
     """
 
     why_dropped: ClassVar[str] = "outside the window"
-    """The reason given for what does not stay."""
+    """The reason given for messages that do not stay."""
     is_exact: ClassVar[bool] = False
-    """Whether it wants to use every token: it is asked again with what rendering leaves free."""
+    """Whether it uses every token: it is asked again with what rendering leaves free."""
     is_unlimited: ClassVar[bool] = False
     """Whether it keeps everything, whatever the limit."""
 
@@ -64,7 +64,7 @@ class KeepAll(
     is_unlimited: ClassVar[bool] = True
 
     def spans(self, view: View, limit: float) -> list[Span]:
-        """Keep all of it."""
+        """Keep everything."""
         return [Span(0, view.count, "all")]
 
 
@@ -74,9 +74,9 @@ class KeepRecent(
     """Keeps the newest messages that fit; the cut moves with every message and breaks the cache."""
 
     messages: int | None = None
-    """The most messages to keep; system messages do not count."""
+    """Maximum number of messages; system messages do not count."""
     whole_turns: bool = False
-    """Begin with a question: its answer goes with a question that does not fit."""
+    """Whether to begin with a question, so that an answer is dropped with its question."""
 
     why_dropped: ClassVar[str] = "older than the newest that fit"
     is_exact: ClassVar[bool] = True
@@ -86,7 +86,7 @@ class KeepRecent(
         earliest = newest(view, self.messages)
         start = max(Room(view, limit, earliest=earliest).start, earliest)
         if start and self.whole_turns:
-            # Without a question from there on, all of it answers the newest one, which stays.
+            # If no question follows, all of it answers the newest one, which stays.
             question = first_from(view.log.plain, start)
             start = start if question is None else question
         return [Span(min(start, view.last or 0), view.count, "recent")]
@@ -97,7 +97,7 @@ class Stepped(
 ):
     """Keeps the newest messages that fit, cut in steps: between two cuts a request only grows.
 
-    As the history grows the cut moves on, so a message that was left out does not return; the few
+    The cut only moves forward as the history grows, so a dropped message does not return; the few
     exceptions are in `docs/windows.md`.
     """
 
@@ -105,9 +105,9 @@ class Stepped(
     """The share of what fits that a cut may leave unused. `benchmarks/caching.py` shows what other
     steps cost: a larger one breaks the cache less often and keeps less."""
     messages: int | None = None
-    """The most messages to keep; system messages do not count."""
+    """Maximum number of messages; system messages do not count."""
     task: bool = True
-    """Keep the first question of an agent's run, which is the task, unless it is very long."""
+    """Whether to keep the first question of an agent's run, its task, unless it is very long."""
 
     why_dropped: ClassVar[str] = "before the cut, which moves in steps"
 
@@ -128,7 +128,7 @@ class Stepped(
         return [*(Span(index, index + 1, "task", True) for index in task if index < start), *spans]
 
     def _task(self, view: View, limit: float) -> list[int]:
-        """The task, if there is one and it is short enough."""
+        """Return the task, if there is one and it is short enough."""
         task = view.log.task
         if not self.task or task is None or view.cost(task) > limit * TASK:
             return []
@@ -143,13 +143,12 @@ class FirstAndRecent(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """Keeps the first few messages, which set the scene, and the newest; the middle goes."""
+    """Keeps the first few messages, which set the scene, and the newest; drops the middle."""
 
     messages: int = 20
-    """The most messages to send, with the note on those left out; system messages do not count."""
+    """Maximum number of messages, including the omission note; system messages do not count."""
     first: int = 2
-    """The number of first messages to keep. If there is little room, they give way to as many newer
-    ones."""
+    """The number of first messages to keep. If there is little room, newer ones replace them."""
 
     why_dropped: ClassVar[str] = "between the first and the newest"
     is_exact: ClassVar[bool] = True
@@ -194,7 +193,7 @@ class FirstAndRecent(
 class Layers(
     Window, Struct, frozen=True, tag="layers", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Keeps gryag's two layers of history: the immediate messages, and the recent before them."""
+    """Keeps gryag's two layers of history: the immediate messages, and the recent ones before."""
 
     immediate: int = 5
     recent: int = 30
@@ -204,7 +203,7 @@ class Layers(
     is_exact: ClassVar[bool] = True
 
     def spans(self, view: View, limit: float) -> list[Span]:
-        """Keep the recent messages, oldest going first, each once and in order."""
+        """Keep the recent messages, each once and in order; drop the oldest first."""
         earliest = view.newest(max(self.recent, self.immediate))
         start = max(Room(view, limit, earliest=earliest).start, earliest)
         start = min(start, view.last or 0)

@@ -23,7 +23,7 @@ class Room:
         self.view = view
         self.limit = limit
         self.always = view.always.union(*map(view.log.exchanges.members, also))
-        """What stays from now on."""
+        """Messages that stay from now on."""
         self.required = view.required | self.always
         self.base = sum(map(view.cost, self.required))
         """The tokens of required messages."""
@@ -34,7 +34,7 @@ class Room:
         self._scan(earliest)
 
     def _scan(self, earliest: int) -> None:
-        """Add message by message, an exchange where it begins, until no more fits."""
+        """Add message by message, an exchange at its start, until no more fits."""
         view, exchanges = self.view, self.view.log.exchanges
         total = self.base
         pending: dict[int, float] = {}
@@ -57,17 +57,18 @@ class Room:
 
     @property
     def start(self) -> int:
-        """The earliest index from which on everything fits; the last message if nothing does."""
+        """The earliest index from which everything fits; the last message if nothing does."""
         if self.stopped is None:
             return 0
         return self.starts[-1] if self.starts else self.view.last or 0
 
     def stepped_start(self, step: float) -> int:
-        """A start that stays put while the history grows, and leaves no more than a step unused.
+        """Return a start that stays the same as the history grows and leaves at most a step unused.
 
-        Of the starts that send more than 1 − step of what could be sent, it is the one behind the
-        coarsest line of the ruler. Both ends of that range only move on as messages come, so the
-        start never moves back, and moves on only when it has to or when a coarser line comes.
+        Of the starts that send more than 1 − step of what could be sent, it is the one after the
+        coarsest line of the ruler. Both ends of that range only move forward as messages arrive, so
+        the start never moves back, and moves forward only if it must or if a coarser line is
+        reached.
         """
         if self.stopped is None or not self.starts:
             return self.start
@@ -78,14 +79,14 @@ class Room:
             enough -= 1
         while place > enough and not self._always_fitted(self.starts[place]):
             place -= 1
-        # How coarse a line the message or exchange before each start crosses.
+        # The coarseness of the line that the message or exchange before each start crosses.
         starts = [*self.starts[enough : place + 2], self.stopped][: place + 2 - enough]
         begins = [self.view.log.begin(start) for start in starts]
         ranks = [coarseness(begin, end, grid) for end, begin in pairwise(begins)]
         return starts[ranks.index(max(ranks))]
 
     def _lasting(self) -> list[float]:
-        """What is sent from each start on, without what stays before it only for now."""
+        """Return what is sent from each start, without earlier messages that stay only for now."""
         first, cost = self.view.log.exchanges.first, self.view.cost
         passing = [(first(index), cost(index)) for index in self.required - self.always]
         return [
@@ -94,10 +95,10 @@ class Room:
         ]
 
     def _always_fitted(self, start: int) -> bool:
-        """Whether a window that begins here has fitted ever since, while the history grew.
+        """Whether a window that begins here has always fitted while the history grew.
 
-        Before the next question came, the one before the window had to stay; and a late result
-        held its distant call. Room that has become free since is not filled with older messages:
+        Before the next question, the one before the window had to stay, and a late result required
+        its distant call. Room that has become free since is not filled with older messages, because
         the prefix would change twice.
         """
         log = self.view.log
@@ -113,7 +114,7 @@ class Room:
         )
 
     def _fitted(self, start: int, stop: int, required: Iterable[int]) -> bool:
-        """Whether a window between two indexes fits with the messages required then."""
+        """Whether a window between two indexes fits with the messages required at that time."""
         outside = {*self.always, *required}
         cost = sum(self.view.cost(index) for index in outside if index < start)
         inside = (index for index in range(start, stop) if self.view.is_countable(index))

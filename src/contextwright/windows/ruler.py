@@ -1,7 +1,7 @@
-"""The length of messages on a ruler that never changes: UTF-8 bytes, the same for every model.
+"""The length of messages in UTF-8 bytes: a ruler that never changes, for any model.
 
-Stepped windows move their cut along this ruler. It only has to be stable, not exact: a token is
-three to five bytes in every script and in code.
+Stepped windows move their cut along this ruler. It has to be stable, not exact: a token is three to
+five bytes in every script and in code.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ __all__ = ["BYTES_PER_TOKEN", "FRAME", "bytes_of", "length_of"]
 
 BYTES_PER_TOKEN = 3
 FRAME = 16
-"""Length that every message adds, so that even an empty one has one."""
+"""The length that every message adds, so that none has length 0."""
 MEDIA = 4_096
-"""A picture of common size; the bytes of its file say nothing about its tokens."""
+"""The length of an average image; the size of its file says nothing about its tokens."""
 
 
 def length_of(message: Message) -> int:
-    """The length of a message: its content alone, whatever is marked or noted about it."""
+    """Return the length of a message's content, regardless of its other fields."""
     length = FRAME
     for part in message.parts:
         length += bytes_of(part.text) if type(part) is Text else part_length(part)
@@ -28,7 +28,7 @@ def length_of(message: Message) -> int:
 
 
 def part_length(part: Part) -> int:
-    """The length of one part."""
+    """Return the length of one part."""
     match part:
         case Text() | Thinking():
             return bytes_of(part.text)
@@ -45,5 +45,5 @@ def part_length(part: Part) -> int:
 
 
 def bytes_of(text: str) -> int:
-    """The bytes of a text in UTF-8; half a surrogate pair counts as any other character."""
+    """Return the bytes of a text in UTF-8; lone surrogates count like other characters."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

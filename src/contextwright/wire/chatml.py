@@ -37,7 +37,7 @@ class SystemMessage(Struct, tag_field="role", tag="system"):
 
 
 class DeveloperMessage(Struct, tag_field="role", tag="developer"):
-    """Known to the template of gpt-oss alone."""
+    """A role that only the template of gpt-oss knows."""
 
     content: Content
 
@@ -60,7 +60,7 @@ class ToolMessage(Struct, tag_field="role", tag="tool"):
 ChatMessage: TypeAlias = (
     SystemMessage | DeveloperMessage | UserMessage | AssistantMessage | ToolMessage
 )
-"""Templates read more fields than these (`reasoning_content` …): others are not forbidden."""
+"""Other fields are allowed, because templates read more than these (`reasoning_content` …)."""
 
 
 class Chat(Struct):
@@ -130,7 +130,7 @@ def pairing(turns: Turns, level: Level) -> Iterator[Problem]:
             entries = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
             place = f"{path}.tool_calls[{index}]"
             waiting.append((place, entries.get("name"), call.get("id")))
-    # Calls at the very end are what a model answers with: data for training ends so.
+    # Calls may end the list: that is how training data ends.
 
 
 def arguments(turns: Turns, level: Level) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Media in a payload: what every provider refuses, and how much each takes."""
+"""Media in a payload: what every provider refuses, and the limits of each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}").fullmatch
 MEGABYTE = 1024 * 1024
 ANTHROPIC_BYTES = 32 * MEGABYTE
-"""A whole Messages request; an image alone may have 5 MB."""
+"""The limit of a whole Messages request; a single image is limited to 5 MB."""
 ANTHROPIC_IMAGE_BYTES = 5 * MEGABYTE
 OPENAI_BYTES = 50 * MEGABYTE
 GEMINI_BYTES = 100 * MEGABYTE
@@ -42,7 +42,7 @@ def data_fault(data: str, largest: int) -> str | None:
 
 
 def data_url_problems(url: object, path: str, largest: int) -> Iterator[Problem]:
-    """The problem of the bytes in a data URL; other addresses have none here."""
+    """Check the data in a data URL; other URLs pass."""
     if isinstance(url, str) and url.startswith("data:"):
         head, _, data = url.partition(",")
         if head.endswith(";base64"):
@@ -50,7 +50,7 @@ def data_url_problems(url: object, path: str, largest: int) -> Iterator[Problem]
 
 
 def data_problems(data: object, path: str, largest: int) -> Iterator[Problem]:
-    """The problem of base64 data, if it has one."""
+    """Check base64 data."""
     fault = data_fault(data, largest) if isinstance(data, str) else None
     if fault is not None:
         code = "X-size" if fault.startswith("more") else "X-base64"
@@ -66,7 +66,7 @@ CONTENT_FIELDS = ("content", "output", "parts", "functionResponse")
 
 
 def number_problems(turns: object, path: str, model: Model) -> Iterator[Problem]:
-    """The problem of more media than a model takes in one request."""
+    """Check that there are no more media than the model accepts in one request."""
     most = model.max_media
     number = media_in(turns) if most is not None and is_list(turns) else 0
     if most is not None and number > most:
@@ -75,7 +75,7 @@ def number_problems(turns: object, path: str, model: Model) -> Iterator[Problem]
 
 
 def media_in(turns: list[Any]) -> int:
-    """How many pieces of media stand in the content of turns, those in results included."""
+    """Count the media in the content of turns, including those in results."""
     number, waiting = 0, list[Any](turns)
     while waiting:
         value = waiting.pop()

@@ -1,8 +1,7 @@
 """The type check of a payload, with the path of every problem.
 
-The types of a wire format are msgspec structs that forbid unknown fields. A whole payload is
-checked by one conversion at C speed; only where that fails does a slow walk list every fault
-with its path.
+The types of a wire format are msgspec structs that forbid unknown fields. One conversion at C speed
+checks a whole payload; only if it fails does a slow walk list every problem with its path.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from contextwright.text.json import convert
 __all__ = ["Shape", "json_problems", "objects_in", "shape_problems"]
 
 write_fast = msgspec.msgpack.Encoder(order="deterministic").encode
-"""MessagePack, with text as keys: takes nothing that JSON does not, in a third of the time."""
+"""MessagePack with string keys: accepts only what JSON can hold, in a third of the time."""
 
 
 class Shape(Struct, forbid_unknown_fields=True):
@@ -61,7 +60,8 @@ def _unwritable(payload: object) -> Iterator[Problem]:
 
 def objects_in(value: object) -> list[tuple[int, dict[str, Any]]]:
     """Yield the objects of a list with their indexes; nothing if it is not a list."""
-    if not isinstance(value, (list, tuple)):  # a union of types would take three times as long
+    # `isinstance` with a union type takes three times as long
+    if not isinstance(value, (list, tuple)):
         return []
     items: list[Any] = value  # pyright: ignore
     return [(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
@@ -166,7 +166,7 @@ def _walk_union(info: inspect.UnionType, value: Any, path: str) -> Iterator[Prob
         return
     faults = [list(_walk(branch, value, path)) for branch in info.types]
     if all(faults):
-        # The branch that went deepest is the one that was meant.
+        # The branch that got deepest is the intended one.
         yield from max(faults, key=lambda found: max(len(problem.path) for problem in found))
 
 

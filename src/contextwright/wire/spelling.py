@@ -50,13 +50,13 @@ def snake_case(value: Any, shape: type[Shape]) -> Any:
 
 @cache
 def names_of(shape: type[Shape]) -> Names:
-    """The spellings of a type; computed once."""
+    """Return the spellings of a type; computed once."""
     info = inspect.type_info(shape)
     return Names(cast("inspect.StructType", info).fields)
 
 
 def names_below(info: inspect.Type) -> Names | None:
-    """The spellings inside a field: of its type, of a list of them, of the struct in a union."""
+    """Return the spellings inside a field: of its type, of a list's items, of a union's struct."""
     match info:
         case inspect.StructType():
             return names_of(info.cls)  # pyright: ignore[reportArgumentType]
@@ -71,7 +71,7 @@ def names_below(info: inspect.Type) -> Names | None:
 def respell(value: Any, names: Names, path: str, report: Report) -> Any:
     """Respell an object or a list of objects; return it unchanged if nothing changes."""
     if is_list(value):
-        # Objects alone: no field holds lists of lists, and foreign data may hold them to any depth.
+        # Objects only: no field holds lists of lists, and foreign data may nest them to any depth.
         found = [
             respell(item, names, f"{path}[{i}]", report) if is_object(item) else item
             for i, item in enumerate(value)

@@ -80,7 +80,8 @@ def anthropic_settings(body: Fields) -> Found:
     settings = fields(body.get("output_config"))
     yield from unread(settings, {"effort", "format", "task_budget"}, "output_config")
     if settings.get("task_budget"):
-        # The model is told what is left, at the start and again after each tool result.
+        # The provider tells the model its remaining budget, at the start and after each tool
+        # result.
         yield Piece("unseen", "task_budget")
     form = fields(settings.get("format") or body.get("output_format"))
     if form.get("schema"):

@@ -53,7 +53,7 @@ def body_format(payload: Any, usual: str) -> str:
         return "openai-chat"
     if not messages or usual == "anthropic":
         return usual
-    # A list of roles and contents is an input of Responses as well as a chat.
+    # A list of roles and contents may be an input of Responses or a chat.
     is_input = usual == "openai-responses" and "messages" not in body
     return usual if is_input else "openai-chat"
 

@@ -58,7 +58,7 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     for index, tool in objects_in(payload.get("tools")):
         path = f"tools[{index}]"
         if tool.get("type") not in (None, "custom"):
-            continue  # hosted tools: their own types, by date, change too often to list
+            continue  # hosted tools: their types carry dates and change too often to list
         yield from shape_problems(tool, CustomTool, path)
         name = tool.get("name")
         if isinstance(name, str):

@@ -53,7 +53,7 @@ class Turn(Struct, gc=False):
     blocks: list[Block]
     kinds: set[str]
     marked: bool = False
-    """There are cache breakpoints, or nested content that may have some."""
+    """Whether there are cache breakpoints, or nested content that may have some."""
 
     @property
     def path(self) -> str:
@@ -70,7 +70,7 @@ def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
 
 
 def turns_of(payload: dict[str, Any]) -> list[Turn]:
-    """The conversation as the API reads it: adjacent messages of one role joined."""
+    """Return the turns as the API reads them: adjacent messages of one role joined."""
     turns: list[Turn] = []
     previous: Any = None
     for index, message in objects_in(payload.get("messages")):
@@ -185,7 +185,7 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
 
 
 def blank_text(path: str, block: dict[str, Any]) -> Iterator[Problem]:
-    """The problem of a text block without visible text."""
+    """Check for a text block without visible text."""
     text = block.get("text")
     if isinstance(text, str) and (not text or text.isspace()):
         yield Problem("A-empty-text", f"{path}.text", "text must not be empty or white space only")
@@ -208,7 +208,7 @@ def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[P
         return
     block = last.blocks[-1]
     if block.kind in SERVER_CALLS or str(block.kind).endswith("_tool_result"):
-        return  # the provider goes on by itself
+        return  # the provider continues by itself
     if not model.prefill:
         yield Problem("A-prefill", last.path, f"{model.id} refuses a final assistant turn")
     text = block.fields.get("text")
@@ -275,7 +275,7 @@ def open_loop(turns: list[Turn]) -> Iterator[Problem]:
 def server_tools(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """A hosted tool's result follows its call."""
     called: dict[str, tuple[int, Block]] = {}
-    last_other = -1  # the last turn with more than results of our own tools
+    last_other = -1  # the last turn with more than results of the caller's tools
     for index, turn in enumerate(turns):
         for block in turn.blocks:
             kind = block.kind
@@ -330,7 +330,7 @@ def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[
 
 
 def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
-    """The problem of the bytes or the address of one image or file."""
+    """Check the data or the URL of one image or file."""
     held = block.get("source")
     if not is_object(held):
         return
@@ -346,12 +346,12 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
 
 @cache
 def known_types() -> MimeTypes:
-    """Types by the endings of names, the same on every machine."""
+    """MIME types by file extension, the same on every machine."""
     return MimeTypes()
 
 
 def mime_of(url: str) -> str | None:
-    """The type that the ending of an address tells; None if it tells none."""
+    """Return the MIME type for the extension of a URL; None if unknown."""
     return known_types().guess_type(url.partition("?")[0].partition("#")[0])[0]
 
 
@@ -359,7 +359,7 @@ BEHIND_ADDRESS = {
     "document": ("application/pdf",),
     "image": ("image/jpeg", "image/png", "image/gif", "image/webp"),
 }
-"""What the API reads from an address."""
+"""The MIME types that the API reads from a URL."""
 HOLDERS = {"image", "document", "tool_result"}
 """Blocks that hold media."""
 TOOL_BLOCKS = {"tool_use", "tool_result"}

@@ -52,9 +52,9 @@ class Turn(Struct):
     responses: list[Placed] = []
     media: list[Placed] = []
     first_other: int | None = None
-    """The first content of the turn that holds something else."""
+    """The first content of the turn that holds anything but function responses."""
     last: int = 0
-    """Its last content."""
+    """The index of the turn's last content."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -80,7 +80,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
-    """The body in camelCase, and its problems of type and spelling."""
+    """Return the body in camelCase, and its problems of type and spelling."""
     try:
         convert(payload, shape)
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
@@ -90,9 +90,9 @@ def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
 
 
 def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
-    """The conversation as the API reads it, and the problems inside its contents.
+    """Return the turns as the API reads them, and the problems inside their contents.
 
-    One walk for both, because only this grows with the history.
+    Both come from one pass, because only this grows with the history.
     """
     turns: list[Turn] = []
     problems: list[Problem] = []
@@ -101,7 +101,7 @@ def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
         problems.append(Problem("G-empty", "contents", "at least one content is needed"))
     turn, answered = None, False
     for index, content in objects_in(entries):
-        # A role that is none of the API's counts as the user's: T-literal names it already.
+        # An unknown role counts as the user's; T-literal reports it.
         role = "model" if content.get("role") == "model" else "user"
         if turn is None or turn.role != role:
             turn = Turn(role)
@@ -124,7 +124,7 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
         if not is_object(part):
             continue
         if len(part) == 1 and "text" in part:
-            others += 1  # the common case needs no closer look
+            others += 1  # the common case: plain text
             continue
         placed = Placed(index, place, part)
         one_part(placed, problems)
@@ -137,7 +137,7 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
             others += 1
             if part.get("functionCall") is not None:
                 turn.calls.append(placed)
-                others -= turn.role == "user"  # a call in the user's name is a fault of its own
+                others -= turn.role == "user"  # a call in a user turn is reported separately
     if others and turn.first_other is None:
         turn.first_other = index
     if responses and others:
@@ -164,7 +164,7 @@ def one_part(placed: Placed, problems: list[Problem]) -> None:
 def one_function(
     function: Object, key: str, field: str, placed: Placed, problems: list[Problem]
 ) -> None:
-    """A call or a response: it has a name; arguments and answers are objects."""
+    """Check a call or a response: it has a name, and its arguments or response are an object."""
     given = function.get(field)
     if not is_object(given) and (given is not None or field == "response"):
         path = f"{placed.path}.{key}.{field}"
@@ -204,7 +204,7 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
 
 
 def repeated_ids(calls: list[Placed]) -> Iterator[Problem]:
-    """Responses cannot tell two calls of one turn apart that have one id."""
+    """Two calls of one turn need different ids, or responses cannot be told apart."""
     seen: set[str] = set()
     for call in calls:
         id = text_of(call, "functionCall", "id")
@@ -251,14 +251,14 @@ def goes_on(response: Placed) -> bool:
 
 
 def text_of(placed: Placed, kind: str, field: str) -> str:
-    """A text field of a call or response; empty if there is none."""
+    """Return a text field of a call or response; empty if there is none."""
     function = placed.part[kind]
     value = function.get(field) if is_object(function) else None
     return value if isinstance(value, str) else ""
 
 
 def signatures(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """Each step since the user last spoke: its first call carries a signature."""
+    """The first call of each step since the last user message carries a signature."""
     if not model.thought_signatures:
         return
     for turn in reversed(turns):

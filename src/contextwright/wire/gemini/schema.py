@@ -63,7 +63,7 @@ def schema_problems(schema: Any, path: str) -> Iterator[Problem]:
 
 
 def node_problems(fields: Object, path: str) -> Iterator[Problem]:
-    """The types of one schema's own fields."""
+    """Check the types of one schema's own fields."""
     type_ = fields.get("type")
     if type_ is not None and not (isinstance(type_, str) and type_.upper() in TYPES):
         reason = f"one of {', '.join(TYPES)}, not {shown(type_)}"
@@ -91,7 +91,7 @@ def all_texts(value: Any) -> bool:
 
 
 def below(fields: Object, path: str) -> Iterator[tuple[Any, str]]:
-    """The schemas inside a schema."""
+    """Yield the schemas inside a schema."""
     if fields.get("items") is not None:
         yield fields["items"], f"{path}.items"
     properties = fields.get("properties")

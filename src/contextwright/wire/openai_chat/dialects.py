@@ -20,7 +20,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     name: str
     closed: bool = False
-    """Fields outside OpenAI's own types are refused."""
+    """Whether fields outside OpenAI's own types are refused."""
     thinking: Literal["reasoning_content", "reasoning", "parts"] | None = "reasoning_content"
     """The field of an assistant message for its reasoning; None if there is none."""
     limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
@@ -28,11 +28,11 @@ class Dialect(Struct, frozen=True, kw_only=True):
     forced: Literal["required", "any"] = "required"
     """The `tool_choice` that forces some call."""
     document: Literal["file", "document_url"] = "file"
-    """The part a document travels in."""
+    """The type of part for a document."""
     nine_letter_ids: bool = False
-    """Call ids are exactly nine letters or digits."""
+    """Whether call ids must be exactly nine letters or digits."""
     media: tuple[str, ...] = ("image", "audio", "video", "document")
-    """The kinds of media that have a part at all."""
+    """The kinds of media that have a part."""
 
 
 OPENAI = Dialect(
@@ -91,7 +91,7 @@ EXTRAS = frozenset(
     "fps uuid eager_input_streaming defer_loading allowed_callers input_examples "
     # Ollama.
     "keep_alive options format "
-    # OpenAI's own fields in places where only others take them.
+    # OpenAI's own fields in places where only other hosts accept them.
     "name tool_calls annotations refusal parameters strict audio id status".split()
 )
 """Fields that some host is known to accept; any other gets a warning."""

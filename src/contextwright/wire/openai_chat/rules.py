@@ -1,7 +1,7 @@
 """What the Chat Completions API refuses in a request whose fields all have the right type.
 
-Each function is one family of rules; the codes are those of `docs/rules.md`. What only OpenAI is
-known to refuse is an error for its own models and a warning for those of other hosts.
+Each function is one family of rules; the codes are those of `docs/rules.md`. A rule known only from
+OpenAI is an error for its own models and a warning for those of other hosts.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def names(messages: Messages, level: Level) -> Iterator[Problem]:
 
 
 def tools(body: dict[str, Any], level: Level) -> Iterator[Problem]:
-    """Definitions of tools."""
+    """Check the tool definitions."""
     defined: object = body.get("tools")
     if defined == []:
         yield Problem("OC-calls-empty", "tools", "leave tools out instead of []", level)

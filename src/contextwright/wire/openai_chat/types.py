@@ -1,8 +1,8 @@
 """The OpenAI Chat Completions request, as types: `POST /v1/chat/completions`.
 
-A field that the API takes as null has `None` in its type; one that may only be left out has
-`UnsetType`. Rules of order, which types cannot express, are in `rules.py`; what compatible hosts
-accept beyond these types is in `dialects.py`.
+A field that may be null has `None` in its type; one that may only be left out has `UnsetType`.
+Rules of order, which types cannot express, are in `rules.py`; what compatible hosts accept beyond
+these types is in `dialects.py`.
 """
 
 from __future__ import annotations

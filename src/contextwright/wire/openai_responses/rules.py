@@ -69,13 +69,13 @@ class Input(NamedTuple):
     items: list[tuple[int, str, dict[str, Any]]]
     """Place, kind (`type`; for messages the role) and the item itself."""
     stored: bool
-    """Earlier items are stored at the provider: calls and outputs may have their partner there."""
+    """Whether earlier items are stored at the provider, so that partners of calls may be there."""
     stateless: bool
     """`store: false`: nothing of this request is kept, so ids refer to nothing."""
     level: Level
     """The level of a rule that is known only from OpenAI."""
     reasons: bool
-    """The model accepts reasoning."""
+    """Whether the model accepts reasoning."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -96,7 +96,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 
 def read_input(body: dict[str, Any], model: Model) -> Input:
-    """The items with their kinds, and whether state is stored."""
+    """Return the items with their kinds, and whether state is stored."""
     items = [(index, kind_of(item), item) for index, item in objects_in(body.get("input"))]
     return Input(
         items,
@@ -117,11 +117,11 @@ def pairing(read: Input) -> Iterator[Problem]:
     elsewhere = read.stored
     for index, kind, item in read.items:
         if kind in ("item_reference", "compaction"):
-            elsewhere = True  # what stands there may be the partner
+            elsewhere = True  # the partner may be among the stored items
         elif kind in CALLS:
             key = (CALLS[kind], answer_id(item))
             called.add(key)
-            if kind == "tool_search_call":  # the API takes either kind of answer
+            if kind == "tool_search_call":  # the API accepts either kind of output
                 called.add(("function_call_output", key[1]))
             if key not in answered and awaits_client(kind, item):
                 level: Level = "warning" if elsewhere else "error"
@@ -133,13 +133,13 @@ def pairing(read: Input) -> Iterator[Problem]:
 
 
 def answer_id(item: dict[str, Any]) -> str | None:
-    """The call an item is about; the output of a local shell names it in `id`."""
+    """Return the id of the call an item is about; a local shell's output names it in `id`."""
     call_id = item.get("call_id", item.get("id"))
     return call_id if isinstance(call_id, str) else None
 
 
 def awaits_client(kind: str, item: dict[str, Any]) -> bool:
-    """Hosted shells and hosted tool search answer themselves."""
+    """Whether the client answers the call. Hosted shells and tool searches answer themselves."""
     if kind == "tool_search_call":
         return item.get("execution") == "client"
     environment = item.get("environment")
@@ -186,7 +186,7 @@ def ids(read: Input) -> Iterator[Problem]:
     calls: set[tuple[bool, str]] = set()
     for index, kind, item in read.items:
         if "id" not in item and "call_id" not in item and kind not in STORED:
-            continue  # as most messages
+            continue  # most messages
         id = item.get("id")
         if isinstance(id, str):
             yield from item_id(id, kind, f"input[{index}].id", read)
@@ -204,7 +204,7 @@ def ids(read: Input) -> Iterator[Problem]:
             yield Problem("OR-dup-id", f"input[{index}].call_id", reason, read.level)
         calls.add((is_output, call_id))
         if not ID(call_id):
-            # Other characters pass at some hosts, other lengths nowhere.
+            # Some hosts accept other characters; none accepts other lengths.
             level = "warning" if 0 < len(call_id) <= LONGEST_ID else "error"
             message = "1 to 64 of letters, digits, _ and -"
             yield Problem("OR-id", f"input[{index}].call_id", message, level)

@@ -254,7 +254,7 @@ def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
 
 
 def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
-    """The problem of a tool name, in a definition or a call."""
+    """Check a tool name, in a definition or a call."""
     if isinstance(name, str) and (len(name) > USUAL_NAME or not NAME(name)):
         level = "warning" if NAME(name) else "error"
         yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)

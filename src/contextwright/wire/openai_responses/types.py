@@ -129,7 +129,7 @@ class Request(Shape):
 
 
 def kind_of(item: dict[str, Any]) -> str:
-    """An item's `type`, or the role where it is a message."""
+    """Return an item's `type`, or the role of a message."""
     kind = item.get("type")
     if kind is None or kind == "message":
         role = item.get("role")
@@ -156,7 +156,7 @@ def body_shape(payload: Any) -> Iterator[Problem]:
 
 
 def item_shapes(items: list[Any]) -> Iterator[Problem]:
-    """List type errors of the items: two conversions if all is well, one by one if not."""
+    """List type errors of the items: two conversions if all are valid, one by one if not."""
     messages: list[Any] = []
     others: list[Any] = []
     for item in items:
@@ -177,7 +177,7 @@ def item_shape(item: Any, path: str) -> Iterator[Problem]:
     if not is_object(item):
         yield Problem("T-type", path, f"must be an object, not {shown(item)}")
         return
-    if item.get("type") is None:  # may be left out by messages and references
+    if item.get("type") is None:  # messages and references may omit it
         kind = "item_reference" if kind_of(item) == "item_reference" else "message"
         item = {**item, "type": kind}
     for problem in shape_problems(item, Message if is_message(item) else Item, path):
@@ -185,7 +185,7 @@ def item_shape(item: Any, path: str) -> Iterator[Problem]:
 
 
 def renamed(problem: Problem, item: dict[str, Any], path: str) -> Problem:
-    """Null content and parts of the wrong role, under their own codes."""
+    """Report null content and parts of the wrong role under their own codes."""
     where = problem.path.removeprefix(path)
     field = where[1:].partition("[")[0]
     if field not in ("content", "output") or item.get("type") == "reasoning":
