@@ -1,4 +1,4 @@
-"""`build`, for programs: a recipe, or the name of one."""
+"""`build` for programs: takes a recipe, or the name of one."""
 
 from __future__ import annotations
 

@@ -78,10 +78,10 @@ def build(
 
 
 def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None:
-    """Refuse arguments of another type, in words.
+    """Check the types of the arguments.
 
     Raises:
-        UsageError: one of them is not what it should be.
+        UsageError: one of them has the wrong type.
     """
     require(recipe, RecipeData, "a recipe", "pass a Recipe")
     require(now, datetime | None, "now", "pass a datetime")
@@ -91,7 +91,7 @@ def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None
 
 
 def within(planned: Plan, budget: int) -> Context:
-    """The best request within a budget."""
+    """Return the best request within a budget."""
     found = fit(planned, budget)
     if isinstance(found, Count):
         raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
@@ -99,17 +99,17 @@ def within(planned: Plan, budget: int) -> Context:
 
 
 def least_beyond(planned: Plan, budget: int, count: Count) -> int:
-    """The smallest budget that works, beyond one that does not, found by trying.
+    """Find the smallest budget that works, given one that does not.
 
-    The least that can be sent under one budget is a good guess, no more: a larger one may give
-    sections a larger share, and what is left out may cost less than the words that say so.
+    The smallest request under one budget is only a good guess. A larger budget may give sections a
+    larger share, and an omitted message may cost less than the note about it.
     """
     least = count.most + planned.recipe.reserve(count)
     while isinstance(found := fit(planned, least), Count):
         least = max(found.most + planned.recipe.reserve(found), least + 1)
     short, step = budget, 1
     while least - short > 1:
-        # Near the guess first, then half way.
+        # Try near the guess first, then bisect.
         lower = max(least - step, (least + short) // 2)
         if isinstance(fit(planned, lower), Count):
             short = lower
@@ -119,10 +119,10 @@ def least_beyond(planned: Plan, budget: int, count: Count) -> int:
 
 
 def finish(fitted: Fitted) -> Context:
-    """The context of a request, with cache breakpoints and its receipt."""
+    """Return the context of a request, with cache breakpoints and its receipt."""
     attempt, draft, rendered = fitted.attempt, fitted.draft, fitted.rendered
     plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
-    # Before our own marks are set: a prompt without any is hashed as it stands.
+    # Before our own marks are set, because a prompt without marks is hashed as it is.
     marked = is_marked(rendered.json)
     units = units_of(payload, fitted.count.places, marked=marked)
     breakpoints = CacheBreakpoints(
@@ -216,7 +216,7 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
 
 
 def moved(path: str, places: Sequence[str]) -> str:
-    """A path into the messages that were rendered as one into the history."""
+    """Translate a path into the rendered messages to one into the history."""
     head, bracket, rest = path.partition("]")
     number = head.removeprefix("messages[")
     if not bracket or number == head or not number.isdecimal() or int(number) >= len(places):

@@ -1,4 +1,4 @@
-"""Cache marks: telling a provider which part of a prompt will come again."""
+"""Cache marks, which tell a provider which part of a prompt will be sent again."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MARKABLE_PARTS = (
 
 Block: TypeAlias = dict[str, Any]
 Spot: TypeAlias = tuple[list[Block], int]
-"""A list of blocks, and the block in it that ends what will come again."""
+"""A list of blocks, and the index of the block that ends a stable prefix."""
 
 
 class CacheBreakpoints(Struct, frozen=True):
     """The places where a prompt changes."""
 
     volatile: str
-    """The text behind the newest question's own words, gone from there on the next turn."""
+    """The text after the newest question's own text, which is not there on the next turn."""
     static: Sequence[str]
     """The first texts of the system text, which never change."""
     key: str | None
@@ -57,9 +57,9 @@ def mark_cache(
     set_marks: bool,
     marked: bool,
 ) -> list[Change]:
-    """Mark the ends of what stays, in a request under construction, not yet anyone else's.
+    """Mark the ends of stable prefixes in a request under construction.
 
-    Marks that came with the messages stood at the ends of older requests, and go.
+    Marks that came with the messages belonged to older requests, and are removed.
     """
     changes: list[Change] = []
     if marked and format in TURNS and remove_marks(payload, TURNS[format]):
@@ -84,7 +84,7 @@ TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses":
 
 
 def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> None:
-    """At most four marks, never on thinking: the first four of the spots where they pay."""
+    """Set at most four marks, never on thinking: on the first four spots where they pay."""
     spots: dict[tuple[int, int], Spot] = {}
     for blocks, index in anthropic_spots(payload, boundaries):
         while index >= 0 and blocks[index].get("type") in UNMARKABLE:
@@ -111,14 +111,14 @@ def anthropic_spots(payload: dict[str, Any], boundaries: CacheBreakpoints) -> It
             stop = cleared[0]
             yield contents[stop], len(contents[stop]) - 1
     if beside is not None:
-        # What stands behind volatile text is read anew once that has changed.
+        # What follows volatile text is read again once that text has changed.
         turn, block = beside
         yield contents[turn], block - 1
         before = [index for index in range(turn) if is_question(turns[index])]
         if before:
             yield contents[before[-1]], len(contents[before[-1]]) - 1
     if len(turns) > 2 and len(contents[-1]) + len(contents[-2]) > LOOKBACK:
-        # The request before ended here, further back than will be looked for.
+        # The previous request ended here, further back than the provider looks.
         yield contents[-3], len(contents[-3]) - 1
     static = len(boundaries.static)
     if [block.get("text") for block in system[:static]] == boundaries.static:
@@ -133,7 +133,7 @@ def is_question(turn: Block) -> bool:
 
 
 def found(contents: Sequence[Any], text: str) -> tuple[int, int] | None:
-    """The turn and the block of a text: the last one that reads so."""
+    """Return the turn and block of the last occurrence of a text."""
     if not text:
         return None
     for turn in range(len(contents) - 1, -1, -1):
@@ -146,7 +146,7 @@ def found(contents: Sequence[Any], text: str) -> tuple[int, int] | None:
 
 
 def remove_marks(payload: dict[str, Any], field: str) -> bool:
-    """Take away the marks of older requests; whether there were any."""
+    """Remove the marks of older requests; return whether there were any."""
     removed = False
     for name in ("tools", "system", field):
         blocks = payload.get(name)
@@ -158,7 +158,7 @@ def remove_marks(payload: dict[str, Any], field: str) -> bool:
 
 
 def without_mark(block: Block) -> Block:
-    """A block or turn without its mark, nor those of the blocks in it; itself if it has none."""
+    """Return a block or turn without its marks and those of inner blocks; unchanged if none."""
     if not is_object(block):
         return block
     for name in ("content", "output"):
@@ -176,9 +176,9 @@ def without_mark(block: Block) -> Block:
 
 
 def derived_key(payload: dict[str, Any], static: Sequence[str]) -> str | None:
-    """A key for a conversation without a name: the same for all that begin with the same words.
+    """Return a key for a conversation without a name: the same for all with the same beginning.
 
-    None where nothing is known to come again: it would bring together what has nothing in common.
+    Returns None if nothing is known to repeat, because the key would group unrelated requests.
     """
     tools = payload.get("tools")
     if not static and not tools:
@@ -203,7 +203,8 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
     if beside is None:
         return
     for turn in turns:
-        # A mark needs a list of parts; one that moves on leaves no other bytes behind.
+        # A mark needs a list of parts; convert every such text, so that moving a mark changes no
+        # bytes.
         as_parts(turn, field)
     turn, block = beside
     if block > 0:
@@ -215,7 +216,7 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
 
 
 def mark_part(turn: Block, field: str, index: int = -1) -> None:
-    """A mark on a part of a message; words alone become a part."""
+    """Mark a part of a message; a plain string becomes a part."""
     as_parts(turn, field)
     parts = cast("list[Block]", turn.get("content") or [])
     if parts and parts[index].get("type") in MARKABLE_PARTS:
@@ -228,7 +229,7 @@ WORDS_OF = ("user", "system", "developer")
 
 
 def as_parts(turn: Block, field: str) -> None:
-    """Words of a user or of the system as a list of one part."""
+    """Turn a plain string of a user or system message into a list of one part."""
     content = turn.get("content")
     if content and isinstance(content, str) and turn.get("role") in WORDS_OF:
         turn["content"] = [

@@ -1,4 +1,4 @@
-"""The finished value: a payload, and the receipt for everything in it and everything left out."""
+"""The finished value: a payload, and the receipt for everything in it and left out of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Context"]
 
 
 class Context(Receipt, frozen=True, kw_only=True):
-    """`Context`: the finished request with its receipt."""
+    """The finished request with its receipt."""
 
     payload: dict[str, Any]
     conversation: Conversation
@@ -63,11 +63,11 @@ class Context(Receipt, frozen=True, kw_only=True):
         )
 
     def explain(self) -> str:
-        """The receipt as a table: what stayed, what went, why, and what it costs."""
+        """Return the receipt as a table: decisions, reasons and tokens."""
         return "\n".join(text for _, text in explained(self))
 
     def receipt(self) -> dict[str, Any]:
-        """The receipt as JSON: messages are numbered from 1, as in a store (`seq`)."""
+        """Return the receipt as JSON. Messages are numbered from 1, as in a store (`seq`)."""
         return {
             "model": self.model.id,
             "format": self.format,
@@ -88,7 +88,7 @@ class Context(Receipt, frozen=True, kw_only=True):
 
 
 def cause_of(place: str, context: Context, previous: Context) -> str:
-    """Why two requests part where they do, in words."""
+    """Return why two requests differ where they do."""
     if place == "tools":
         return "the tool list changed"
     if place.startswith(("system", "instructions")) or is_system(place, previous.payload):
@@ -118,7 +118,7 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
 
 
 def first_edited(log: Log, previous: Log) -> int | None:
-    """The index of the first message that is another now, among those that both have loaded."""
+    """Return the index of the first edited message, among those that both have loaded."""
     if log is previous:
         return None
     common = range(max(log.start, previous.start), min(len(log), len(previous)))
@@ -126,7 +126,7 @@ def first_edited(log: Log, previous: Log) -> int | None:
 
 
 def is_system(place: str, payload: dict[str, Any]) -> bool:
-    """Whether a place of a payload is a system message, in formats without a field for them."""
+    """Whether a place of a payload is a system message, in formats without a field for it."""
     field, _, index = place.partition("[")
     turns = payload.get(field)
     if not isinstance(turns, list) or not index:

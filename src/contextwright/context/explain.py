@@ -1,4 +1,4 @@
-"""The receipt of a context for people: tokens as bars, messages by decision, the price."""
+"""The receipt of a context for people: tokens as bars, decisions in runs, the price."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Style", "explained", "money"]
 Style: TypeAlias = Literal["head", "title", "kept", "dropped", "cleared", "plain", "faint"]
 
 BAR = 30
-"""Cells of a bar that fills the budget."""
+"""Width of a bar that fills the budget, in cells."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
-    """The table, line by line, each with how it looks where there are colours."""
+    """Yield the lines of the table, each with its style."""
     yield "head", head(receipt)
     yield "plain", ""
     yield from tokens(receipt.ledger)
@@ -49,7 +49,7 @@ def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
 
 
 def head(receipt: Receipt) -> str:
-    """The request in one line."""
+    """Return the request in one line."""
     ledger = receipt.ledger
     count = Count(
         ledger.tokens, ledger.exact, ledger.bound, unseen=ledger.unseen, at_least=ledger.at_least
@@ -109,7 +109,7 @@ def changed(changes: Iterable[Change]) -> Iterator[str]:
 
 
 def in_words(path: str) -> str:
-    """A path as people count: `messages[3].parts[0]` is `message 4.parts[0]`."""
+    """Return a path with messages counted from 1: `messages[3].parts[0]` → `message 4.parts[0]`."""
     return MESSAGE.sub(lambda found: f"message {int(found[1]) + 1}", path)
 
 
@@ -118,17 +118,17 @@ SIGNS = {"kept": "+", "dropped": "-", "cleared": "~", "summarised": "≈"}
 
 
 def share(part: int, whole: int) -> str:
-    """A part in per cent."""
+    """Return a share in per cent."""
     return f"{part / whole:.0%}" if whole else ""
 
 
 def bar(part: int, whole: int) -> str:
-    """A part as a bar, in eighths of a cell; never more than the whole."""
+    """Return a share as a bar, in eighths of a cell; never more than the whole."""
     eighths = round(min(part / whole, 1) * BAR * 8) if whole else 0
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
 def money(dollars: float, least: float | None = None) -> str:
-    """Dollars, with as many digits as small sums need; `least` is the smallest of a column."""
+    """Format dollars with the digits that small sums need; `least` is the smallest of a column."""
     size = dollars if least is None else least
     return f"${dollars:,.{2 if size >= 10 else 4 if size >= 0.01 else 6}f}"

@@ -21,13 +21,14 @@ class OmissionNote(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     text: str = TEXT
     role: Literal["user", "assistant"] = "user"
     beyond: int = 0
-    """Say it only when more messages than this are left out."""
+    """Write the note only if more messages than this are left out."""
     count_beyond: int | None = None
-    """Say by how many messages the history exceeds this number, as Port 42 does, instead of how
-    many are left out."""
+    """Give the number by which the history exceeds this one, as Port 42 does, instead of the number
+    left out.
+    """
 
     def message(self, omitted: int, length: int, summarised: int = 0) -> Message | None:
-        """The note on what is left out of a history of some length; None if none is due.
+        """Return the note on what is left out of a history of `length`; None if none is due.
 
         Messages that a summary covers are not counted.
         """

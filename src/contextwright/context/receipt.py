@@ -27,23 +27,23 @@ __all__ = [
 
 
 class Unit(Struct, frozen=True):
-    """A step of the prompt in the order the provider reads it, and the hash of all up to here."""
+    """A step of the prompt in the order the provider reads it, and the hash of all up to it."""
 
     place: str
     chain: str
     tokens: int
     size: int
-    """Bytes of its JSON, cache marks left out."""
+    """Bytes of its JSON, without cache marks."""
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """The tokens: sections, tools, history, notes and wrappers add up to `tokens`."""
+    """The tokens by purpose: sections, tools, history, notes and wrappers add up to `tokens`."""
 
     tokens: int
     exact: bool
     bound: float
     most: int
-    """The most the request can cost: what was held against the budget."""
+    """The most the request can cost, which is compared with the budget."""
     budget: int
     sections: dict[str, int]
     """The text of each section, by name."""
@@ -56,7 +56,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """The frame of the request and the system text, and separators between sections."""
     places: dict[str, int]
     at_least: bool = False
-    """The provider adds tokens that cannot be counted: `Recipe.unseen` keeps a reserve for them."""
+    """Whether the provider adds tokens that cannot be counted; `Recipe.unseen` reserves some."""
     unseen: tuple[str, ...] = ()
     """Where it adds them."""
 
@@ -73,22 +73,23 @@ class Comparison(Struct, frozen=True):
     byte: int | None
     cause: str
     cost: float | None
-    """Dollars for the tokens behind the common prefix, none of which come from
-    the cache; 0 when this request only adds to the other."""
+    """Dollars for the tokens after the common prefix, none of which come from the cache; 0 if this
+    request only adds to the other.
+    """
 
     @property
     def fresh(self) -> int:
-        """Tokens of this request behind the common prefix: with `shared` they are all of it."""
+        """Tokens of this request after the common prefix: `tokens` less `shared`."""
         return self.tokens - self.shared
 
     @property
     def share(self) -> float:
-        """The share of this request that lies in the common prefix."""
+        """The share of this request that is in the common prefix."""
         return self.shared / self.tokens if self.tokens else 1.0
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """Everything about a request but the request itself."""
+    """Everything about a request except the request itself."""
 
     model: Model
     format: str
@@ -99,11 +100,11 @@ class Receipt(Struct, frozen=True, kw_only=True):
     sections: dict[str, str]
     """The text each section wrote, by its name."""
     absent: dict[str, str] = {}
-    """Sections that say nothing, by their names: why."""
+    """Why each absent section has no text, by name."""
 
 
 def apportioned(total: int, weights: Sequence[float]) -> list[int]:
-    """Whole numbers in proportion to some weights that add up to a total."""
+    """Return integers in proportion to the weights that add up to `total`."""
     whole = sum(weights)
     if not whole:
         return [0] * len(weights)
@@ -131,9 +132,9 @@ TURNS = {"messages": "messages", "input": "input", "contents": "contents", "hist
 def units_of(
     payload: dict[str, Any] | list[Any], places: dict[str, int], *, marked: bool = True
 ) -> tuple[Unit, ...]:
-    """The prompt as a chain of hashes, in the order the provider reads it, without cache marks.
+    """Return the prompt as a chain of hashes, in the provider's order, without cache marks.
 
-    Not `marked`: there are none to be left out.
+    Pass `marked=False` if there are no marks to remove.
     """
     body = payload if isinstance(payload, dict) else bare(payload)
     steps = [(place, body[field]) for field, place in PROMPT if body.get(field) is not None]
@@ -153,13 +154,13 @@ def units_of(
 
 
 def bare(turns: list[Any]) -> dict[str, Any]:
-    """A request that is nothing but a list of turns, under the name of their place."""
+    """Wrap a request that is only a list of turns, under the name of their place."""
     entry = turns[0] if turns else None
     return {"contents" if is_object(entry) and "parts" in entry else "messages": turns}
 
 
 def unmarked(value: Any) -> Any:
-    """A value without its cache marks: they choose what is cached, not what is read."""
+    """Return a value without its cache marks, which choose what is cached, not what is read."""
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value).items()
         return {key: unmarked(item) for key, item in entries if key not in CACHE_MARKS}

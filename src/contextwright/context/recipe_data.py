@@ -34,7 +34,7 @@ FIELDS: dict[str, Any] = {
     "reply_tools": dict,
     "options": dict,
 }
-"""What the fields of a recipe hold."""
+"""The expected type of each field, for errors."""
 
 
 class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,13 +46,14 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     window: Window = Stepped()
     clearing: Clearing = Clearing()
     budget: int | None = None
-    """Tokens of the whole request; None: all the model takes, less the answer."""
+    """Tokens of the whole request; None: the model's input limit, less the answer."""
     answer: int = 1_024
     """Tokens kept free for the answer."""
     unseen: int = 0
-    """Tokens kept free for what the provider adds to a request and no count can tell: the prompts
+    """Tokens kept free for what the provider adds to a request and no count includes: the prompts
     and results of its own tools, files by id, stored turns. Only requests with such parts lose
-    them."""
+    them.
+    """
     note: OmissionNote | None = OmissionNote()
     summary: SummaryPolicy | None = None
     """How omitted messages are summarised; None for only a note with their number."""
@@ -65,7 +66,7 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stored_system: Literal["keep", "skip"] = "keep"
     """What happens to system messages in the history."""
     reply_media: bool = False
-    """Send the media of the message that the newest question answers along with the question."""
+    """Whether to send the media of the message that the newest question replies to."""
     reply_tools: dict[str, str | None] = {}
     options: dict[str, Any] = {}
     """Options of rendering, by name."""
@@ -83,7 +84,7 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 raise UsageError(f"{name} cannot be {shown(value)}", hint="see docs/recipes.md")
 
     def tokens(self, model: Model, budget: int | None = None) -> int:
-        """The budget of a request in tokens: the one asked for, the recipe's, or the model's."""
+        """Return the budget of a request in tokens: the given one, the recipe's, or the model's."""
         for given in (budget, self.budget):
             if given is not None:
                 if given < 1:
@@ -98,11 +99,11 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return model.max_input - self.answer
 
     def reserve(self, count: Count) -> int:
-        """The tokens kept free beside a request that costs at least so many."""
+        """Return the tokens kept free next to a request with this count."""
         return self.unseen if count.at_least else 0
 
     @property
     def reach(self) -> int:
-        """The number of newest messages that its sections read, whatever the window keeps."""
+        """Return the number of newest messages that its sections read, in any window."""
         sections = [as_section(section, index) for index, section in enumerate(self.system)]
         return max((section.reach() for section in sections), default=0)

@@ -1,4 +1,4 @@
-"""Recipes as files: TOML or JSON, yours or one of those that come with the package."""
+"""Recipes as TOML or JSON files: your own, or those that come with the package."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class RecipeFile(Struct, forbid_unknown_fields=True):
 
 
 def as_recipe(recipe: R | str) -> R | Recipe:
-    """The recipe; text is the name of a shipped one, or the path of a file.
+    """Return the recipe; a string is the name of a shipped one, or the path of a file.
 
     Raises:
-        UsageError: it is neither a recipe nor the name of one.
+        UsageError: the value is neither a recipe nor the name of one.
     """
     if isinstance(recipe, str):
         return find(recipe)
@@ -79,7 +79,7 @@ def as_recipe(recipe: R | str) -> R | Recipe:
 
 
 def find(name: str) -> Recipe:
-    """A recipe by the name of a shipped one, or by the path of a file."""
+    """Find a recipe by the name of a shipped one, or by the path of a file."""
     if name in SHIPPED:
         return shipped(name)
     if Path(name).suffix in (".toml", ".json"):
@@ -92,13 +92,13 @@ def find(name: str) -> Recipe:
 
 @cache
 def shipped(name: str) -> Recipe:
-    """A recipe of the package; read at its first use."""
+    """Return a recipe of the package; read on first use."""
     text = resources.files("contextwright").joinpath(f"data/recipes/{name}.toml").read_text("utf-8")
     return read(tomllib.loads(text), name=name)
 
 
 def load(path: Path) -> Recipe:
-    """A recipe from a file."""
+    """Read a recipe from a file."""
     try:
         text = path.read_text("utf-8")
         data = tomllib.loads(text) if path.suffix == ".toml" else msgspec.json.decode(text)
@@ -106,7 +106,7 @@ def load(path: Path) -> Recipe:
         raise UsageError(f"{path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"{path}: {error}") from error
-    except ValueError as error:  # NUL, or half a character
+    except ValueError as error:  # NUL, or a lone surrogate
         raise UsageError(f"{shown(str(path))} is not a path") from error
     return read(data, name=path.stem, folder=path.parent, imports=True)
 
@@ -114,9 +114,9 @@ def load(path: Path) -> Recipe:
 def read(
     data: Any, *, name: str = "recipe", folder: Path | None = None, imports: bool = False
 ) -> Recipe:
-    """A recipe from decoded TOML or JSON; it may name files below its folder, and no others.
+    """Read a recipe from decoded TOML or JSON; it may name files below its folder only.
 
-    With `imports`, sections may name a class by its import path: whoever writes such a recipe
+    With `imports`, sections may name a class by its import path: the author of such a recipe
     chooses which installed code runs.
     """
     try:
@@ -154,19 +154,19 @@ def read(
         cache=written.cache,
         stored_system=written.stored_system,
         reply_media=written.reply_media,
-        # TOML has no null: an empty argument is a tool that only ends the turn.
+        # TOML has no null: an empty argument means a tool that only ends the turn.
         reply_tools={tool: argument or None for tool, argument in written.reply_tools.items()},
         options=written.options,
     )
 
 
 def without_own_sections(data: Any, *, imports: bool) -> tuple[Any, dict[int, Section]]:
-    """Take the sections out of a recipe that name a class by its import path.
+    """Remove sections that name a class by its import path from a recipe.
 
-    Returns the recipe with an empty text in place of each, and the sections by their places.
+    Returns the recipe with an empty text in place of each, and the sections by index.
 
     Raises:
-        UsageError: there is no such class, or it does not take these fields.
+        UsageError: there is no such class, or it does not accept these fields.
     """
     own: dict[int, Section] = {}
     written = cast("dict[str, Any]", data if isinstance(data, dict) else {})
@@ -207,7 +207,7 @@ def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:
 
 
 def require_no_negatives(part: str, value: object) -> None:
-    """Numbers of a window, of clearing and of a note count something."""
+    """Raise for negative numbers in a window, clearing or note."""
     for field in getattr(value, "__struct_fields__", ()):
         number = getattr(value, field)
         if isinstance(number, int | float) and number < 0:
@@ -253,7 +253,7 @@ def types_of(union: Any) -> list[str]:
 
 
 def rooted(section: str | BuiltIn, name: str, folder: Path | None) -> str | BuiltIn:
-    """The section; one that reads a file reads it below the recipe's own folder."""
+    """Return the section; one that reads a file reads it below the recipe's folder."""
     if not isinstance(section, File):
         return section
     if folder is None:

@@ -28,10 +28,10 @@ from contextwright.windows.log import Log
 __all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Called after each request with how many are done, and how many there are."""
+"""Called after each request with the number done and the total."""
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
-"""The clock of conversations without times: each question comes a minute after the last."""
+"""The start time for conversations without times; questions follow one minute apart."""
 
 
 class Charge(Struct, frozen=True):
@@ -40,9 +40,9 @@ class Charge(Struct, frozen=True):
     read: int
     """Taken from the cache."""
     written: int
-    """Processed, and left in the cache for the next request."""
+    """Processed, and written to the cache for the next request."""
     plain: int
-    """Processed, and forgotten."""
+    """Processed, and not cached."""
 
 
 class Request(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Row(Struct, frozen=True):
     recipe: str
     requests: tuple[Request, ...]
     refused: int = 0
-    """Requests that could not be made: not even the newest turn fits into the budget."""
+    """Requests that could not be made, because not even the newest turn fits the budget."""
 
     @property
     def invalid(self) -> int:
@@ -95,7 +95,7 @@ class Row(Struct, frozen=True):
 
     @property
     def shared(self) -> int:
-        """Tokens that lie in the prefix of the request before."""
+        """Tokens that are in the prefix of the previous request."""
         return sum(request.shared for request in self.requests)
 
     @property
@@ -110,16 +110,16 @@ class Row(Struct, frozen=True):
 
     @property
     def fill(self) -> float:
-        """The share of the budget that a request uses, on average.
+        """The average share of the budget that a request uses.
 
-        A cached share is easily won by sending little; this shows it.
+        Sending little makes a high cached share easy; this figure shows it.
         """
         shares = [request.tokens / request.budget for request in self.requests]
         return sum(shares) / len(shares) if shares else 0.0
 
     @property
     def breaks(self) -> int:
-        """The number of requests that did not only add to the one before."""
+        """The number of requests that did more than add to the previous one."""
         return sum(bool(request.cause) for request in self.requests)
 
     @property
@@ -130,11 +130,11 @@ class Row(Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether every request was made, legal, within budget, and with its question."""
+        """Whether every request was made, legal, within budget, and included its question."""
         return not (self.refused or self.invalid or self.over_budget or self.lost_questions)
 
     def summary(self) -> dict[str, Any]:
-        """The figures as JSON, without the single requests."""
+        """Return the figures as JSON, without the single requests."""
         return {
             "recipe": self.recipe,
             "requests": len(self.requests) + self.refused,
@@ -161,9 +161,9 @@ def simulate(
     format: str | None = None,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Play a conversation with each recipe: one row a recipe, in their order.
+    """Replay a conversation with each recipe; return one row per recipe, in their order.
 
-    Clocks are handed the time of the newest question.
+    Time sections get the time of the newest question.
     """
     conversation = as_conversation(conversation)
     facts = as_model(model)
@@ -186,7 +186,7 @@ def simulate(
 
 
 def total(rows: Sequence[Row]) -> Row:
-    """The rows of one recipe over several conversations as one."""
+    """Combine the rows of one recipe over several conversations."""
     requests = tuple(request for row in rows for request in row.requests)
     return Row(rows[0].recipe, requests, sum(row.refused for row in rows))
 
@@ -251,7 +251,7 @@ class Run:
         return self.measured(context, previous)
 
     def measured(self, context: Context, previous: Context | None) -> Request:
-        """A request in figures, held against the rules, the budget and the one before."""
+        """Measure a request: check it against rules and budget, compare it with the last."""
         problems = check(context.payload, self.format, model=self.model)
         comparison = context.compared_with(previous) if previous else None
         charge = self.cache.charge(context)
@@ -276,14 +276,14 @@ class Run:
 
 
 class Clock:
-    """The time of the newest question, recorded or made up."""
+    """The time of the newest question, recorded or invented."""
 
     def __init__(self) -> None:
         self.question: int | None = None
         self.questions = 0
 
     def at(self, log: Log) -> datetime:
-        """The time to hand to sections now."""
+        """Return the time for sections now."""
         question = log.questions[-1] if log.questions else None
         if question != self.question:
             self.question = question
@@ -315,8 +315,8 @@ class Cache:
 
     Anthropic keeps prefixes that end at a cache mark, and finds them at a mark or up to 20 blocks
     before one; the others keep every prefix. Prefixes shorter than the model's `cache_minimum` are
-    never kept. A mark with volatile text behind it counts as the end of the message before, which
-    is a little less than what is kept.
+    never kept. A mark before volatile text counts as the end of the previous message, which is
+    slightly less than what is kept.
     """
 
     def __init__(self, format: str, model: Model) -> None:
@@ -326,7 +326,7 @@ class Cache:
         self.kept: set[str] = set()
 
     def charge(self, context: Context) -> Charge:
-        """Book a request, and keep what it leaves."""
+        """Charge a request, and keep its prefixes."""
         reached = [0]
         for unit in context.prefix:
             reached.append(reached[-1] + unit.tokens)
@@ -335,13 +335,13 @@ class Cache:
         found = max((self.found(context, end) for end in ends), default=0)
         last = max(ends, default=0)
         self.kept.update(context.prefix[end - 1].chain for end in ends)
-        # What stands in no unit, such as the frame of the whole request, is never cached.
+        # Tokens outside all units, such as the frame of the request, are never cached.
         written = max(reached[last] - reached[found], 0)
         tokens = context.ledger.tokens
         return Charge(reached[found], written, tokens - reached[found] - written)
 
     def found(self, context: Context, end: int) -> int:
-        """The longest kept prefix that is looked for from one mark, as a number of units."""
+        """Return the longest kept prefix that can be found from one mark, as a number of units."""
         room = LOOKBACK if self.marked else 1
         while end and room > 0:
             unit = context.prefix[end - 1]
@@ -369,7 +369,7 @@ def blocks_of(payload: dict[str, Any], place: str) -> int:
 
 
 def content_of(payload: dict[str, Any], place: str) -> list[Any]:
-    """The blocks of a unit of an Anthropic request."""
+    """Return the blocks of a unit of an Anthropic request."""
     content: Any = payload.get(place)
     if place.startswith("messages["):
         content = payload["messages"][int(place[9:-1])]["content"]

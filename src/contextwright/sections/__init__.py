@@ -1,8 +1,8 @@
-"""Titled pieces of the system instruction; each knows how often it changes.
+"""Titled pieces of the system prompt; each says how often it changes.
 
-A section is a `Section`: a heading, a volatility, a priority, a budget, and a method `write`
-that looks at a `SectionInput`. Words that come from people are data: a name is one line, longer
-words are quoted, and neither can open a heading, a fence, a tag or a marker.
+A section is a `Section`: a heading, a volatility, a priority, a budget, and a method `write` that
+reads a `SectionInput`. People's text is data: a name is one line, longer text is quoted, and
+neither can open a heading, a fence, a tag or a marker.
 """
 
 from typing import TypeAlias

@@ -29,42 +29,42 @@ class SectionInput(Struct, frozen=True):
     question: Message | None = None
     """The newest message of a user."""
     messages: Sequence[Message] = ()
-    """The history with the question, before a window decides."""
+    """The history including the question, before a window decides."""
     memories: MemorySource | None = None
 
 
 class Section:
-    """One piece of the system instruction; a section of your own is a class with `write`.
+    """One piece of the system prompt. Your own is a class with `write`.
 
         class Weather(Section):
             def write(self, moment):
                 return "It is sunny in Kyiv."
 
-    Words that come from people are data: pass them through `quoted` or `one_line`.
+    Text from people is data: pass it through `quoted` or `one_line`.
     """
 
     heading: str = ""
     """The heading above its text; empty for none."""
     volatility: Volatility = "turn"
     priority: int = 50
-    """Below 100, it may be left out if it does not fit or fails; the lowest goes first."""
+    """Sections below 100 may be dropped if they do not fit or fail, the lowest first."""
     budget: Share = None
-    """Its share of the tokens: what it does not use flows on, what is longer is cut."""
+    """Its share of the tokens. Unused tokens go to other sections; longer text is cut."""
 
     def write(self, moment: SectionInput) -> str | None:
         """Return its text; None for nothing, not even a heading."""
         raise NotImplementedError
 
     def absence(self, moment: SectionInput) -> str:
-        """Why it says nothing, for the receipt; asked only when it does not."""
+        """Return why it has no text, for the receipt; called only if it has none."""
         return "it has nothing to say"
 
     def title(self, moment: SectionInput) -> str:
-        """The heading as it reads now."""
+        """Return the heading, filled in."""
         return self.heading
 
     def reach(self) -> int:
-        """The number of newest messages that it reads."""
+        """Return the number of newest messages that it reads."""
         return 0
 
     def shorten(self, text: str, longest: int) -> str:
@@ -73,7 +73,7 @@ class Section:
 
 
 def first_entries(text: str, longest: int) -> str:
-    """As many entries from the first on as fit: paragraphs where there are any, else lines."""
+    """Return as many of the first entries as fit: paragraphs if there are any, else lines."""
     between = "\n\n" if "\n\n" in text else "\n"
     kept: list[str] = []
     room = longest + len(between)
@@ -86,7 +86,7 @@ def first_entries(text: str, longest: int) -> str:
 
 
 def last_entries(text: str, longest: int) -> str:
-    """As many lines up to the last as fit."""
+    """Return as many of the last lines as fit."""
     lines = text.split("\n")
     backwards = first_entries("\n".join(reversed(lines)), longest)
     return "\n".join(reversed(backwards.split("\n")))

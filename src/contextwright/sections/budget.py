@@ -21,7 +21,7 @@ Shorten: TypeAlias = Callable[[str, int], str]
 Placement: TypeAlias = Literal["volatility", "system"]
 
 REQUIRED = 100
-"""Sections of this priority and above are never left out."""
+"""Sections of this priority and above are never dropped."""
 STEADINESS: dict[Volatility, int] = {"static": 0, "rare": 1, "turn": 2}
 
 
@@ -30,18 +30,18 @@ class SectionText(Struct, frozen=True):
 
     name: str
     heading: str
-    """The line above the words, with its line break; empty: none."""
+    """The line above the text, with its line break; may be empty."""
     words: str
     volatility: Volatility
     priority: int
     share: Share
     shorten: Shorten
     absence: str = ""
-    """Why there are no words, if the section has none and did not fail."""
+    """Why there is no text, if the section has none and did not fail."""
 
     @property
     def text(self) -> str:
-        """Heading and words; nothing without words."""
+        """Heading and text; empty without text."""
         return self.heading + self.words if self.words else ""
 
 
@@ -73,7 +73,7 @@ def write(
             words = text_of(section.write(moment))
             heading = text_of(section.title(moment)) if words else ""
             absence = "" if words else one_line(text_of(section.absence(moment)))
-        except Exception as error:  # whatever a database or a service of others may raise
+        except Exception as error:  # a database or service may raise anything
             if section.priority >= REQUIRED:
                 raise
             words = ""
@@ -102,7 +102,7 @@ def as_section(given: object, index: int) -> Section:
 
 
 def adopted(given: object) -> Section:
-    """Return an object with `write` as a section: what else it lacks is as `Section` has it."""
+    """Return an object with `write` as a section; missing attributes come from `Section`."""
     section = type(type(given).__name__, (Section,), {})()
     for name in vars(Section):
         if not name.startswith("_") and hasattr(given, name):
@@ -124,11 +124,11 @@ def text_of(written: object) -> str:
 def fit(
     said: Sequence[SectionText], budget: int, placement: Placement, price: Price
 ) -> tuple[list[FittedSection], list[Change]]:
-    """The sections in the order they are read in, each within its share, and what was cut.
+    """Return the sections in reading order, each within its share, and the changes.
 
-    What a section leaves of its share flows on to the next one that has a share, from what never
-    changes to what changes every turn, so that no text moves because of a more volatile one. What
-    is left in the end is room for messages.
+    Unused tokens of a share go to the next section with a share, from static to volatile ones, so
+    that no text changes because of a more volatile one. What is left in the end is room for
+    messages.
     """
     texts: dict[str, str] = {}
     changes: list[Change] = []
@@ -167,12 +167,12 @@ def steadiness(section: SectionText) -> int:
 
 
 def tokens_of(share: int | float, budget: int) -> int:
-    """A share in tokens."""
+    """Return a share in tokens."""
     return int(share * budget) if isinstance(share, float) else share
 
 
 def fitted(section: SectionText, room: int, price: Price) -> str:
-    """Return a section's text cut to its room; None if nothing fits."""
+    """Return a section's text cut to its room; empty if nothing fits."""
     words, text = section.words, section.text
     tokens = price(text)
     while tokens > room:

@@ -12,13 +12,13 @@ from contextwright.text.quoting import quoted
 __all__ = ["Events"]
 
 FURTHER = 10
-"""Number of messages read for each event that is wanted."""
+"""Number of messages read for each event wanted."""
 
 
 class Events(
     Section, Struct, frozen=True, tag="events", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The newest service events of the conversation, quoted: a member chose their words."""
+    """The newest service events of the conversation, quoted because members chose their text."""
 
     most: int = 10
     volatility: Volatility = "turn"
@@ -31,25 +31,25 @@ class Events(
             raise UsageError(f"most cannot be {shown(self.most)}", hint="a whole number, 0 or more")
 
     def write(self, moment: SectionInput) -> str | None:
-        """A line for each event, oldest first, with its day."""
+        """Write a line for each event, oldest first, with its day."""
         messages = moment.messages[-self.reach() :] if self.most else ()
         events = [message for message in messages if message.kind == "event"]
         return "\n".join(f"- {line_of(event)}" for event in events[-self.most :]) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """No events."""
+        """Return that there are no events."""
         return "no event is among the newest messages"
 
     def reach(self) -> int:
-        """More messages than events are read, because they are mixed."""
+        """Return more than the number of events, because other messages are between them."""
         return FURTHER * self.most
 
     def shorten(self, text: str, longest: int) -> str:
-        """The newest events that fit."""
+        """Keep the newest events that fit."""
         return last_entries(text, longest)
 
 
 def line_of(event: Message) -> str:
-    """An event on one line."""
+    """Return an event on one line."""
     day = event.time.date().isoformat() if event.time else "undated"
     return f"{day}: {quoted(event.text)}"

@@ -35,19 +35,19 @@ NAMED, UNNAMED = "# Memories about {name} (ID: {id})", "# Memories"
 LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
 OLDER = 4
-"""Number of facts read for each that is wanted, because older ones are left out."""
+"""Number of facts read for each one wanted, because superseded ones are dropped."""
 ALIKE = 0.85
-"""The share of common words from which on two passages say the same."""
+"""The share of common words from which two passages count as the same."""
 
 
 class Memories(
     Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Notes about the person who asks, and about those who are answered or mentioned."""
+    """Notes about the person who asks, and about people they reply to or mention."""
 
     most: int = 15
     others: int = 5
-    """The most memories about each of the others."""
+    """Maximum number of memories about each of the others."""
     volatility: Volatility = "turn"
     priority: int = 45
     budget: Share = None
@@ -66,11 +66,11 @@ class Memories(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing is known of who asks."""
+        """Return that nothing is known about the person who asks."""
         return unknown(moment, "memory")
 
     def title(self, moment: SectionInput) -> str:
-        """The heading with the person's name."""
+        """Return the heading with the person's name."""
         author = moment.question.author if moment.question else None
         if author is None or not author.id:
             return UNNAMED if self.heading == NAMED else self.heading
@@ -97,18 +97,18 @@ class UserProfile(
         return "\n".join(quoted_lines(one.text, LONGEST_PROFILE) for one in found) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing is known of who asks."""
+        """Return that nothing is known about the person who asks."""
         return unknown(moment, "profile")
 
 
 class KeyFacts(
     Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Labelled facts about the person who asks, and about those who are answered or mentioned."""
+    """Labelled facts about the person who asks, and about people they reply to or mention."""
 
     most: int = 10
     others: int = 5
-    """The most facts about each of the others."""
+    """Maximum number of facts about each of the others."""
     least: float = 0.0
     """Minimum certainty, from 0 to 1."""
     volatility: Volatility = "turn"
@@ -121,7 +121,7 @@ class KeyFacts(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """Write the surest facts first; of each label, only the newest fact."""
+        """Write the most certain facts first; only the newest of each label."""
         known = about_user(moment, "fact", self.most * OLDER)
         lines = [f"- {fact_line(fact)}" for fact in self.surest(known)[: self.most]]
         for person in others_of(moment):
@@ -131,12 +131,12 @@ class KeyFacts(
         return "\n".join(lines) or None
 
     def surest(self, facts: Iterable[Memory]) -> list[Memory]:
-        """The newest fact of each label, the surest first."""
+        """Return the newest fact of each label, the most certain first."""
         found = [fact for fact in current_facts(facts) if fact.weight >= self.least]
         return sorted(found, key=lambda fact: -fact.weight)
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing is known of who asks."""
+        """Return that nothing is known about the person who asks."""
         return unknown(moment, "fact")
 
 
@@ -148,13 +148,13 @@ class PastExcerpts(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """Excerpts of past messages that fit the newest question."""
+    """Excerpts of past messages that match the newest question."""
 
     most: int = 5
     least: float = 0.02
     """Minimum probability that it is needed, from 0 to 1."""
     longest: int = 200
-    """Characters of one passage."""
+    """Maximum characters of one passage."""
     ranking: Ranking = Ranking()
     """What counts besides the question."""
     volatility: Volatility = "turn"
@@ -178,11 +178,11 @@ class PastExcerpts(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing fits the question."""
+        """Return that nothing matches the question."""
         return unfound(moment, "past message")
 
     def reach(self) -> int:
-        """The newest messages, which are not recalled."""
+        """Return the number of newest messages, which are not recalled."""
         return RECENT
 
 
@@ -228,18 +228,18 @@ class PastMessages(
         return below_headings(entries) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing fits the question."""
+        """Return that nothing matches the question."""
         return unfound(moment, "past message")
 
     def reach(self) -> int:
-        """The newest messages, which are not recalled."""
+        """Return the number of newest messages, which are not recalled."""
         return RECENT
 
 
 class Episodes(
     Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Events that fit the newest question, shown to their participants only."""
+    """Events that match the newest question, shown to their participants only."""
 
     most: int = 3
     least: float = 0.6
@@ -254,30 +254,30 @@ class Episodes(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """Topic and summary of each."""
+        """Write topic and summary of each."""
         asker = asker_of(moment)
         entries = [
             f"- **Topic**: {one_line(episode.key or 'Unnamed')}\n"
             f"- **Summary**: {one_line(episode.text, LONGEST_MEMORY)}"
             for episode in asked_for(moment, "episode", self.most, least=self.least)
-            if had_part(episode, asker)  # wherever it comes from
+            if had_part(episode, asker)  # whatever the source
         ]
         return "\n\n".join(entries) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing fits the question."""
+        """Return that nothing matches the question."""
         return unfound(moment, "event")
 
 
 def require_counts(**numbers: int) -> None:
-    """Refuse what cannot be counted to."""
+    """Raise for numbers that are not whole or are negative."""
     for name, number in numbers.items():
         if type(number) is not int or number < 0:
             raise UsageError(f"{name} cannot be {shown(number)}", hint="a whole number, 0 or more")
 
 
 def require_share(least: float) -> None:
-    """Refuse what nothing can reach."""
+    """Raise for a share outside 0 to 1."""
     if type(least) not in (int, float) or not 0 <= least <= 1:
         raise UsageError(f"least cannot be {shown(least)}", hint="from 0 to 1")
 
@@ -289,7 +289,7 @@ def place_of(passage: Memory) -> tuple[str, int]:
 
 
 def where_said(passage: Memory) -> str:
-    """The title of the conversation a passage is of; that of a store's own chat needs no id."""
+    """Return the title of the conversation of a passage; a store's own chat needs no id."""
     title = passage.meta.get("title")
     return str(title or "") if "seq" in passage.meta else passage.scope
 
@@ -309,18 +309,18 @@ def attributed(memory: Memory, longest: int) -> str:
         return quoted(memory.text, longest)
     time = read_time(memory.at) if memory.at else None
     day = f"{time.date().isoformat()}, " if time else ""
-    name = one_line(memory.author).replace(":", ";")  # what follows the first colon was said
+    name = one_line(memory.author).replace(":", ";")  # the name ends at the first colon
     return f"{quoted(day + name)}: {one_line(memory.text, longest)}"
 
 
 def named_line(person: Author, text: str) -> str:
-    """What is known about somebody else, behind their name."""
+    """Return a line about another person, after their name."""
     name = one_line(person.label).replace(":", ";")
     return f"{quoted(name)}: {one_line(text, LONGEST_MEMORY)}"
 
 
 def fact_line(fact: Memory) -> str:
-    """A fact with its label, which begins with a capital letter however it is stored."""
+    """Return a fact with its label, capitalised."""
     if not fact.key:
         return quoted(fact.text, LONGEST_MEMORY)
     label = one_line(fact.key.replace("_", " "))
@@ -365,5 +365,5 @@ def different(passages: Iterable[Memory]) -> list[Memory]:
 
 
 def likeness(first: set[str], second: set[str]) -> float:
-    """The share of all their words that both have."""
+    """Return the share of all their words that both have."""
     return len(first & second) / max(len(first | second), 1)

@@ -1,4 +1,4 @@
-"""What sections ask a memory source: about who asks, about others, and what a question needs."""
+"""What sections ask a memory source: about the asker, about others, and for the question."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = [
 ]
 
 RECENT = 30
-"""Words of so many of the newest messages are taken to be in the history, and not recalled."""
+"""Number of newest messages that count as part of the history and are not recalled."""
 NO_MEMORIES = "no memories were given: pass memories=…, or build from a store"
 MOST_OTHERS = 3
-"""Of so many people besides the one who asks something is told."""
+"""Maximum number of people, besides the asker, that a section writes about."""
 
 
 def about_user(moment: SectionInput, kind: MemoryKind, most: int) -> list[Memory]:
-    """Memories about the author of the question; without one, those that are about nobody."""
+    """Return memories about the author of the question; without an author, those about nobody."""
     asker = asker_of(moment)
     if moment.memories is None:
         return []
@@ -38,7 +38,7 @@ def about_user(moment: SectionInput, kind: MemoryKind, most: int) -> list[Memory
 
 
 def about_person(moment: SectionInput, kind: MemoryKind, id: str | None, most: int) -> list[Memory]:
-    """Memories about somebody else than the author of the question."""
+    """Return memories about someone other than the author of the question."""
     if moment.memories is None or not id or not most:
         return []
     prefer = moment.question.text if moment.question else ""
@@ -47,7 +47,7 @@ def about_person(moment: SectionInput, kind: MemoryKind, id: str | None, most: i
 
 
 def others_of(moment: SectionInput) -> list[Author]:
-    """Whom the question answers or mentions, of those who spoke lately; not who asks."""
+    """Return the people the question replies to or mentions, among recent speakers."""
     question = moment.question
     if question is None or moment.memories is None:
         return []
@@ -63,7 +63,7 @@ def others_of(moment: SectionInput) -> list[Author]:
 
 
 def is_mentioned(author: Author, text: str) -> bool:
-    """Whether a text has somebody's name as words of its own, or their handle."""
+    """Whether a text contains a person's name as whole words, or their handle."""
     handle = (author.username or "").removeprefix("@").casefold()
     names = [
         name for name in ((author.name or "").casefold(), f"@{handle}" if handle else "") if name
@@ -80,7 +80,7 @@ def asked_for(
     tokens: int | None = None,
     ranking: Ranking | None = None,
 ) -> list[Memory]:
-    """Memories that fit the words of the question."""
+    """Return memories that match the text of the question."""
     query = moment.question.text if moment.question else ""
     if moment.memories is None or not query.strip():
         return []
@@ -98,7 +98,7 @@ def asked_for(
 
 
 def unknown(moment: SectionInput, kind: MemoryKind) -> str:
-    """Why there is nothing about the person who asks."""
+    """Return why there is nothing about the person who asks."""
     if moment.memories is None:
         return NO_MEMORIES
     asker = asker_of(moment)
@@ -110,7 +110,7 @@ def unknown(moment: SectionInput, kind: MemoryKind) -> str:
 
 
 def unfound(moment: SectionInput, what: str) -> str:
-    """Why there is nothing about the question."""
+    """Return why there is nothing about the question."""
     if moment.memories is None:
         return NO_MEMORIES
     asked = moment.question is not None and moment.question.text.strip()
@@ -118,6 +118,6 @@ def unfound(moment: SectionInput, what: str) -> str:
 
 
 def asker_of(moment: SectionInput) -> str | None:
-    """The id of who asks."""
+    """Return the id of the person who asks."""
     author = moment.question.author if moment.question else None
     return author.id or None if author else None

@@ -18,7 +18,7 @@ LARGEST_FILE = 256 * 1024
 class Text(
     Section, Struct, frozen=True, tag="text", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Text of the developer, as it is."""
+    """Text of the developer, unchanged."""
 
     text: str
     volatility: Volatility = "static"
@@ -27,20 +27,20 @@ class Text(
     heading: str = ""
 
     def write(self, moment: SectionInput) -> str | None:
-        """The words."""
+        """Return the text."""
         return self.text
 
     def absence(self, moment: SectionInput) -> str:
-        """No words."""
+        """Return that the text is empty."""
         return "its text is empty"
 
     def shorten(self, text: str, longest: int) -> str:
-        """Beginning and end of the words."""
+        """Keep the beginning and end of the text."""
         return shortened(text, longest)
 
 
 class Instructions(Text, frozen=True, tag="instructions"):
-    """The same by the name the package exports: there, `Text` is a part of a message."""
+    """The same as `Text`. The package exports it, because there `Text` is a message part."""
 
 
 class Persona(Text, frozen=True, tag="persona"):
@@ -55,15 +55,14 @@ class File(
 ):
     """The text of a file, read whenever a context is built.
 
-    The path leads down from `root` and never out of it, not through a link either. A recipe file
-    has its own folder as the root.
+    The path must stay below `root`, also through links. A recipe file's root is its own folder.
     """
 
     path: str
     root: str | None = None
-    """None: the folder the program runs in."""
+    """None: the current working directory."""
     largest: int = LARGEST_FILE
-    """Bytes; a larger file is refused."""
+    """Maximum bytes; a larger file is refused."""
     volatility: Volatility = "static"
     priority: int = 100
     budget: Share = None
@@ -96,9 +95,9 @@ class File(
         return text.strip() or None
 
     def absence(self, moment: SectionInput) -> str:
-        """An empty file."""
+        """Return that the file is empty."""
         return f"{shown(self.path)} is empty"
 
     def shorten(self, text: str, longest: int) -> str:
-        """Beginning and end of the words."""
+        """Keep the beginning and end of the text."""
         return shortened(text, longest)

@@ -1,7 +1,7 @@
-"""gryag's system context block: the newest messages as lines of a fence, the last to be answered.
+"""gryag's system context block: the newest messages in a fence, the last one to be answered.
 
 It replaces the history: the recipe keeps only the question, with the media of the message that it
-answers (`reply_media`).
+replies to (`reply_media`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Transcript", "reply_media"]
 
 FEWEST, MOST = 10, 200
 LONGEST = 1_000
-"""Characters of one line."""
+"""Maximum characters of one line."""
 FENCE = "```"
 TRIGGER, CUE = "[REPLY TO THIS]", "[RESPOND]"
 SPEAKERS = {"user": "user", "assistant": "bot", "system": "system"}
@@ -37,9 +37,9 @@ class Transcript(
     """The newest messages as plain lines, the one to answer at the end."""
 
     messages: int = 60
-    """The most lines, from 10 to 200."""
+    """Maximum number of lines, from 10 to 200."""
     meta: bool = True
-    """Say who speaks, with ids, before each line."""
+    """Whether to put the speaker, with ids, before each line."""
     volatility: Volatility = "turn"
     priority: int = 90
     budget: Share = None
@@ -50,7 +50,7 @@ class Transcript(
             raise UsageError(f"a transcript has {FEWEST} to {MOST} messages, not {self.messages}")
 
     def write(self, moment: SectionInput) -> str | None:
-        """Header, fence, lines, and the cue to answer."""
+        """Write header, fence, lines, and the cue to answer."""
         if moment.question is None:
             return None
         lines = self.lines(moment.messages, moment.question)
@@ -58,11 +58,11 @@ class Transcript(
         return "\n".join([header, "", FENCE, *lines, FENCE, "", CUE])
 
     def absence(self, moment: SectionInput) -> str:
-        """Nothing to answer."""
+        """Return that there is nothing to answer."""
         return "there is no question"
 
     def lines(self, messages: Sequence[Message], question: Message) -> list[str]:
-        """The messages before the question, oldest first; what it answers last, if it is older."""
+        """Return the messages before the question, oldest first; an older parent comes last."""
         end = place_of(messages, question)
         target = answered(messages, question)
         room = self.messages - 1
@@ -82,7 +82,7 @@ class Transcript(
         return [*lines, f"{self.line(question, marked=True)} {TRIGGER}"]
 
     def line(self, message: Message, *, marked: bool) -> str:
-        """One message; only the question and what it answers show their media."""
+        """Return one message as a line; only the question and its parent show their media."""
         head = SPEAKERS.get(message.role, message.role)
         if self.meta and (block := format_metadata(metadata_of(message))):
             head = f"{head} {META} {one_line(block.removeprefix(META), LONGEST)}"
@@ -91,11 +91,11 @@ class Transcript(
         return f"{head}: {' '.join(said) or '(no content)'}"
 
     def reach(self) -> int:
-        """More than it has lines: not every message is one."""
+        """Return more than the number of lines, because not every message has one."""
         return 4 * self.messages
 
     def shorten(self, text: str, longest: int) -> str:
-        """The newest lines that fit, and always the last."""
+        """Keep the newest lines that fit, and always the last."""
         head, _, rest = text.partition(f"{FENCE}\n")
         body, _, tail = rest.rpartition(f"\n{FENCE}")
         lines = body.split("\n")
@@ -114,7 +114,7 @@ def place_of(messages: Sequence[Message], question: Message) -> int:
 
 
 def named_by(question: Message) -> Message | None:
-    """The message that a question answers, as far as the question itself describes it."""
+    """Return the message that a question replies to, as far as the question describes it."""
     reply = question.reply_to
     if reply is None or not (reply.author or reply.excerpt or reply.media):
         return None
@@ -124,13 +124,13 @@ def named_by(question: Message) -> Message | None:
 
 
 def is_shown(message: Message) -> bool:
-    """Whether a message has a line: one that anybody may see, and that is not only tool calls."""
+    """Whether a message has a line: it is public, and not only tool calls."""
     said = not message.parts or any(isinstance(part, Text | Media) for part in message.parts)
     return said and message.role in SPEAKERS and message.visibility == "public"
 
 
 def answered(messages: Sequence[Message], question: Message) -> int | None:
-    """The place of the message that a question answers, if it is among the newest ones."""
+    """Return the index of the message that a question replies to, if it is among the newest."""
     reply = question.reply_to
     if reply is None or reply.message_id is None:
         return None
@@ -145,7 +145,7 @@ def answered(messages: Sequence[Message], question: Message) -> int | None:
 
 
 def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:
-    """The media of the message that a question answers, without those the question has too."""
+    """Return the media of the message that a question replies to, unless the question has them."""
     place = answered(messages, question)
     target = named_by(question) if place is None else messages[place]
     if target is None:
@@ -171,17 +171,17 @@ def marks(message: Message) -> list[str]:
 
 
 def mark_of(media: Media) -> str:
-    """The word for a piece of media."""
+    """Return the word for one of the media."""
     if media.kind == "video" and media.url and is_youtube(media.url):
         return "YouTube"
     if media.kind == "document" and media.mime is None:
-        return "Attachment"  # a file of no known type
+        return "Attachment"  # a file of unknown type
     word = media.kind.capitalize()
     return word if word in MARKS else "Attachment"
 
 
 def is_youtube(url: str) -> bool:
-    """Whether an address is a film on YouTube."""
+    """Whether a URL is a YouTube video."""
     try:
         host = (urlsplit(url).hostname or "").lower()
     except ValueError:

@@ -22,7 +22,7 @@ MONTHS = (
 class CurrentTime(
     Section, Struct, frozen=True, tag="current-time", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The time in some zone, in English whatever the machine's language."""
+    """The time in a time zone, in English regardless of the machine's locale."""
 
     zone: str = "UTC"
     volatility: Volatility = "turn"
@@ -39,7 +39,7 @@ class CurrentTime(
             ) from error
 
     def write(self, moment: SectionInput) -> str | None:
-        """The clock that was handed in; nothing without one."""
+        """Write the time that was passed in; None without one."""
         if moment.now is None:
             return None
         now = moment.now.astimezone(ZoneInfo(self.zone))
@@ -47,7 +47,7 @@ class CurrentTime(
         return f"The current time is: {day} at {now:%H:%M:%S}"
 
     def absence(self, moment: SectionInput) -> str:
-        """No clock."""
+        """Return that no time was passed in."""
         return "no time was given: pass now=…"
 
 
@@ -62,7 +62,7 @@ class CurrentUser(
     heading: str = "## Current User"
 
     def write(self, moment: SectionInput) -> str | None:
-        """The author of the newest question."""
+        """Write the author of the newest question."""
         author = moment.question.author if moment.question else None
         if author is None:
             return None
@@ -74,14 +74,14 @@ class CurrentUser(
         return "\n".join(lines)
 
     def absence(self, moment: SectionInput) -> str:
-        """Nobody asks, or nobody knows who."""
+        """Return that there is no question, or that it has no author."""
         return "the question has no author" if moment.question else "there is no question"
 
 
 class ReplyTo(
     Section, Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The message that the newest question answers."""
+    """The message that the newest question replies to."""
 
     volatility: Volatility = "turn"
     priority: int = 40
@@ -89,7 +89,7 @@ class ReplyTo(
     heading: str = "## Reply Context"
 
     def write(self, moment: SectionInput) -> str | None:
-        """The message replied to: its author and a few of its words."""
+        """Write the author and an excerpt of the message replied to."""
         reply = moment.question.reply_to if moment.question else None
         if reply is None:
             return None
@@ -102,5 +102,5 @@ class ReplyTo(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """It answers nothing."""
+        """Return that the question is not a reply."""
         return "the question answers no message" if moment.question else "there is no question"

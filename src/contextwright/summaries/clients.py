@@ -51,7 +51,7 @@ def by_gemini(client: Any) -> Summariser:
 
 
 def written(request: Request, format: str, send: Callable[[dict[str, Any]], Any]) -> str:
-    """The text of the provider's reply, without its thinking."""
+    """Return the text of the provider's reply, without its thinking."""
     if request.model is None:
         raise UsageError("no model is set for summaries", hint="SummaryPolicy(model=…)")
     conversation = Conversation(

@@ -11,12 +11,13 @@ from contextwright.text.quoting import one_line
 __all__ = ["BLOCK", "Digest", "covers", "date_of", "speaker_of"]
 
 BLOCK = 128
-"""Messages after which a digest is condensed. They are counted from the first message, so the
-result is the same wherever the window was cut before, and never starts from the beginning."""
+"""Number of messages after which a digest is condensed, counted from the first message, so that the
+result does not depend on where the window was cut.
+"""
 
 
 class Digest:
-    """Excerpts from messages that come in order; it grows without what it was picked from."""
+    """Excerpts from messages added in order; it grows without keeping its sources."""
 
     def __init__(self, longest: int, summary: Summary | None = None) -> None:
         self.longest = longest
@@ -45,7 +46,7 @@ class Digest:
 
     @property
     def summary(self) -> Summary:
-        """The summary of the messages so far."""
+        """Return the summary of the messages so far."""
         if self._summary is None:
             lines = tuple(digest(self._lines, self.longest))
             self._summary = Summary(self.last, self._count, DIGEST, lines=lines)
@@ -58,19 +59,19 @@ def covers(message: Message) -> bool:
 
 
 def line_of(number: int, message: Message) -> Line | None:
-    """The text of a message; None if it is not speech, or has no text."""
+    """Return the text of a message as a line; None if it is not speech, or has no text."""
     spoken = message.kind == "message" and message.role in ("user", "assistant")
     text = spoken_text(message) if spoken else ""
     return Line(number, speaker_of(message), text, date_of(message)) if text.strip() else None
 
 
 def speaker_of(message: Message) -> str:
-    """The speaker's name, without a colon: the first colon of a line ends the name."""
+    """Return the speaker's name without a colon, because the first colon ends the name."""
     name = message.author.label if message.author else message.role
     return one_line(name, LONGEST_NAME).replace(":", ";")
 
 
 def date_of(message: Message) -> str:
-    """The day of a message as YYYY-MM-DD; empty if unknown."""
+    """Return the day of a message as YYYY-MM-DD; empty if unknown."""
     time = message.time
     return time.date().isoformat() if time else ""

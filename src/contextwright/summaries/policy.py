@@ -1,4 +1,4 @@
-"""How summaries are made: by a program that picks excerpts, or by a model."""
+"""How summaries are made: excerpts picked without a model, or text written by a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextwright.text.json import UNFIT
 __all__ = ["Request", "Summariser", "SummaryPolicy"]
 
 CHARACTERS = 4
-"""Characters in a token of English. A digest in another language is picked again until it fits."""
+"""Characters per token of English. A digest in another language is picked again until it fits."""
 
 
 class Request(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Request(Struct, frozen=True):
     instructions: str
     text: str
     tokens: int
-    """The most tokens a summary may cost; a longer one is cut at the end of a sentence."""
+    """Maximum tokens of the summary; a longer one is cut at the end of a sentence."""
     model: str | None = None
     """The model that the recipe names."""
 
@@ -41,18 +41,18 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """How messages outside the window are summarised; plain data except for `summariser`."""
 
     tokens: int = 400
-    """The most it may cost; in small requests no more than a quarter of the room for messages."""
+    """Maximum tokens; in small requests at most a quarter of the room for messages."""
     model: str | None = None
-    """The model that writes it; without one and without `summariser`, a program picks excerpts."""
+    """The model that writes it; without a model and `summariser`, the summary is excerpts."""
     summariser: Summariser | None = None
     background: bool = False
-    """Do not let a request wait for it: a store's chat writes it in the background."""
+    """Whether a store's chat writes it in the background, so that no request waits for it."""
 
     def __post_init__(self) -> None:
         if type(self.tokens) is not int or self.tokens < 1:
             hint = "a whole number, 1 or more"
             raise UsageError(f"no summary has {shown(self.tokens)} tokens", hint=hint)
-        # The store keeps a summary under this name, on each engine alike.
+        # The store keeps a summary under this name, on every engine.
         if self.model is not None and UNFIT.search(self.model):
             hint = "a name without NUL and without half a surrogate pair"
             raise UsageError(f"the model {shown(self.model)} cannot be named", hint=hint)
@@ -64,7 +64,7 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     @property
     def is_digest(self) -> bool:
-        """Whether a program picks excerpts."""
+        """Whether the summary is excerpts."""
         return self.model is None and self.summariser is None
 
     @property

@@ -38,7 +38,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     text: str = ""
     lines: tuple[Line, ...] = ()
     untold: tuple[int, ...] = ()
-    """Numbers of messages that it does not cover: they were in the request it was written for."""
+    """Numbers of messages it does not cover, because they were in the request it was written for.
+    """
 
     @property
     def head(self) -> str:
@@ -55,17 +56,17 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         return len(self.text) + sum(line.size for line in self.lines)
 
     def without(self, kept: Collection[int]) -> Summary:
-        """The same summary without the excerpts from messages that are in the request anyway."""
+        """Return the summary without excerpts from messages that are in the request anyway."""
         lines = tuple(line for line in self.lines if line.number not in kept)
         return self if len(lines) == len(self.lines) else msgspec.structs.replace(self, lines=lines)
 
     def tells_any(self, numbers: Collection[int]) -> bool:
-        """Whether its text covers any of these messages: excerpts can be left out, words cannot."""
+        """Whether its text covers any of these messages. Only excerpts can be removed."""
         told = (number for number in numbers if number <= self.last)
         return bool(self.text) and any(number not in self.untold for number in told)
 
     def message(self, tokens: float, price: Callable[[Message], float]) -> Message | None:
-        """The message that carries it within `tokens`; None if not even a sentence fits."""
+        """Return the message that carries it within `tokens`; None if not even a sentence fits."""
         longest = self.size
         while body := self.quoted(longest):
             covered = {"first": 1, "last": self.last, "count": self.count, "method": self.method}
@@ -82,7 +83,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         return message.text.endswith(self.quoted(self.size))
 
     def quoted(self, longest: int) -> str:
-        """As much of it as fits in `longest` characters, each line quoted as data."""
+        """Return as much of it as fits in `longest` characters, each line quoted as data."""
         if self.lines:
             return "\n".join(map(quoted_line, digest(self.lines, longest)))
         return "\n".join(f"> {line}" for line in beginning(self.text, longest))
@@ -108,13 +109,13 @@ class SummarySource(Protocol):
 
 
 def quoted_line(line: Line) -> str:
-    """A line of a digest: number, date, speaker, text."""
+    """Return a line of a digest: number, date, speaker, text."""
     date = f" {line.at}" if line.at else ""
     return f"> {line.number}{date} {line.speaker}: {one_line(line.text, LONGEST_LINE)}"
 
 
 def beginning(text: str, longest: int) -> list[str]:
-    """The lines of a text up to the last sentence that fits; all lines if the text fits."""
+    """Return the lines of a text up to the last sentence that fits; all lines if the text fits."""
     lines: list[str] = []
     room = longest
     for line in text.splitlines():

@@ -57,7 +57,7 @@ def write_summary(
         last = max(last, number)
     try:
         answer = policy.summariser(request_for(policy, previous, lines))
-    except Exception as error:  # somebody else's service may raise anything
+    except Exception as error:  # a client may raise anything
         return SummaryResult(previous, f"it failed: {in_one_line(error)}")
     text = cleaned(answer)
     if not text:
@@ -67,7 +67,7 @@ def write_summary(
 
 
 def request_for(policy: SummaryPolicy, previous: Summary | None, lines: Sequence[str]) -> Request:
-    """The request for a summary: the previous one and the messages since, quoted."""
+    """Return the request for a summary: the previous one and the messages since, quoted."""
     earlier = ""
     if previous is not None:
         head = f"Earlier summary of messages 1–{previous.last}:"
@@ -79,7 +79,7 @@ def request_for(policy: SummaryPolicy, previous: Summary | None, lines: Sequence
 
 
 def request_line(number: int, message: Message) -> str:
-    """A message on one line: number, date, speaker, text, calls and results."""
+    """Return a message on one line: number, date, speaker, text, calls and results."""
     silent = [call for call in message.calls if not is_speech(call, message)]
     pieces = [spoken_text(message), *(f"(calls {call.name} {call.json})" for call in silent)]
     pieces += [f"(result {result.name or ''}: {result.text})" for result in message.results]
@@ -90,7 +90,7 @@ def request_line(number: int, message: Message) -> str:
 
 
 def cleaned(answer: object) -> str:
-    """A summariser's answer line by line; no line can open a heading, a fence or a tag."""
+    """Return a summariser's answer line by line; no line can open a heading, a fence or a tag."""
     if not isinstance(answer, str):
         return ""
     lines = (one_line(line, LONGEST_LINE) for line in answer.splitlines())

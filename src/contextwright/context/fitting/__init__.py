@@ -1,1 +1,1 @@
-"""From a history to what fits a budget."""
+"""Fitting a history into a budget."""

@@ -76,7 +76,7 @@ def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
 
 
 def path_of(place: int | str) -> str:
-    """A message as changes name it: by its index in the whole history."""
+    """Return the path of a message in changes: by its index in the whole history."""
     return place if isinstance(place, str) else f"messages[{place}]"
 
 
@@ -120,7 +120,7 @@ def add_note(
     messages: dict[str, Message],
     changes: list[Change],
 ) -> None:
-    """Say how many messages are left out and not summarised, if there is room for it."""
+    """Add a note on messages that are left out and not summarised, if there is room."""
     note = plan.recipe.note
     if note is None:
         return
@@ -136,7 +136,7 @@ def add_note(
 def cap_media(
     plan: Plan, messages: list[Message], places: list[int | str], changes: list[Change]
 ) -> None:
-    """Clear the oldest media until no more are left than one request may hold."""
+    """Clear the oldest media until one request can hold the rest."""
     most = plan.history.clearing.most_media
     if most is None:
         return
@@ -153,9 +153,9 @@ def cap_media(
 
 
 def first_change(decisions: Decisions, wording: Wording) -> int | None:
-    """The first index that is not sent as it was when later thinking was signed; None: all is.
+    """Return the first index that differs from what later thinking was signed for; None if none.
 
-    Models that check the system text too see that the clock has moved on.
+    Models that check the system text too notice that the clock has changed.
     """
     if wording.bound_thinking:
         return -1

@@ -29,13 +29,13 @@ __all__ = ["Fitted", "Relaxation", "fit", "with_summary"]
 replace = msgspec.structs.replace
 
 MIN_CHARS = 200
-"""Texts are never cut to fewer characters."""
+"""Minimum characters to which a text is cut."""
 SUMMARY_SHARE = 0.25
-"""The most of the room for messages that a summary may take."""
+"""Maximum share of the room for messages that a summary may take."""
 MERGED = 12
-"""The most tokens that a message may cost less among others than alone."""
+"""Maximum tokens that a message may cost less among others than alone."""
 CHEAPER = 1.25
-"""By how much messages that fit may exceed what is left free, before it is known what they cost."""
+"""How far messages that fit may exceed the free room, before their real price is known."""
 
 
 class Relaxation(Struct, frozen=True):
@@ -82,9 +82,9 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(plan: Plan, budget: int) -> Fitted | Count:
-    """The request within a budget, still without a summary; or the count of the smallest one.
+    """Return the request within a budget, without a summary; or the count of the smallest one.
 
-    Less important sections go, then the note, then long texts are cut, before it is refused.
+    First less important sections are dropped, then the note; then long texts are cut.
     """
     sections, changes = fit_sections(plan.texts, budget, plan.recipe.placement, plan.meter.text)
     relaxed = Relaxation(tuple(sections), tuple(changes))
@@ -98,9 +98,9 @@ def fit(plan: Plan, budget: int) -> Fitted | Count:
 
 
 def with_summary(fitted: Fitted) -> Fitted:
-    """The same request with a summary of what is left out, if there is one and room for it.
+    """Return the request with a summary of what is left out, if there is one and it fits.
 
-    It is asked for once the cut is final, so that it ends there.
+    The summary is requested once the cut is final, so that it ends there.
     """
     attempt, decisions = fitted.attempt, fitted.draft.decisions
     summaries = attempt.plan.summaries
@@ -112,14 +112,14 @@ def with_summary(fitted: Fitted) -> Fitted:
     tokens = min(attempt.allowance(), fitted.free)
     trial = attempt.trial(decisions, found, tokens)
     while trial.free < 0:
-        # Among others it may cost a little more than alone.
+        # Among other messages it may cost a little more than alone.
         tokens += trial.free
         trial = attempt.trial(decisions, found, tokens)
     return trial
 
 
 def relax(attempt: Attempt, count: Count) -> Relaxation | None:
-    """Leave out the least important section or the note, or cut the longest text; None: no more."""
+    """Drop the least important section or the note, or cut the longest text; else return None."""
     relaxed, recipe = attempt.relaxed, attempt.plan.recipe
     optional = [section for section in relaxed.sections if section.priority < REQUIRED]
     if optional:
@@ -135,20 +135,20 @@ def relax(attempt: Attempt, count: Count) -> Relaxation | None:
     if longest is None:
         smallest = attempt.trial(attempt.smallest()).draft.messages
         longest = max(map(longest_text, smallest), default=0)
-    # Down to the shortest, so that the budget an error names is one that works.
+    # Cut to the shortest, so that the budget an error names is one that works.
     shorter = int(longest * min(0.9, attempt.budget / max(count.most, 1)))
     return replace(relaxed, max_chars=max(shorter, MIN_CHARS))
 
 
 class Merged(View):
-    """A history in which each message costs the least it can among others.
+    """A view in which each message costs the least it can among others.
 
-    Neighbours of one side make one turn of a request, and what stands around it is sent once.
-    Media beyond what a request may hold are not sent.
+    Adjacent messages of one role form one turn, whose wrapping is sent once. Media above the limit
+    of a request are not sent.
     """
 
     def cost(self, index: int) -> float:
-        """The least that a message costs."""
+        """Return the least that a message costs."""
         log, after = self.log, index + 1
         if self.history.clearing.most_media is not None and media_in(log[index]):
             return max(self.history.cost(index, self.form(index) | MEDIA) - MERGED, 1)
@@ -161,7 +161,7 @@ class Merged(View):
 
 
 class Attempt:
-    """One try at a request within one budget, with what has given way so far."""
+    """One attempt at a request within one budget, with a given relaxation."""
 
     def __init__(self, plan: Plan, budget: int, relaxed: Relaxation) -> None:
         self.plan, self.budget, self.relaxed = plan, budget, relaxed
@@ -175,11 +175,11 @@ class Attempt:
         """The tokens left for messages."""
 
     def fitted(self) -> Fitted | Count:
-        """The request, or the count of the smallest that this try could make."""
+        """Return the request, or the count of the smallest one this attempt could make."""
         return self._whole() or self._cut()
 
     def _whole(self) -> Fitted | None:
-        """The request with every message, if the window wants them all and they fit."""
+        """Return the request with every message, if the window wants them all and they fit."""
         window, view = self.plan.recipe.window, self._view(whole=True)
         merged = Merged(view.history, view.width, whole=True)
         if decide(window, merged, self.limit * 1.02 + 8 * MERGED).omitted:
@@ -188,21 +188,21 @@ class Attempt:
         return trial if trial.free >= 0 else None
 
     def _cut(self) -> Fitted | Count:
-        """The request with as many messages as the window keeps and the budget holds."""
+        """Return the request with as many messages as the window keeps and the budget allows."""
         view = self._view(whole=False)
         found = self._narrowed(view)
         is_exact = self.plan.recipe.window.is_exact
         return self._widened(view, found) if is_exact and isinstance(found, Fitted) else found
 
     def _narrowed(self, view: View) -> Fitted | Count:
-        """The first request that fits, with a limit that falls; or the count of the smallest."""
+        """Lower the limit until a request fits; return it, or the count of the smallest."""
         limit: float = self.limit
         tried: Decisions | None = None
         less = 1.0
         while True:
             decisions = self._decide(view, limit)
             if tried is not None and decisions.staying == tried.staying:
-                # It does not fit, whatever the limit that leads to it.
+                # It does not fit, whichever limit led to it.
                 less *= 2
                 limit = max(0.0, limit - less)
                 continue
@@ -211,15 +211,15 @@ class Attempt:
             if trial.free >= reserved:
                 return trial
             if limit <= 0 or self.smallest().staying == decisions.staying:
-                # Less cannot be sent: a summary gets what is left, if anything is.
+                # Nothing smaller can be sent: a summary gets whatever is left.
                 return trial if trial.free >= 0 else trial.count
             spent = sum(map(view.cost, decisions.kept()))
             limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
 
     def _widened(self, view: View, best: Fitted) -> Fitted:
-        """The same request, and as many messages more as what rendering left free can hold.
+        """Return the request with as many more messages as fit into what rendering left free.
 
-        The limit that leads to the most is found by halving the range where it can be.
+        Bisects the limit that keeps the most.
         """
         spent = sum(map(view.cost, best.draft.decisions.kept()))
         fits, fails = spent, spent + best.free * CHEAPER + MERGED
@@ -241,16 +241,19 @@ class Attempt:
         return best
 
     def _reserved(self, decisions: Decisions) -> float:
-        """The tokens to keep free for a summary of what is left out."""
+        """Return the tokens to keep free for a summary of what is left out."""
         return self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
 
     def smallest(self) -> Decisions:
-        """The decisions that keep only what no window may drop."""
+        """Return the decisions that keep only what no window may drop."""
         return decide(self.plan.recipe.window, self._view(whole=False), 0)
 
     def allowance(self) -> float:
-        """The tokens of a summary. They are kept free once anything is left out, so that the cut
-        does not move when a summary arrives."""
+        """Return the tokens of a summary.
+
+        They are kept free once anything is left out, so that the cut does not move when a summary
+        arrives.
+        """
         summary = self.plan.recipe.summary
         return min(summary.tokens, max(self.limit, 0) * SUMMARY_SHARE) if summary else 0
 
@@ -278,5 +281,5 @@ class Attempt:
         return decisions
 
     def _view(self, *, whole: bool) -> View:
-        """The history as this request shows it."""
+        """Return the history as this request sends it."""
         return self.plan.history.history.view(width=self.budget * BYTES_PER_TOKEN, whole=whole)

@@ -1,4 +1,4 @@
-"""Prices of messages before a request is made, and of the request itself."""
+"""Prices of messages before a request is rendered, and of the request itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["TokenMeter"]
 
 
 class TokenMeter:
-    """Counts for one format and model; every text is tokenised once, however often it is sent."""
+    """Counts for one format and model; tokenises every text once, however often it is sent."""
 
     def __init__(self, format: str, model: Model) -> None:
         self.format = format
@@ -35,7 +35,7 @@ class TokenMeter:
         return self._pricer.most(piece for piece in found if piece.place != "request")
 
     def text(self, text: str) -> int:
-        """The most a bare text can cost."""
+        """Return the most that a bare text can cost."""
         return self._pricer.count([Piece("text", "text", text)], None).most if text else 0
 
     def tokens(self, text: str) -> int:
@@ -61,12 +61,12 @@ class TokenMeter:
         return self._frame[1]
 
     def count(self, payload: Any) -> Count:
-        """The tokens of a whole request, by place."""
+        """Return the tokens of a whole request, by place."""
         return self._pricer.count(pieces(payload, self.format), None)
 
 
 def leading_system(payload: Any) -> list[str]:
-    """The places of system messages before anyone speaks, in formats without a field for them."""
+    """Return the places of leading system messages, in formats without a field for them."""
     body: Any = payload.get("messages") if is_object(payload) else payload
     places: list[str] = []
     for index, message in enumerate(cast("list[Any]", body or [])):
@@ -77,7 +77,7 @@ def leading_system(payload: Any) -> list[str]:
 
 
 def told_apart(message: Message) -> list[Message]:
-    """A message as the render rules will have it: results are never the assistant's own words."""
+    """Split a message as the render rules do: results are never the assistant's own text."""
     results = message.results
     if not results or message.role == "tool" or len(results) == len(message.parts):
         return [message]

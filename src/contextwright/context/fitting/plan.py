@@ -1,4 +1,4 @@
-"""`Plan`: the content of a request, whatever its budget: history, sections' texts, tools."""
+"""`Plan`: the content of a request before its budget applies: history, section texts, tools."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Given = GivenMessages | PricedHistory
 
 
 class Plan(Struct, frozen=True):
-    """Everything that a request is made of; `fit` decides how much of it fits."""
+    """The content of a request; `fit` decides how much of it fits."""
 
     recipe: RecipeData
     model: Model
@@ -45,14 +45,14 @@ class Plan(Struct, frozen=True):
     texts: Sequence[SectionText]
     """The text of each section."""
     attachments: Sequence[Part]
-    """Media that go along with the newest question."""
+    """Media to send with the newest question."""
     summaries: SummarySource | None
     changes: Sequence[Change]
     """Fields of the conversation that no request carries, and sections that failed."""
 
     @property
     def meter(self) -> TokenMeter:
-        """Counts in the format and for the model of this request."""
+        """The counter for the format and model of this request."""
         return self.history.meter
 
     def conversation(self, system: Sequence[str], messages: Sequence[Message]) -> Conversation:
@@ -67,7 +67,7 @@ class Plan(Struct, frozen=True):
         )
 
     def render(self, conversation: Conversation) -> Rendered:
-        """The request for a conversation."""
+        """Render a conversation."""
         return render(conversation, self.format, model=self.model, **self.recipe.options)
 
 
@@ -76,9 +76,9 @@ SESSION = "created_at updated_at last_activity state command_generated metadata"
 
 
 def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:
-    """The fields of the conversation's own format that no request has.
+    """Return a change for each field of the conversation's own format that no request has.
 
-    An agent is its instructions: where the recipe has some, its name is not missed.
+    An agent's name is not reported if the recipe has its instructions.
     """
     known = [*SESSION, "agent"] if recipe.system else SESSION
     return foreign_settings(conversation, "", {"port42": known})
@@ -93,7 +93,7 @@ def plan(
     input: SectionInput,
     summaries: SummarySource | None = None,
 ) -> Plan:
-    """Price the history, if it is not priced for this request yet, and ask the sections."""
+    """Price the history, unless it is priced already, and write the sections."""
     if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
         history, frame = given, given.frame
     else:
@@ -125,9 +125,9 @@ def plan(
 def priced(
     given: Given, format: str, model: Model, recipe: RecipeData
 ) -> tuple[PricedHistory, Conversation]:
-    """The history of what was given, and what belongs to it besides messages.
+    """Return the history of the input, and the conversation without its messages.
 
-    What an earlier build of the same list counted is not counted again.
+    Reuses the counts of an earlier build of the same list.
     """
     frame = Conversation(())
     if isinstance(given, PricedHistory):

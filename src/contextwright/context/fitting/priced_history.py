@@ -26,9 +26,9 @@ replace = msgspec.structs.replace
 
 
 class PricedHistory:
-    """Messages to keep and add to: builds from it count nothing twice.
+    """Messages to keep and add to, so that builds count nothing twice.
 
-    What was counted, and the last summary, are only remembered: a build gives the same without.
+    Counts and the last summary are only a cache: a build returns the same without them.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class PricedHistory:
         return self.log.loaded
 
     def append(self, message: Message) -> None:
-        """Add one message behind the others."""
+        """Add one message at the end."""
         self.history.append(message)
 
     def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages behind the others."""
+        """Add messages at the end."""
         self.history.extend(messages)
 
     def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
@@ -85,22 +85,22 @@ class PricedHistory:
 
 
 def capped(clearing: Clearing, model: Model) -> Clearing:
-    """The recipe's clearing, with the provider's limit on media where it sets none of its own."""
+    """Return the recipe's clearing, with the provider's limit on media if it sets none."""
     if clearing.most_media is None and model.max_media is not None:
         return replace(clearing, most_media=model.max_media)
     return clearing
 
 
 class OwnSummaries:
-    """Summaries of a history that is all in memory."""
+    """Summaries of a history that is entirely in memory."""
 
     def __init__(self, policy: SummaryPolicy, history: PricedHistory) -> None:
         self.policy, self.history = policy, history
 
     def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """The summary of the messages up to a number; the summariser is asked for what is missing.
+        """Return the summary of the messages up to `last`; asks the summariser for what is missing.
 
-        A build asks once: when its cut is final.
+        A build calls this once, when its cut is final.
         """
         if self.policy.is_digest:
             return SummaryResult(self._digest(last).summary)
@@ -118,7 +118,7 @@ class OwnSummaries:
         return result
 
     def _digest(self, last: int) -> Digest:
-        """The digest of the messages up to a number, continued from the last one if it can be."""
+        """Return the digest of the messages up to `last`; continue the last one if possible."""
         known, longest = self.history.digest, self.policy.longest
         if known is None or known.longest != longest or known.last > last:
             known = Digest(longest)

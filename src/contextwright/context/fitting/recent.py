@@ -1,7 +1,7 @@
-"""The histories of the last lists that were built, for the next build of the same list, grown.
+"""The histories of recently built lists, for the next build of the same list with more messages.
 
-A result never depends on them: a history serves only a list that begins with the very same message
-objects, for the same format, model and recipe.
+Results never depend on them: a history is reused only for a list that begins with the identical
+message objects, for the same format, model and recipe.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from contextwright.models import Model
 __all__ = ["RECENT", "RecentHistories"]
 
 MOST = 4
-"""How many lists are remembered; each keeps its messages alive."""
+"""Number of lists to remember; each keeps its messages alive."""
 
 
 class RecentHistories:
-    """A few histories, each lent to one build at a time."""
+    """A few histories, each used by one build at a time."""
 
     def __init__(self) -> None:
         self._histories: list[PricedHistory] = []
-        """The last used last."""
+        """The histories, most recently used last."""
         self._lock = Lock()
 
     def take(
         self, messages: Sequence[Message], format: str, model: Model, recipe: RecipeData
     ) -> PricedHistory | None:
-        """The history of a list that this one continues, or None; it is not here until `keep`."""
+        """Take out the history of a list that this one continues, or None; `keep` returns it."""
         with self._lock:
             for place, history in enumerate(self._histories):
                 if (
@@ -44,8 +44,8 @@ class RecentHistories:
         return None
 
     def keep(self, history: PricedHistory) -> None:
-        """Remember a history that a build is done with."""
-        # A summariser would continue its last summary; a new list is summarised anew.
+        """Remember a history that a build has finished with."""
+        # A summariser would continue its last summary, but a new list needs a new one.
         history.summary = None
         with self._lock:
             self._histories = [*self._histories, history][-MOST:]
@@ -55,10 +55,10 @@ RECENT = RecentHistories()
 
 
 def begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
-    """Whether a list begins with the very same objects; equal ones may still be sent otherwise."""
+    """Whether a list begins with the identical objects; equal ones may still render differently."""
     if not known or len(messages) < len(known):
         return False
-    # The ends first: most lists differ there.
+    # Compare the ends first, because most lists differ there.
     if messages[0] is not known[0] or messages[len(known) - 1] is not known[-1]:
         return False
     return all(map(is_, known, messages))

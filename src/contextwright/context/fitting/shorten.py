@@ -17,12 +17,12 @@ replace = msgspec.structs.replace
 
 
 def longest_text(message: Message) -> int:
-    """The characters of the longest text of a message that can be cut."""
+    """Return the characters of the longest text of a message that can be cut."""
     return max((len(text) for part in message.parts for text in texts_of(part)), default=0)
 
 
 def texts_of(part: Part) -> list[str]:
-    """The texts of a part that can be cut."""
+    """Return the texts of a part that can be cut."""
     if isinstance(part, Text):
         return [part.text]
     if not isinstance(part, ToolResult):
@@ -33,7 +33,7 @@ def texts_of(part: Part) -> list[str]:
 
 
 def cut_to(message: Message, longest: int) -> Message:
-    """A message with no text and no result longer than that; calls stay as they are.
+    """Return a message with no text or result longer than `longest`; calls stay unchanged.
 
     System messages are never cut.
     """
@@ -43,7 +43,7 @@ def cut_to(message: Message, longest: int) -> Message:
 
 
 def cut_part(part: Part, longest: int) -> Part:
-    """A part with no text longer than that."""
+    """Return a part with no text longer than `longest`."""
     if isinstance(part, Text):
         return replace(part, text=shortened(part.text, longest))
     if not isinstance(part, ToolResult):

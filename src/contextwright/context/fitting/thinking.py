@@ -1,4 +1,4 @@
-"""Thinking that its provider ties to the exact words before it."""
+"""Thinking that its provider binds to the exact text before it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def strip_thinking(
     model: Model,
     changes: list[Change],
 ) -> None:
-    """Take out thinking that is bound to words which are not before it any more.
+    """Remove thinking that is bound to text which is no longer before it.
 
-    An open tool loop keeps its thinking on the models whose API demands it.
+    An open tool loop keeps its thinking for models whose API requires it.
     """
     if first_changed is None:
         return
