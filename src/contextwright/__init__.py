@@ -2,8 +2,8 @@
 
 The names most programs need are here. The rest are in public modules: `contextwright.ask`,
 `.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`,
-`.systems`, `.tokens`, `.windows`.
-Each name is loaded when it is first used, so that `import contextwright` costs next to nothing.
+`.systems`, `.tokens`, `.windows`. Each name is loaded on first use, so that `import contextwright`
+is fast.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The console view: a conversation for people.
+"""The console view of a conversation.
 
 The layout is Aya's: a head, a time, texts and calls, the reason for them. Content cannot forge any
 of it: every line of content is indented or quoted, and characters that move the cursor, hide text
@@ -82,7 +82,7 @@ ASCII = Marks(
 def show(
     conversation: Conversation | Iterable[Message], *, ascii: bool = False, width: int | None = None
 ) -> str:
-    """The conversation as plain text.
+    """Return the conversation as plain text.
 
     `ascii` writes the marks (not the content) in ASCII; `width` cuts system text to that many
     characters.
@@ -123,7 +123,7 @@ def print_explanation(context: Context, *, console: Console | None = None) -> No
 
 
 def numbered(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages, each of a user or the assistant with its turn: as imported, else counted."""
+    """Return the messages with a turn for each user and assistant message, imported or counted."""
     turns = Turns(Options())
     return tuple(
         replace(message, turn=turns.next(message, "", []))
@@ -153,13 +153,13 @@ class View:
         }
 
     def entries(self) -> list[list[Line]]:
-        """The lines of each entry."""
+        """Return the lines of each entry."""
         if not self.messages:
             return [[("note", "Empty context")]]
         return [entry for message in self.messages for entry in self.message_entries(message)]
 
     def message_entries(self, message: Message) -> Iterator[list[Line]]:
-        """A message as one entry; each tool result is an entry of its own."""
+        """Yield a message as one entry; each tool result is a separate entry."""
         said: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -185,7 +185,7 @@ class View:
             case "tool":
                 who = f"{self.marks.result} Tool"
                 return [*self.head(who, message), *self.spoken(parts)]
-            case _:  # the type allows no other role, a value from elsewhere may have one
+            case _:  # the type allows no other role, but unvalidated values may have one
                 return [("note", f"Unknown role: {safe(str(message.role), line=True)}")]
 
     def head(self, who: str, message: Message) -> Iterator[Line]:
@@ -204,7 +204,7 @@ class View:
         return [*lines, *self.spoken(others)]
 
     def spoken(self, parts: Iterable[Part]) -> Iterator[Line]:
-        """Text quoted as in mail; everything else as a note."""
+        """Yield text quoted as in mail, and everything else as a note."""
         for part in parts:
             match part:
                 case Text():
@@ -270,7 +270,7 @@ class View:
         yield from block("reason", f"   {self.marks.reason}Reason: ", words, "      ")
 
     def result_entry(self, message: Message, result: ToolResult) -> list[Line]:
-        """The result of a tool, under the name of the tool."""
+        """Return the result of a tool, under its name."""
         name = result.name or self.called.get(result.call_id or "") or result.call_id or ""
         who = f"{self.marks.result} Tool {safe(name, line=True)}".rstrip()
         lines = list(self.head(who, message))
@@ -286,7 +286,7 @@ class View:
         return lines
 
     def attached(self, part: Part) -> Iterator[Line]:
-        """A part that cannot be shown: what it is, and its text if it has one."""
+        """Yield a part that cannot be shown: what it is, and its text if it has any."""
         match part:
             case Media():
                 yield "note", f"+ {safe(described(part), line=True)}"
@@ -296,11 +296,11 @@ class View:
                 colon = ": " if part.text else ""
                 yield from block("note", safe(what, line=True) + colon, part.text or "", "   ")
             case Text() | Thinking() | ToolCall() | ToolResult():
-                return  # shown by those who know whose they are
+                return  # shown by their own methods
 
 
 def block(style: Style, first: str, text: str, other: str, *, end: str = "") -> Iterator[Line]:
-    """Text after a prefix, and each further line after its own, so that none is at the margin."""
+    """Yield text after a prefix, further lines after another, so that none is at the margin."""
     lines = safe(text).split("\n")
     lines[-1] += end
     yield style, first + lines[0]
@@ -309,7 +309,7 @@ def block(style: Style, first: str, text: str, other: str, *, end: str = "") -> 
 
 
 def shown_time(message: Message) -> str:
-    """The time of a message as it was written; seconds since 1970 become a date."""
+    """Return the time of a message as written; seconds since 1970 become a date."""
     written = message.sent_at or ""
     if message.time is None or not NUMBER.fullmatch(written):
         return written
@@ -317,12 +317,12 @@ def shown_time(message: Message) -> str:
 
 
 def human_time(moment: datetime) -> str:
-    """A time in UTC, to the minute."""
+    """Return a time in UTC, to the minute."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def speaker(author: Author | None) -> str:
-    """The author, as the head of an entry names them."""
+    """Return the author for the head of an entry."""
     if author is None:
         return ""
     names = [safe(name, line=True) for name in (author.name, author.username) if name]
@@ -332,7 +332,7 @@ def speaker(author: Author | None) -> str:
 
 
 def remarks(message: Message) -> str:
-    """Kind, visibility and pin of a message, where they are unusual."""
+    """Return kind, visibility and pin of a message, where unusual."""
     said = [
         message.kind if message.kind != "message" else "",
         message.visibility if message.visibility != "public" else "",
@@ -343,7 +343,7 @@ def remarks(message: Message) -> str:
 
 
 def described(media: Media) -> str:
-    """A medium in a few words."""
+    """Describe media in a few words."""
     size = f"{len(media.data) * 3 // 4:,} bytes" if media.data else None
     facts = (media.mime, media.name, size, media.url, media.file_id)
     listed = ", ".join(fact for fact in facts if fact)
@@ -351,7 +351,7 @@ def described(media: Media) -> str:
 
 
 def spelled(value: Any) -> str:
-    """A parameter's value as JavaScript prints it: text bare, everything else as JSON."""
+    """Return a parameter's value as JavaScript prints it: text bare, everything else as JSON."""
     if isinstance(value, str):
         return value
     try:
@@ -361,7 +361,7 @@ def spelled(value: Any) -> str:
 
 
 def scripted(value: Any) -> Any:
-    """A value with its numbers as JavaScript writes them: 1.0 is 1."""
+    """Return a value with numbers as JavaScript writes them: 1.0 is 1."""
     if isinstance(value, float):
         return Raw(number(value).encode())
     if isinstance(value, Mapping):
@@ -372,7 +372,7 @@ def scripted(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """A number as JavaScript writes it."""
+    """Return a number as JavaScript writes it."""
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     if 1e-6 <= abs(value) < 1e21:

@@ -246,7 +246,7 @@ class MissingExtra(ContextwrightError):
 
 
 def require(value: object, kind: Any, name: str, hint: str = "") -> None:
-    """Refuse an argument of another type.
+    """Raise for an argument of the wrong type.
 
     Raises:
         UsageError: the value is not of that kind; True and False are not numbers.

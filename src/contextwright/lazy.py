@@ -1,4 +1,4 @@
-"""Packages whose public names are loaded when they are first used."""
+"""Packages that load their public names on first use."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -80,40 +80,40 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     page: int = 3_000
     """The most tokens one page of a PDF costs."""
     hosted_tools: bool = False
-    """The model searches or runs code by itself, at a cost that no request shows."""
+    """Whether the model searches or runs code by itself, at a cost that no request shows."""
 
     max_media: int | None = None
     """The most images and documents a request may hold; None if no limit is known."""
 
     prefill: bool = True
-    """A request may end with an assistant turn."""
+    """Whether a request may end with an assistant turn."""
     mid_system: bool = True
-    """A system message may be in the middle of a conversation, in the provider's format."""
+    """Whether a system message may be in mid-conversation, in the provider's format."""
     system_role: bool = True
     developer_role: bool = False
     always_thinks: bool = False
     disable_thinking: bool = True
     legacy_thinking: bool = False
-    """`thinking.type: "enabled"` with a budget is accepted."""
+    """Whether `thinking.type: "enabled"` with a budget is accepted."""
     adaptive_thinking: bool = False
     thinking_budgets: bool = False
-    """Gemini: `thinkingBudget` is accepted."""
+    """Gemini: whether `thinkingBudget` is accepted."""
     bound_thinking: bool = False
-    """Thinking is refused if anything before it has changed since it was signed."""
+    """Whether thinking is refused if anything before it has changed since it was signed."""
     forced_tool_use: bool = True
-    """`tool_choice` may force a call."""
+    """Whether `tool_choice` may force a call."""
     sampling: bool = True
-    """`temperature` and its like are accepted."""
+    """Whether `temperature` and similar settings are accepted."""
     audio_input: bool = False
     thought_signatures: bool = False
-    """Replayed function calls need their `thoughtSignature`."""
+    """Whether replayed function calls need their `thoughtSignature`."""
     function_response_parts: bool = False
-    """Media may be inside a function response."""
+    """Whether a function response may hold media."""
 
     cache_minimum: int | None = None
     """Prefixes shorter than this many tokens are never cached."""
     cache_breakpoints: bool = False
-    """The request may set cache breakpoints."""
+    """Whether the request may set cache breakpoints."""
     prices: Prices = Prices()
     retires: str | None = None
     """The day (ISO 8601) the provider switches it off."""
@@ -259,7 +259,7 @@ def unquoted(name: str) -> str:
     """Decode a percent-encoded name."""
     if "%" not in name:
         return name
-    from urllib.parse import unquote  # loaded by the first name that needs it
+    from urllib.parse import unquote  # imported for the first name that needs it
 
     return unquote(name)
 

@@ -1,4 +1,4 @@
-"""Tool calls run here: all at once, each within its time, and an error is a result too."""
+"""Runs tool calls: concurrently, each with a time limit; errors become results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNKNOWN = "interrupted; it is not known whether it ran"
 
 
 class Running:
-    """The calls of one reply while they run."""
+    """The running calls of one reply."""
 
     def __init__(
         self, calls: Sequence[ToolCall], functions: dict[str, FunctionTool], seconds: float | None
@@ -37,7 +37,7 @@ class Running:
         ]
 
     async def finished(self) -> AsyncGenerator[tuple[int, ToolResult], None]:
-        """The results as they come, with the index of their call."""
+        """Yield the results as they arrive, with the index of their call."""
         waiting = set(self.tasks)
         while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -45,12 +45,12 @@ class Running:
                 yield index, self.tasks[index].result()
 
     def stop(self) -> None:
-        """Stop the calls that still run; a thread cannot be stopped, only left alone."""
+        """Stop the calls that still run; a thread cannot be stopped, only abandoned."""
         for task in self.tasks:
             task.cancel()
 
     def results(self) -> list[ToolResult]:
-        """The results in the order of the calls; those that never came say so."""
+        """Return the results in call order; missing ones become errors."""
         return [
             task.result() if task.done() and not task.cancelled() else refused(call, STOPPED)
             for call, task in zip(self.calls, self.tasks, strict=True)
@@ -58,12 +58,12 @@ class Running:
 
 
 def refused(call: ToolCall, reason: str) -> ToolResult:
-    """The result of a call that has none."""
+    """Return the error result of a call."""
     return ToolResult(call.id, reason, call.name, is_error=True)
 
 
 async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | None) -> ToolResult:
-    """Run one call; whatever goes wrong is its result."""
+    """Run one call; any failure becomes its result."""
     if known is None:
         return refused(call, f"there is no tool {shown(call.name)}")
     try:
@@ -84,7 +84,7 @@ async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | 
 
 
 async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
-    """What a function returns: awaited here if it is asynchronous, else run in a thread."""
+    """Call a function: await it if it is asynchronous, else run it in a thread."""
     if inspect.iscoroutinefunction(known.function):
         return await known.function(**arguments)
     loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
         try:
             loop.call_soon_threadsafe(settle, value, failure)
         except RuntimeError:
-            pass  # nobody waits any more: the loop is closed
+            pass  # the loop is closed, so nobody is waiting
 
     # A daemon, because a tool that hangs must not keep the program from ending.
     threading.Thread(target=work, name=f"tool {known.tool.name}", daemon=True).start()
@@ -118,13 +118,13 @@ async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
 
 
 def told(error: Exception) -> str:
-    """An exception as a model reads it."""
+    """Return an exception as text for the model."""
     kind, text = type(error).__name__, str(error).strip()
     return shortened(f"{kind}: {text}" if text else kind, MAX_ERROR_CHARS)
 
 
 def content_of(value: object) -> str | dict[str, Any] | tuple[Text | Media | Opaque, ...]:
-    """What a function returned as the content of a result."""
+    """Return a function's return value as the content of a result."""
     if value is None:
         return ""
     if isinstance(value, str | Text | Media | Opaque):

@@ -1,4 +1,4 @@
-"""What a docstring says about a function and its parameters: Google, Sphinx and NumPy style."""
+"""Descriptions of functions and parameters from docstrings in Google, Sphinx and NumPy style."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ RULE = re.compile(r"-{3,}\s*$")
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The description of a function, and that of each of its parameters by name.
+    """Return the description of a function, and of each of its parameters by name.
 
-    `text` is the docstring without its indentation, as `inspect.getdoc` gives it.
+    `text` is the docstring without indentation, as from `inspect.getdoc`.
     """
     lines = text.splitlines()
     end = next((index for index in range(len(lines)) if begins_section(lines, index)), len(lines))
@@ -44,7 +44,7 @@ def begins_section(lines: list[str], index: int) -> bool:
 
 
 def parameters_below(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """The parameters that a section lists, until the next one begins."""
+    """Yield the parameters that a section lists, until the next section."""
     numpy = bool(lines) and RULE.match(lines[0]) is not None
     pattern = NUMPY if numpy else GOOGLE
     rows = lines[1:] if numpy else lines
@@ -65,7 +65,7 @@ def parameters_below(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def sphinx_fields(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """The parameters of `:param x: …` fields, with their continued lines."""
+    """Yield the parameters of `:param x: …` fields, with their continued lines."""
     name, words = "", list[str]()
     for line in lines:
         field = SPHINX.match(line)
@@ -78,7 +78,7 @@ def sphinx_fields(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def described(name: str, words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """One parameter with its words on one line, if there are any."""
+    """Yield a parameter with its description on one line, if there is one."""
     text = " ".join(word for word in words if word)
     if name and text:
         yield name, text

@@ -1,4 +1,4 @@
-"""What happens while a question is answered: the events of replies, and those around them."""
+"""Events while a question is answered: those of the replies, and those around them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextwright.messages.parts import ToolCall, ToolResult
 __all__ = ["AskEvent", "Answer", "StepEnd", "StepStart", "Stop", "ToolEnd"]
 
 Stop: TypeAlias = Literal["max_steps", "max_price"]
-"""Limits of the caller that end a question before its answer."""
+"""Limits of the caller that end a question without an answer."""
 
 
 class StepStart(Struct, frozen=True, tag="step_start"):
@@ -23,7 +23,7 @@ class StepStart(Struct, frozen=True, tag="step_start"):
     step: int
     model: str
     tokens: int
-    """Of the request, by our own count."""
+    """Tokens of the request, by our own count."""
 
 
 class StepEnd(Struct, frozen=True, tag="step_end"):
@@ -31,7 +31,7 @@ class StepEnd(Struct, frozen=True, tag="step_end"):
 
     record: StepRecord
     seqs: tuple[int, ...]
-    """The numbers under which it is stored."""
+    """The numbers of the stored messages."""
 
 
 class ToolEnd(Struct, frozen=True, tag="tool_end"):
@@ -42,20 +42,20 @@ class ToolEnd(Struct, frozen=True, tag="tool_end"):
 
 
 class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
-    """How a question ended; the last event, and what `ask` returns."""
+    """How a question ended: the last event, and the return value of `ask`."""
 
     key: str
-    """Asked again with the same key, a question goes on where it stopped."""
+    """A question asked again with the same key continues where it stopped."""
     message: Message | None
     """The model's last message; None if nothing arrived."""
     finish: FinishReason | Stop
     """`stop` for an answer; `tool_calls` if the model waits for tools that the caller runs."""
     steps: tuple[StepRecord, ...] = ()
-    """One for each request, those of earlier tries with the same key included."""
+    """One for each request, including earlier attempts with the same key."""
     seqs: tuple[int, ...] = ()
-    """The numbers of everything that is stored, the question included."""
+    """The numbers of all stored messages, including the question."""
     error: ReplyError | None = None
-    """Why the answer broke off, if it did."""
+    """Why the answer was interrupted, if it was."""
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls of the last message: with `tool_calls`, those that the caller is to run."""
+        """The calls of the last message; with `tool_calls`, those that the caller has to run."""
         return self.message.calls if self.message else ()
 
     @property
@@ -76,7 +76,7 @@ class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
 
     @property
     def price(self) -> float | None:
-        """US dollars of all requests together; None if a price is not known."""
+        """US dollars of all requests together; None if a price is unknown."""
         prices = [step.price for step in self.steps if step.price is not None]
         return sum(prices) if len(prices) == len(self.steps) else None
 

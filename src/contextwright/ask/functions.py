@@ -1,4 +1,4 @@
-"""Python functions as tools: a schema from the signature and the docstring, arguments checked."""
+"""Python functions as tools: schemas from signature and docstring, validated arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AnyTool: TypeAlias = "Callable[..., Any] | Tool | Opaque"
 """A function to run, or a tool that the caller or the provider runs."""
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}").fullmatch
-"""What every provider takes as a tool's name."""
+"""Tool names that every provider accepts."""
 
 
 class FunctionTool(Struct, frozen=True):
@@ -33,29 +33,29 @@ class FunctionTool(Struct, frozen=True):
     arguments: type[Struct]
 
     def read(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a call as the function takes them; defaults are left out.
+        """Convert the arguments of a call for the function; defaults are left out.
 
-        Numbers and booleans written as text are read as what they should be.
+        Numbers and booleans written as text are converted.
 
         Raises:
-            msgspec.ValidationError: they do not fit the signature.
+            msgspec.ValidationError: the arguments do not match the signature.
         """
         values = convert(arguments, self.arguments, strict=False)
         return {name: getattr(values, name) for name in arguments}
 
 
 class Toolbox(Struct, frozen=True):
-    """The tools of a question: all that the model is shown, and those that run here."""
+    """The tools of a question: all that the model sees, and those that run here."""
 
     tools: tuple[Tool | Opaque, ...] = ()
     functions: dict[str, FunctionTool] = {}
 
     @classmethod
     def of(cls, tools: Iterable[AnyTool]) -> Toolbox:
-        """The toolbox of some functions and tools.
+        """Return the toolbox of functions and tools.
 
         Raises:
-            UsageError: a function cannot be a tool, or two tools have one name.
+            UsageError: a function cannot be a tool, or two tools have the same name.
         """
         listed: list[Tool | Opaque] = []
         functions: dict[str, FunctionTool] = {}
@@ -81,7 +81,7 @@ class Toolbox(Struct, frozen=True):
 
 
 def tool_from(function: Callable[..., Any]) -> FunctionTool:
-    """A function as a tool: its name, its docstring, and a schema of its parameters.
+    """Make a tool from a function: its name, its docstring, and a schema of its parameters.
 
     Types are those that msgspec knows: plain ones, `Literal`, `Enum`, dataclasses, TypedDicts,
     Structs, lists and dicts of them; `Annotated[T, "…"]` describes a parameter, as the docstring
@@ -109,7 +109,7 @@ def tool_from(function: Callable[..., Any]) -> FunctionTool:
 
 
 def field_of(function: str, parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any:
-    """A parameter as a field: its name, its type with its description, its default."""
+    """Return a parameter as a field: name, type with description, default."""
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         hint = "give every parameter a name that the model can use"
         raise UsageError(f"{function}: {parameter} cannot be filled in by name", hint=hint)
@@ -125,14 +125,14 @@ def field_of(function: str, parameter: inspect.Parameter, hint: Any, words: dict
 
 
 def default_of(value: Any) -> Any:
-    """A default that the schema shows if it is JSON; others are only known to the function."""
+    """Return a default for the schema if it is JSON; only the function knows others."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return msgspec.field(default_factory=lambda: value)
 
 
 def schema_of(arguments: type[Struct]) -> dict[str, Any]:
-    """The schema of some arguments: one plain object, with definitions of what it names."""
+    """Return the schema of arguments: one plain object, with its definitions."""
     (root,), found = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
     definitions = cast("dict[str, dict[str, Any]]", found)
     own = definitions.pop(root["$ref"].removeprefix("#/$defs/"))

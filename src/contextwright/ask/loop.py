@@ -1,8 +1,7 @@
-"""A question on its way to its answer: build, send, store, run the tools, again.
+"""The loop that answers a question: build, send, store, run the tools, repeat.
 
-Whatever happens, the store holds turns that the next request can be built from: a message of the
-model is stored before its calls run, every call that ran or did not has a result, and an answer
-that broke off is marked.
+Whatever happens, the next request can be built from the store: the model's message is stored before
+its calls run, every call has a result whether it ran or not, and an interrupted answer is marked.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ __all__ = ["ask_events"]
 
 Result = TypeVar("Result")
 BROKEN: frozenset[str] = frozenset(("error", "interrupted"))
-"""Ends of an answer that is asked for again with the same key."""
+"""Finish reasons after which the same key asks again."""
 
 
 async def ask_events(transcript: Transcript, question: Question) -> AsyncGenerator[AskEvent, None]:
-    """Ask a question and give the events until its answer, which is the last.
+    """Ask a question and yield the events; the last one is its answer.
 
-    Closing the generator, or cancelling its task, stops the model and the tools; what came is
+    Closing the generator, or cancelling its task, stops the model and the tools; what arrived is
     stored as interrupted.
 
     Raises:
@@ -72,7 +71,7 @@ class Asking:
         self.number = 0
         """The last step that is stored."""
         self.sent = 0
-        """Requests of this call; those of an earlier try have had their own limit."""
+        """Requests of this call; an earlier attempt had its own limit."""
 
     async def events(self) -> AsyncGenerator[AskEvent, None]:
         """Ask until there is an answer, or a limit is reached."""
@@ -96,7 +95,7 @@ class Asking:
         yield self.answer(finish, error)
 
     def answer(self, finish: FinishReason | Stop, error: ReplyError | None) -> Answer:
-        """How the question ended."""
+        """Return how the question ended."""
         return Answer(
             key=self.question.key,
             message=self.message,
@@ -109,7 +108,7 @@ class Asking:
     # --- what is stored ----------------------------------------------------------------------
 
     async def add_question(self) -> None:
-        """Store the question, unless an earlier try has done it."""
+        """Store the question, unless an earlier attempt has stored it."""
         message, key = self.question.message, self.question.key
         if message is None:
             return
@@ -125,10 +124,10 @@ class Asking:
         self.seqs += [seq for seq, _ in found]
 
     async def resume(self) -> FinishReason | None:
-        """Take up the steps of an earlier try; the end, if it had come to one.
+        """Continue the steps of an earlier attempt; return its end if it had one.
 
-        An answer that broke off is hidden, because it is asked for again. A call without a result
-        is not run again, because nobody knows whether it ran.
+        Hides an interrupted answer, because it is requested again. A call without a result is not
+        run again, because it may have run.
         """
         while found := await self.transcript.find(self.step_key(self.number + 1)):
             self.number += 1
@@ -152,7 +151,7 @@ class Asking:
         return None
 
     def end_of(self, message: Message, finish: FinishReason) -> FinishReason | None:
-        """Why a question ends with this message; None if the model is to be asked again."""
+        """Return why a question ends with this message; None if the model is asked again."""
         if finish == "pause":
             return None
         if finish in CUT_OFF or not message.calls:
@@ -160,20 +159,20 @@ class Asking:
         return None if len(self.calls_here(message)) == len(message.calls) else "tool_calls"
 
     def step_key(self, number: int) -> str:
-        """The key of what the model said in a step."""
+        """Return the key of a step's message."""
         return f"{self.question.key}/{number}"
 
     def results_key(self) -> str:
-        """The key of the results of the last step."""
+        """Return the key of the last step's results."""
         return f"{self.step_key(self.number)}/results"
 
     def calls_here(self, message: Message) -> list[ToolCall]:
-        """The calls of a message that are answered here: not those of tools the caller runs."""
+        """Return the calls of a message that run here, not those that the caller runs."""
         elsewhere = self.question.toolbox.elsewhere
         return [call for call in message.calls if call.name not in elsewhere]
 
     async def add_step(self, record: StepRecord, messages: Sequence[Message]) -> tuple[int, ...]:
-        """Store what the model said."""
+        """Store the model's message."""
         seqs = await kept(self.transcript.add(messages, self.step_key(record.step)))
         self.number = record.step
         self.steps.append(record)
@@ -188,7 +187,7 @@ class Asking:
     # --- what is sent ------------------------------------------------------------------------
 
     async def build(self) -> Context:
-        """The next request. What tools returned is cut where it does not fit; a question is not."""
+        """Build the next request. Tool results that do not fit are cut; a question is not."""
         question = self.question
         recipe = question.recipe
         if question.message is None or (self.message and self.message.calls):
@@ -220,13 +219,13 @@ class Step:
         self.asking, self.context = asking, context
         self.number = asking.number + 1
         self.finish: FinishReason | None = None
-        """Why the question ends here; None if the model is to be asked again."""
+        """Why the question ends here; None if the model is asked again."""
         self.reply: ModelReply | None = None
         self.seen: list[Event] = []
         self.turn: tuple[StepRecord, list[Message]] | None = None
         self.seqs: tuple[int, ...] = ()
         self.open: list[ToolCall] = []
-        """Calls that are stored and have no result yet."""
+        """Stored calls that have no result yet."""
         self.running: Running | None = None
         self.started = 0.0
 
@@ -248,12 +247,12 @@ class Step:
             async for ended in self.run():
                 yield ended
         finally:
-            # Also when someone stops us anywhere above: what is stored must stand for itself.
+            # Also if cancelled anywhere above: what is stored must be complete.
             await self.store()
             await self.store_results()
 
     async def run(self) -> AsyncGenerator[ToolEnd, None]:
-        """Run the calls that are to be run here."""
+        """Run the calls that run here."""
         if self.open:
             question = self.asking.question
             self.running = Running(self.open, question.toolbox.functions, question.tool_timeout)
@@ -261,7 +260,7 @@ class Step:
                 yield ToolEnd(self.open[index], result)
 
     async def store(self) -> None:
-        """Store what came of the answer, once; as interrupted if it did not come to its end."""
+        """Store the answer as received, once; as interrupted if it is incomplete."""
         if self.reply is None:
             self.reply = self.read_reply()
             self.turn = self.turn_of(self.reply)
@@ -276,7 +275,7 @@ class Step:
         self.finish = self.asking.end_of(messages[0], record.finish)
 
     def read_reply(self) -> ModelReply:
-        """What came of the answer, with its calls under the names of their tools."""
+        """Return the answer as received, with its calls under the tools' own names."""
         reply = gather_partial(self.seen, self.context.format)
         names = {tool.name for tool in self.asking.question.toolbox.tools if isinstance(tool, Tool)}
         self.finish = reply.finish
@@ -286,9 +285,9 @@ class Step:
         return restore_calls(reply, self.context.conversation, sent.tool_names)
 
     def turn_of(self, reply: ModelReply) -> tuple[StepRecord, list[Message]] | None:
-        """The answer as it is stored; None if nothing came.
+        """Return the answer as stored; None if nothing arrived.
 
-        A call in an answer that broke off may be half a call: it is not run; its result says so.
+        A call in an interrupted answer may be incomplete: it is not run, and its result says so.
         """
         if not reply.answer.parts and reply.finish in BROKEN:
             return None
@@ -300,7 +299,7 @@ class Step:
         return record, [message, results_of([refused(call, NOT_RUN) for call in message.calls])]
 
     async def store_results(self) -> None:
-        """Store a result for each call; those that were stopped say so."""
+        """Store a result for each call; stopped ones get an error."""
         calls, self.open = self.open, []
         if not calls:
             return
@@ -313,7 +312,7 @@ class Step:
 
 
 async def kept(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of something that is done to its end, also when the one who waits is cancelled."""
+    """Finish the work even if the caller is cancelled, and return its result."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -328,15 +327,15 @@ async def kept(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def results_of(results: Sequence[ToolResult]) -> Message:
-    """Results as one message."""
+    """Return results as one message."""
     return Message("tool", tuple(results), sent_at=now_text())
 
 
 def now_text() -> str:
-    """The time of a message."""
+    """Return the time for a message."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def shown_as(message: Message) -> tuple[Any, ...]:
-    """What tells two questions apart."""
+    """Return what distinguishes two questions."""
     return message.parts, message.author, message.reply_to

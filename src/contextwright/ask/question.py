@@ -1,4 +1,4 @@
-"""A question: what is asked, of whom, with which tools and limits."""
+"""A question: its content, model, provider, tools and limits."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ __all__ = ["AskOptions", "Question"]
 
 
 class AskOptions(TypedDict, total=False):
-    """What may be said about a question."""
+    """Options of a question."""
 
     recipe: RecipeData | str
     """How requests are built: a recipe, or the name of one; `Recipe()` by default."""
     provider: AnyProvider | SyncProvider | Host | str | None
-    """Who is asked: an open provider, or the name of a host. By default the model's own, with the
-    key of the environment."""
+    """An open provider, or the name of a host. By default the model's own provider, with the key
+    from the environment.
+    """
     tools: Sequence[AnyTool]
     """Functions, which run here, and tools that the caller or the provider runs."""
     key: str | None
-    """Names the question: asked again with the same key, it goes on where it stopped."""
+    """The question's key: asked again with the same key, it continues where it stopped."""
     author: Author | str | None
     budget: int | None
     """Tokens of each request."""
     memories: MemorySource | None
     now: datetime | None
     max_steps: int
-    """Requests at most; 16 by default."""
+    """Maximum number of requests; 16 by default."""
     max_price: float | None
-    """US dollars at most: a request that could exceed it is not sent."""
+    """Maximum price in US dollars: a request that could exceed it is not sent."""
     tool_timeout: float | None
     """Seconds that a function may take; 60 by default, None for no limit."""
 
@@ -69,10 +70,10 @@ class Question(Struct, frozen=True, kw_only=True):
     def of(
         cls, content: Content | Message | None, model: str | Model, options: AskOptions
     ) -> Question:
-        """The question of a call.
+        """Return the validated question of a call.
 
         Raises:
-            UsageError: an option is wrong.
+            UsageError: an option is invalid.
         """
         given: dict[str, Any] = dict(options)
         unknown = set(given) - set(AskOptions.__annotations__)
@@ -103,7 +104,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def require_sound(question: Question) -> Question:
-    """The question, if its limits can be held."""
+    """Return the question if its limits are valid."""
     if question.max_steps < 1:
         raise UsageError(f"max_steps is {question.max_steps}", hint="at least 1")
     if question.tool_timeout is not None and question.tool_timeout <= 0:

@@ -1,4 +1,4 @@
-"""What one request of a question cost, as it stands beside the answer in the store."""
+"""The cost of one request of a question, stored with its answer."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from contextwright.tokens.count import count_text
 __all__ = ["StepRecord", "most_expensive", "price_of", "record_of"]
 
 NAME = "ask"
-"""Where it stands in the `meta` of a message."""
+"""Its key in the `meta` of a message."""
 MILLION = 1_000_000
 
 
 class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request and its answer: who was asked, the tokens, the price, the time."""
+    """One request and its answer: model, tokens, price, time."""
 
     step: int
-    """1 for the first request of a question."""
+    """The step of the question; 1 is its first request."""
     model: str
     format: str
     finish: FinishReason
     usage: Usage
     estimated: bool = False
-    """The provider sent no usage, because the answer broke off: these are our own counts."""
+    """Whether the counts are our own, because the answer was interrupted before its usage."""
     price: float | None = None
-    """US dollars; None if the model's prices are not known."""
+    """US dollars; None if the model's prices are unknown."""
     counted: int
     """The tokens of the request by our own count, before it was sent."""
     budget: int
@@ -49,7 +49,7 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, step: int, context: Context, reply: ModelReply, seconds: float) -> StepRecord:
-        """The record of a finished request."""
+        """Return the record of a finished request."""
         ledger = context.ledger
         usage = reply.usage or Usage(
             input=ledger.tokens, output=count_text(written(reply.answer), context.model).tokens
@@ -68,19 +68,19 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
     def beside(self, message: Message) -> Message:
-        """The message with this record."""
+        """Return the message with this record."""
         told: dict[str, Any] = msgspec.to_builtins(self)
         return msgspec.structs.replace(message, meta={**message.meta, NAME: told})
 
 
 def written(message: Message) -> str:
-    """Everything that a model wrote, as one text to count."""
+    """Return everything a model wrote as one text, for counting."""
     texts = [part.text for part in message.parts if isinstance(part, Text | Thinking)]
     return "\n".join([*texts, *(f"{call.name}{call.json}" for call in message.calls)])
 
 
 def record_of(message: Message) -> StepRecord | None:
-    """What a stored answer cost; None if it did not come from `ask`."""
+    """Return the record of a stored answer; None if it did not come from `ask`."""
     try:
         return convert(message.meta.get(NAME), StepRecord)
     except msgspec.ValidationError:
@@ -88,7 +88,7 @@ def record_of(message: Message) -> StepRecord | None:
 
 
 def price_of(usage: Usage, prices: Prices) -> float | None:
-    """What an answer cost in US dollars; None if the prices are not known."""
+    """Return the price of an answer in US dollars; None if prices are unknown."""
     if prices.input is None or prices.output is None:
         return None
     read = prices.input if prices.cache_read is None else prices.cache_read
@@ -99,7 +99,7 @@ def price_of(usage: Usage, prices: Prices) -> float | None:
 
 
 def most_expensive(context: Context, answer: int) -> float | None:
-    """The most a request can cost with an answer of so many tokens; None if it is not known."""
+    """Return the maximum price of a request with an answer of `answer` tokens; None if unknown."""
     prices = context.model.prices
     if prices.input is None or prices.output is None:
         return None

@@ -1,4 +1,4 @@
-"""What a question needs of the conversation it is asked in."""
+"""The interface of the conversation that a question is asked in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Transcript(Protocol):
     """A stored conversation: turns by key, and contexts to send."""
 
     async def find(self, key: str) -> list[tuple[int, Message]]:
-        """The messages of the turn with this key and their numbers; none if there is no such."""
+        """Return the messages of the turn with this key and their numbers, if there are any."""
         ...
 
     async def add(self, messages: Sequence[Message], key: str) -> list[int]:
@@ -28,7 +28,7 @@ class Transcript(Protocol):
         ...
 
     async def hide(self, seqs: Sequence[int]) -> None:
-        """Keep messages out of every context."""
+        """Exclude messages from every context."""
         ...
 
     async def context(
@@ -46,5 +46,5 @@ class Transcript(Protocol):
         ...
 
     def learn(self, context: Context, tokens: int) -> None:
-        """Take note of what a provider counted for a request."""
+        """Record what a provider counted for a request."""
         ...

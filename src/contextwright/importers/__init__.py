@@ -1,4 +1,4 @@
-"""Conversations from the files of other tools: exports of accounts, logs of agents, data sets.
+"""Conversations from the files of other tools: account exports, agents' logs, data sets.
 
 ```python
 for conversation in importers.read("export.zip"):

@@ -1,7 +1,7 @@
-"""Every format of the core as a source.
+"""Every format of the core as a source of imports.
 
-A file is one document, JSON Lines with a conversation on each, or JSON Lines with a message on
-each, which are one conversation.
+A file is one document, JSON Lines with one conversation per line, or JSON Lines with one message
+per line, which form one conversation.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KEPT = ("tools", "model", "settings", "reply_tools", "source", "extra")
 
 
 def importer(name: str) -> Importer:
-    """The importer of a format of the core."""
+    """Return the importer of a core format."""
     format = formats.find(name)
 
     def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
@@ -73,11 +73,11 @@ class Body(Struct, frozen=True):
     file: str
     data: Any
     lines: Sequence[int] = ()
-    """The line it stands on, or that of each of its messages; none of a document."""
+    """Its line, or the line of each of its messages; empty for a document."""
 
 
 def bodies(files: Files, *, least: int = 2) -> Iterator[Body]:
-    """The conversations of all files; a file of fewer than `least` lines is a document."""
+    """Yield the conversations of all files; a file of fewer than `least` lines is a document."""
     names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
     if not names:
         raise ParseError("there is no JSON in it", file=files.label)
@@ -97,15 +97,15 @@ def bodies(files: Files, *, least: int = 2) -> Iterator[Body]:
 
 
 def is_message(data: Any) -> bool:
-    """Whether a value is a message by itself, and no conversation."""
+    """Whether a value is a single message, not a conversation."""
     return is_object(data) and isinstance(data.get("role"), str) and "messages" not in data
 
 
 def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files) -> Body:
-    """The conversation of a file with a message on each line.
+    """Return the conversation of a file with one message per line.
 
     Raises:
-        ParseError: a line is something else, or the file is larger than a document may be.
+        ParseError: a line is something else, or the file is too large for a document.
     """
     numbers: list[int] = []
     messages: list[Any] = []
@@ -122,7 +122,7 @@ def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files) -> Body:
 
 
 def read_compact_text(files: Files, name: str, *, named: bool = False) -> str | None:
-    """The text of a file in gryag's compact form; None if the file is something else."""
+    """Return the text of a file in gryag's compact form; None if the file is something else."""
     with files.open(name) as stream:
         start = stream.read(MOST_LOOKED_AT)
         if not is_compact(start, named=named):
@@ -142,7 +142,7 @@ def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
 
 
 def imported(conversation: Conversation, body: Body) -> Imported:
-    """A conversation, named by itself or by its place."""
+    """Return a conversation with its own id, or one derived from its position."""
     stem = body.file.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     place = f"-{body.lines[0]}" if len(body.lines) == 1 else ""
     id = as_id(conversation.id or f"{stem}{place}")
@@ -166,7 +166,7 @@ def imported(conversation: Conversation, body: Body) -> Imported:
 def marked(
     messages: Iterable[Message], source: str, id: str, start: int = 0
 ) -> tuple[Message, ...]:
-    """The messages, each with its place as its identity."""
+    """Return the messages, each with its position as its identity."""
     replace = msgspec.structs.replace
     return tuple(
         [

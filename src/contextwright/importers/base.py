@@ -49,21 +49,21 @@ MODULES = {
 NAMES = tuple(sorted({*MODULES, *formats.NAMES}))
 """All sources: files of other tools, and every format."""
 SOURCE = "source"
-"""In `Message.meta`: which message of which source this is. The same import gives the same."""
+"""Key in `Message.meta`: which message of which source this is. It is the same in every import."""
 LISTED = 1_000
-"""Changes listed one by one; further ones are only counted, so that a hostile file stays small."""
+"""Changes listed one by one; further ones are only counted, so that a hostile file costs little."""
 REASONS = 100
-"""Different reasons for leaving entries out; more are counted together."""
+"""Maximum number of different reasons for skipping; further ones are counted together."""
 SECRET = re.compile(
     r"^(?:t|sig|key|jwt|pwd)$|token|signature|secret|password|credential|auth|api_?key",
     re.IGNORECASE,
 )
-"""Names of query fields that hold a key to what they lead to."""
+"""Names of query fields that hold a secret."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 PLACE = re.compile(r"(?:\w*\[(?P<index>\d{1,9})\]|message (?P<seq>\d{1,9})\b)")
-"""How a path to a message of a conversation begins."""
+"""The beginning of a path to a message of a conversation."""
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters that show nothing; the store refuses ids that hold them."""
+"""Invisible letters; the store refuses ids with them."""
 LONGEST_ID = 256
 KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 
@@ -74,27 +74,27 @@ class Report:
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.codes: Counter[str] = Counter()
-        """The number of changes of each kind, those no longer listed included."""
+        """The number of changes of each kind, including those that are not listed."""
         self.skipped: Counter[str] = Counter()
-        """Why entries were left out, and how many for each reason."""
+        """The number of skipped entries for each reason."""
 
     def change(self, code: str, path: str, reason: str) -> None:
         """Report a difference from the source."""
         self.add(Change(code, path, reason))
 
     def add(self, change: Change) -> None:
-        """One more change."""
+        """Add a change."""
         self.codes[change.code] += 1
         if self.room:
             self.changes.append(change)
 
     @property
     def room(self) -> int:
-        """How many more changes are listed."""
+        """Return how many more changes are listed."""
         return LISTED - len(self.changes)
 
     def skip(self, reason: str, number: int = 1) -> None:
-        """Entries that do not become messages."""
+        """Count entries that do not become messages."""
         known = reason in self.skipped or len(self.skipped) < REASONS
         self.skipped[reason if known else "other reasons"] += number
 
@@ -102,7 +102,7 @@ class Report:
 class Imported(Struct, frozen=True, kw_only=True):
     """One conversation of a source.
 
-    `messages` may be read once, in order, before the next conversation is asked for.
+    `messages` may be read once, in order, before the next conversation is requested.
     """
 
     id: str
@@ -112,29 +112,29 @@ class Imported(Struct, frozen=True, kw_only=True):
     title: str | None = None
     agent: str | None = None
     settings: dict[str, Any] = {}
-    """The request beyond its messages: tools, model, settings."""
+    """The rest of the request: tools, model, settings."""
     parent: str | None = None
-    """The conversation this one branches off from, which has been given before."""
+    """The conversation this one was forked from, which came before."""
     at: int = 0
     """The number of the parent's messages before the branch."""
     lines: Sequence[int] = ()
-    """The line it stands on in its file, or the line of each of its messages."""
+    """Its line in the file, or the line of each of its messages."""
     has_ids: bool = False
-    """Whether each message has an id of its own, so that a later export can change it."""
+    """Whether each message has its own id, so that a later export can change it."""
 
 
 class ReadOptions(Struct, frozen=True, kw_only=True):
     """How to read a source."""
 
     branches: bool = False
-    """Other versions of a conversation follow it as forks."""
+    """Whether other versions of a conversation follow it as forks."""
     me: str | None = None
     """The id, handle or name of the participant whose messages are the assistant's."""
     threads: bool = False
-    """Threads become conversations of their own, which follow the channel they are of."""
+    """Whether threads become separate conversations, which follow their channel."""
 
     def is_me(self, *names: str | None) -> bool:
-        """Whether one of these names or ids is the one that was asked for."""
+        """Whether one of these names or ids is `me`."""
         return self.me is not None and bare(self.me) in {bare(name) for name in names if name}
 
 
@@ -142,7 +142,7 @@ Read: TypeAlias = Callable[[Files, ReadOptions], Iterator[Imported]]
 
 
 class Importer(Struct, frozen=True):
-    """A source: `read(files, options)` gives its conversations one by one."""
+    """A source: `read(files, options)` yields its conversations."""
 
     name: str
     title: str
@@ -150,7 +150,7 @@ class Importer(Struct, frozen=True):
 
 
 class Fields:
-    """A foreign object and the path to it; what has the wrong type is refused with its place."""
+    """A foreign object and its path; a value of the wrong type is refused with its path."""
 
     __slots__ = ("data", "path")
 
@@ -161,11 +161,11 @@ class Fields:
         self.path = path
 
     def place(self, name: str) -> str:
-        """The path to a field."""
+        """Return the path of a field."""
         return f"{self.path}.{name}" if self.path else name
 
     def text(self, name: str) -> str:
-        """A text that must be there."""
+        """Return a required text."""
         value = self.data.get(name)
         if isinstance(value, str):
             return value
@@ -173,28 +173,28 @@ class Fields:
         raise ParseError(missing, path=self.place(name))
 
     def maybe(self, name: str) -> str | None:
-        """A text that may be missing or null."""
+        """Return a text that may be missing or null."""
         return None if self.data.get(name) is None else self.text(name)
 
     def spelled(self, name: str) -> str | None:
-        """A number or a text, as text: ids and times come as either."""
+        """Return a number or text as text, because ids and times come as either."""
         value = self.data.get(name)
         if type(value) in (int, float):
             return str(value)
         return self.maybe(name)
 
     def object(self, name: str) -> Fields:
-        """An object; nothing there is an empty one."""
+        """Return an object; an empty one if it is missing."""
         value = self.data.get(name)
         return Fields({} if value is None else value, self.place(name))
 
     def objects(self, name: str) -> list[Fields]:
-        """The objects of a list; nothing there is an empty list."""
+        """Return the objects of a list; empty if it is missing."""
         place = self.place(name)
         return [Fields(item, f"{place}[{i}]") for i, item in enumerate(self.list(name))]
 
     def list(self, name: str) -> list[Any]:
-        """A list; nothing there is an empty one."""
+        """Return a list; an empty one if it is missing."""
         value = self.data.get(name)
         if value is None:
             return []
@@ -212,7 +212,7 @@ class Fields:
 
 
 def line_at(path: str, lines: Sequence[int]) -> int | None:
-    """The line of what `messages[3].content` or `message 4` leads to; None if none is known."""
+    """Return the line of a path such as `messages[3].content` or `message 4`; None if unknown."""
     if len(lines) < 2:
         return lines[0] if lines else None
     found = PLACE.match(path)
@@ -223,12 +223,12 @@ def line_at(path: str, lines: Sequence[int]) -> int | None:
 
 
 def mark(source: str, **rest: Any) -> dict[str, Any]:
-    """The `meta` of an imported message: its identity at the source, and what has no field."""
+    """Return the `meta` of an imported message: its identity at the source, and leftover fields."""
     return {SOURCE: source, **{name: value for name, value in rest.items() if value}}
 
 
 def as_id(*steps: str) -> str:
-    """An id for the store: one clean line of at most 256 bytes."""
+    """Return an id for the store: one clean line of at most 256 bytes."""
     joined = "-".join(step for step in steps if step)
     visible = "".join(one for one in joined if category(one) != "Cf" and one not in FILLERS)
     text = CONTROL.sub(" ", visible).strip()
@@ -236,17 +236,17 @@ def as_id(*steps: str) -> str:
 
 
 def bare(name: str) -> str:
-    """A name as it is compared: without a leading `@`, in lower case."""
+    """Return a name for comparison: in lower case, without a leading `@`."""
     return name.strip().removeprefix("@").casefold()
 
 
 def event(
     text: str, author: Author | None = None, *, at: str | None = None, meta: dict[str, Any]
 ) -> Message:
-    """Make a message of an event in a conversation: a join, a new topic, a changed title.
+    """Make a message for an event in a conversation: a join, a new topic, a changed title.
 
-    Its text is never system text, because anyone can choose it. No request has it as a message; the
-    section `Events` quotes it.
+    Its text is never system text, because anyone can choose it. No request includes it as a
+    message; the section `Events` quotes it.
     """
     return Message(
         "user",
@@ -260,7 +260,7 @@ def event(
 
 
 def without_secrets(url: str) -> str:
-    """An address without user, password and the tokens of its query."""
+    """Return a URL without user, password and secrets in its query."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -274,7 +274,7 @@ def without_secrets(url: str) -> str:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a field of an address is a secret that grants access."""
+    """Whether a query field is a secret that grants access."""
     return bool(SECRET.search(name)) or value.startswith("xox")
 
 
@@ -286,9 +286,9 @@ def media_named(
     handle: str | None = None,
     origin: str | None = None,
 ) -> Media:
-    """Media by name, address or handle; its bytes are never fetched.
+    """Return media by name, URL or handle; their bytes are never fetched.
 
-    An address loses its tokens: it may go to a provider.
+    Secrets are removed from a URL, because it may be sent to a provider.
     """
     kind = KINDS.get((mime or "").split("/")[0], "document")
     origin = origin if handle else None

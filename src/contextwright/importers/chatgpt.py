@@ -1,8 +1,8 @@
 """ChatGPT account exports: `conversations.json`, each conversation a tree of messages.
 
-The branch that ends at `current_node` was last on the screen; the others, from edited questions and
-regenerated answers, are reported or become forks. A message to a `recipient` other than all is a
-call, and the tool's next message is its result.
+The branch that ends at `current_node` is the one last shown. Other branches, from edited questions
+and regenerated answers, are reported or become forks. A message to a `recipient` other than `all`
+is a call, and the tool's next message is its result.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ READ = ("id", "author", "create_time", "content", "recipient")
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The conversations of an export, one by one."""
+    """Yield the conversations of an export."""
     for name in conversation_files(files):
         with files.open(name) as stream:
             document = Document(stream, mend=files.mend)
-            if document.peek() == b"{":  # one conversation, saved on its own
+            if document.peek() == b"{":  # a single saved conversation
                 yield from conversations(Fields(document.value()), options.branches)
             else:
                 for number in document.entries():
@@ -48,7 +48,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def conversation_files(files: Files) -> list[str]:
-    """The files that hold conversations: one, or several numbered ones in a large account."""
+    """Return the files with conversations: one, or several numbered ones for a large account."""
     if len(files.names) == 1:
         return list(files.names)
     found = [
@@ -62,7 +62,7 @@ def conversation_files(files: Files) -> list[str]:
 
 
 def conversations(fields: Fields, branches: bool) -> Iterator[Imported]:
-    """A conversation: the branch last seen, then the others if they are wanted."""
+    """Yield a conversation: the branch last shown, then the others if wanted."""
     tree = Tree(fields)
     id = as_id(fields.maybe("conversation_id") or fields.maybe("id") or "")
     report = Report()
@@ -118,7 +118,7 @@ class Tree:
         return [key for key in self.nodes if key not in parents] or list(self.nodes)[-1:]
 
     def branch(self, leaf: str | None, placed: Container[str] = ()) -> list[str]:
-        """The nodes from the root, or from behind the last that has its place, to a leaf."""
+        """Return the nodes from the root, or from the last one already placed, to a leaf."""
         path: dict[str, None] = {}
         node = leaf
         while node is not None and node in self.nodes and node not in placed:
@@ -196,12 +196,12 @@ class Branch:
 
     @property
     def tree_id(self) -> str:
-        """The conversation's own id, also on a fork: the same message keeps its identity."""
+        """The conversation's own id, also on a fork, so that a message keeps its identity."""
         fields = self.tree.fields
         return fields.maybe("conversation_id") or fields.maybe("id") or ""
 
     def call(self, recipient: str, parts: list[Part], id: str) -> ToolCall:
-        """A call: what the model wrote to a tool, as JSON where it is that."""
+        """Return a call from what the model wrote to a tool, parsed if it is JSON."""
         words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
         call = ToolCall.from_json(recipient, words, id=id)
         if "_raw" in call.arguments:
@@ -226,7 +226,7 @@ def answers_the_same(before: Message, message: Message) -> bool:
 
 
 def joined(before: Message, message: Message) -> Message:
-    """Two answers to one call as one."""
+    """Join two answers to one call."""
     first, second = before.results[0], message.results[0]
     content = (*pieces_of(first), *pieces_of(second))
     result = msgspec.structs.replace(first, content=content)
@@ -242,7 +242,7 @@ def pieces_of(result: ToolResult) -> tuple[Text | Media | Opaque, ...]:
 
 
 def attached(fields: Fields) -> dict[str, Media]:
-    """The files of a message by their handles."""
+    """Return the files of a message by their handles."""
     files = fields.object("metadata").objects("attachments")
     found = [
         media_named(
@@ -291,7 +291,7 @@ def words(text: str | None) -> Iterator[Text]:
 
 
 def pieces(content: Fields, files: dict[str, Media]) -> Iterator[Part]:
-    """The pieces of a message that may hold more than words."""
+    """Yield the parts of a message that may hold more than text."""
     for place, piece in enumerate(content.list("parts")):
         if isinstance(piece, str):
             yield from words(piece)
@@ -300,7 +300,7 @@ def pieces(content: Fields, files: dict[str, Media]) -> Iterator[Part]:
 
 
 def piece_of(piece: Fields, files: dict[str, Media]) -> Iterator[Part]:
-    """A picture, a sound, or what was heard in it."""
+    """Yield an image, audio, or its transcription."""
     kind = piece.maybe("content_type") or ""
     if kind == "audio_transcription":
         yield from words(piece.maybe("text"))

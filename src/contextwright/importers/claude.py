@@ -1,7 +1,7 @@
 """Claude account exports: `conversations.json` with `chat_messages`.
 
-A reply of the export holds its calls and their results in one message; here results become messages
-of their own, as everywhere else.
+A reply in the export holds its calls and results in one message; here results become separate
+messages, as everywhere else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SENDERS: dict[str, Literal["user", "assistant"]] = {"human": "user", "assistant"
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The conversations of an export, one by one."""
+    """Yield the conversations of an export."""
     for name in conversation_files(files):
         with files.open(name) as stream:
             document = Document(stream, mend=files.mend)
@@ -48,7 +48,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def conversation(fields: Fields) -> Imported:
-    """One conversation."""
+    """Read one conversation."""
     id = as_id(fields.text("uuid"))
     report = Report()
     messages: list[Message] = []
@@ -93,7 +93,7 @@ def messages_of(fields: Fields, id: str, report: Report) -> list[Message]:
 
 
 def parts_of(fields: Fields, report: Report) -> Iterator[Part]:
-    """The parts of an entry: its blocks, else its plain text, then what was attached."""
+    """Yield the parts of an entry: its blocks, else its plain text, then attachments."""
     calls: list[str] = []
     blocks = fields.objects("content")
     for block in blocks:
@@ -117,7 +117,7 @@ def part_of(block: Fields, calls: list[str], message: str, report: Report) -> Pa
         case "thinking":
             return Thinking(block.maybe("thinking") or "", origin=NAME)
         case "tool_use":
-            # Exports of some months have no ids: calls and results then stand in pairs.
+            # Exports of some months have no ids: then a result follows its call.
             id = block.maybe("id") or f"{message}-{len(calls)}"
             calls.append(id)
             return ToolCall(block.text("name"), block.object("input").data, id)
@@ -148,7 +148,7 @@ def result_content(block: Fields) -> str | dict[str, object] | tuple[Text | Medi
 
 
 def attachment(file: Fields) -> Part:
-    """A file whose words the export holds, or only its name."""
+    """Return a file with its text, or only its name."""
     media = media_named(file.maybe("file_name"), file.maybe("file_type"))
     words = file.maybe("extracted_content")
     if not words:

@@ -1,8 +1,8 @@
 """Claude Code session logs: JSON Lines, one entry for each block of a reply.
 
-Lines of one reply become one message again. Subagents are conversations of their own, what
-happened between messages (compactions) is an event the model does not see, and a prompt that was
-taken back stays, hidden, with all that followed it.
+Lines of one reply are joined into one message. Subagents become separate conversations. Compactions
+between messages become events that the model does not see. A retracted prompt is kept hidden, with
+everything that followed it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_AGENTS = 100
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The sessions of a log, or of all logs in a folder, each with its subagents."""
+    """Yield the sessions of a log, or of all logs in a folder, each with its subagents."""
     names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
     if not names:
         raise ParseError("there is no log (.jsonl) in it", file=files.label)
@@ -57,7 +57,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 class Log:
-    """One file, read once to learn what is in it, then once for each agent that speaks in it."""
+    """One file, read once to learn its agents, then once for each agent."""
 
     def __init__(self, files: Files, name: str) -> None:
         self.files = files
@@ -73,7 +73,7 @@ class Log:
             raise ParseError("no message is in it", file=files.shown(name))
 
     def entries(self) -> Iterator[tuple[int, Fields]]:
-        """The entries with their lines."""
+        """Yield the entries with their lines."""
         for number, value in self.files.lines(self.name):
             try:
                 yield number, Fields(value)
@@ -81,7 +81,7 @@ class Log:
                 raise error.within(line=number, file=self.files.shown(self.name)) from None
 
     def learn(self, fields: Fields, number: int) -> None:
-        """Note the facts of an entry about the whole session."""
+        """Record the facts of an entry about the whole session."""
         kind = str(fields.data.get("type"))
         if kind in TITLES:
             self.title = fields.data.get(TITLES[kind]) or self.title
@@ -113,7 +113,7 @@ class Log:
         )
 
     def messages(self, agent: str, id: str, report: Report) -> Iterator[Message]:
-        """The messages of one agent, replies put together again."""
+        """Yield the messages of one agent, with replies joined."""
         held: Held | None = None
         for number, fields in self.entries():
             try:
@@ -136,11 +136,11 @@ class Log:
             yield held.message
 
     def entry(self, fields: Fields, agent: str, id: str, report: Report) -> Held | None:
-        """A message from an entry; None for what is none, or another agent's."""
+        """Read a message from an entry; None if it is not one, or is another agent's."""
         kind = fields.maybe("type") or "entry without a type"
         if kind in SPOKEN:
             return spoken(fields, id, report) if agent_of(fields) == agent else None
-        if agent != next(iter(self.agents)):  # what belongs to nobody is told once
+        if agent != next(iter(self.agents)):  # report what belongs to no agent only once
             return None
         subtype = fields.maybe("subtype")
         if subtype == "compact_boundary":
@@ -157,7 +157,7 @@ class Held(Struct, frozen=True):
     message: Message
 
     def joined(self, more: Message) -> Message:
-        """The reply so far with more of its parts."""
+        """Return the reply so far with more parts."""
         return self.message.with_parts((*self.message.parts, *more.parts))
 
 
@@ -205,7 +205,7 @@ def kind_of(flagged: set[str]) -> Any:
 
 
 def parts_of(message: Fields, model: str | None, report: Report) -> tuple[Part, ...]:
-    """The parts of a message; blank words that only separate blocks are none."""
+    """Return the parts of a message, without blank text that only separates blocks."""
     content = message.data.get("content")
     if isinstance(content, str):
         return (Text(content),) if content.strip() else ()
@@ -229,15 +229,15 @@ def boundary(fields: Fields, id: str) -> Message:
 
 
 class Retractions:
-    """The lines that were taken back: each time from a prompt to the one that replaced it."""
+    """The lines that were retracted: each range from a prompt to the one that replaced it."""
 
     def __init__(self) -> None:
         self.prompts: dict[str, int] = {}
-        """The line of the newest prompt that follows an entry."""
+        """The line of the newest prompt after each entry."""
         self.spans: list[tuple[int, float]] = []
 
     def learn(self, fields: Fields, number: int) -> None:
-        """See whether an entry replaces an earlier prompt: both follow the same one."""
+        """Check whether an entry replaces an earlier prompt: both follow the same entry."""
         parent = fields.data.get("parentUuid")
         if not isinstance(parent, str) or not is_prompt(fields):
             return
@@ -249,13 +249,13 @@ class Retractions:
         self.prompts[parent] = number
 
     def cover(self, number: int) -> bool:
-        """Whether a line was taken back."""
+        """Whether a line was retracted."""
         place = bisect_right(self.spans, (number, inf)) - 1
         return place >= 0 and number < self.spans[place][1]
 
 
 def is_prompt(fields: Fields) -> bool:
-    """Whether a person wrote it: no result, no remark of the program."""
+    """Whether a person wrote it, not a tool or the program."""
     if fields.data.get("type") != "user" or fields.data.get("isMeta") is True:
         return False
     message = fields.data.get("message")

@@ -1,7 +1,7 @@
 """Codex session logs: `rollout-….jsonl`, whose lines wrap the items of OpenAI Responses.
 
-The items are what the model saw and answered. The events between them repeat it for a screen, and
-are left out. A compacted history becomes a summary.
+The items are what the model saw and answered. The events between them repeat the items for display,
+and are skipped. A compacted history becomes a summary.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ABOUT = ("cwd", "originator", "cli_version", "source", "model_provider", "git", 
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The sessions of a log, or of all logs in a folder."""
+    """Yield the sessions of a log, or of all logs in a folder."""
     names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
     if not names:
         raise ParseError("there is no log (.jsonl) in it", file=files.label)
@@ -68,7 +68,7 @@ def imported(files: Files, name: str) -> Imported:
 
 
 class Session:
-    """The messages of one log as its lines come."""
+    """The messages of one log, read line by line."""
 
     def __init__(self, files: Files, name: str, id: str, report: Report) -> None:
         self.files = files
@@ -78,10 +78,10 @@ class Session:
         self.reader = Reader(NAME, strict=False)
         self.gatherer = Gatherer(self.reader)
         self.began: tuple[int, str | None] | None = None
-        """Line and time of the first item of the message that is being put together."""
+        """Line and time of the first item of the current message."""
 
     def messages(self) -> Iterator[Message]:
-        """All messages in order."""
+        """Yield all messages in order."""
         for number, value in self.files.lines(self.name):
             try:
                 yield from self.line(Fields(value), number)
@@ -91,7 +91,7 @@ class Session:
         yield from self.closed()
 
     def line(self, fields: Fields, number: int) -> Iterator[Message]:
-        """The messages that end with a line."""
+        """Yield the messages that a line completes."""
         kind = fields.maybe("type")
         match kind:
             case "response_item":
@@ -110,13 +110,13 @@ class Session:
                 instructions = instructions or fields.data.get("instructions")
                 if isinstance(instructions, str) and number == 1:
                     yield self.marked(Message("system", (Text(instructions),)), number, None)
-            case _ if kind in ITEMS:  # logs of 2025 wrote items without a wrapper
+            case _ if kind in ITEMS:  # logs of 2025 have items without a wrapper
                 yield from self.item(fields, number, None)
             case _:
                 self.report.skip(shown(kind)[1:-1])
 
     def item(self, item: Fields, number: int, time: str | None) -> Iterator[Message]:
-        """Take one item; whatever it ends is a message."""
+        """Read one item; yield the messages it completes."""
         if item.maybe("type") not in ITEMS:
             self.report.skip(shown(item.maybe("type"))[1:-1])
             return
@@ -133,18 +133,18 @@ class Session:
             ended = None
 
     def closed(self) -> Iterator[Message]:
-        """The message that is still being put together."""
+        """Yield the current message."""
         self.gatherer.close()
         for message in self.drained():
             yield self.marked(message, *(self.began or (0, None)))
 
     def drained(self) -> list[Message]:
-        """The messages that are done; they are not kept."""
+        """Return the complete messages, and forget them."""
         done, self.gatherer.messages = self.gatherer.messages, []
         return done
 
     def marked(self, message: Message, number: int, time: str | None) -> Message:
-        """A message with its time and its place in the log."""
+        """Return a message with its time and its position in the log."""
         meta = mark(f"{NAME}/{self.id}/{number}")
         return msgspec.structs.replace(message, sent_at=time, meta=meta)
 
@@ -165,7 +165,7 @@ class Session:
         )
 
     def settle(self) -> None:
-        """Raise what could not be read; report what was repaired."""
+        """Raise read errors; report repairs."""
         for change in self.reader.finish():
             self.report.add(change)
         self.reader.changes.clear()

@@ -23,7 +23,7 @@ OPENAI_ROLES = ("developer", "tool", "function")
 LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
 LOOKED_AT = 50
-"""Maximum messages that are searched for a sign of their source."""
+"""Maximum number of messages to inspect for their source."""
 
 
 def detect(files: Files) -> str:
@@ -51,7 +51,7 @@ def detect(files: Files) -> str:
 
 
 def detect_document(data: Any) -> str | None:
-    """The name of the source of one decoded document; None if its content does not show it."""
+    """Return the source of one decoded document; None if its content does not show it."""
     if isinstance(data, str):
         return "gryag" if is_compact(data[:MOST_LOOKED_AT].encode("utf-8", "replace")) else None
     if is_list(data):
@@ -115,18 +115,18 @@ def told_by_document(files: Files, file: str) -> str:
 
 
 def first_entries(document: Document) -> list[Any]:
-    """Some entries of a list."""
+    """Return some entries of a list."""
     entries: list[Any] = []
     for _ in document.entries():
         entries.append(document.value())
-        # A whole conversation tells enough, and many would take long.
+        # A whole conversation is enough, and many would take long.
         if len(entries) == LOOKED_AT or not (is_object(entries[0]) and "role" in entries[0]):
             break
     return entries
 
 
 def is_telegram(document: Document) -> bool:
-    """Whether an export of Telegram begins here; its messages are not read for that."""
+    """Whether a Telegram export begins here; does not read its messages."""
     facts: dict[str, Any] = {}
     for key in document.fields():
         if key in TELEGRAM:
@@ -208,6 +208,6 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 
 
 def unsure(file: str, reason: str) -> ParseError:
-    """The refusal to guess."""
+    """Return the error for an undetected source."""
     hint = f"say it with --format: {', '.join(NAMES)}"
     return ParseError(f"unknown kind of file: {reason}", file=file, hint=hint)

@@ -1,4 +1,4 @@
-"""OpenAI fine-tuning files: JSON Lines, a conversation each, with its tools.
+"""OpenAI fine-tuning files: JSON Lines, one conversation per line, with its tools.
 
 Preference data has a question and two answers: the preferred one ends the conversation, the other
 is reported or becomes a fork.
@@ -34,7 +34,7 @@ FORMAT = "openai-chat"
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The examples of a file, one by one."""
+    """Yield the examples of a file."""
     for body in bodies(files, least=1):
         try:
             yield from example(body, options.branches)
@@ -44,7 +44,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def example(body: Body, branches: bool) -> Iterator[Imported]:
-    """One example: a conversation, or a question with two answers."""
+    """Yield one example: a conversation, or a question with two answers."""
     fields = Fields({"messages": body.data} if is_list(body.data) else body.data)
     if "preferred_output" not in fields.data:
         yield named(imported(parsed(fields.data), body))
@@ -69,12 +69,12 @@ def example(body: Body, branches: bool) -> Iterator[Imported]:
 
 
 def parsed(body: dict[str, Any]) -> Conversation:
-    """A request body of Chat Completions."""
+    """Parse a request body of Chat Completions."""
     return formats.find(FORMAT).parse(body, False)
 
 
 def named(one: Imported) -> Imported:
-    """The same under the name of this source."""
+    """Return the conversation under the name of this source."""
     return msgspec.structs.replace(one, format=NAME)
 
 

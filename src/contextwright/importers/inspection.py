@@ -1,8 +1,8 @@
-"""What of an imported conversation no provider would take as it is, said when it comes in.
+"""Reports what no provider would accept in an imported conversation, when it is imported.
 
-Messages are stored as they came. What a request has to mend or leave out later is a change of the
-import already: parts of an unknown type, media without bytes or address, results without a call,
-results and calls whose ids do not tell them apart.
+Messages are stored as they came. What a later request has to repair or leave out is reported with
+the import: parts of an unknown type, media without data or URL, results without a call, calls and
+results whose ids are ambiguous.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ BODIES = {
     "openai-chat": ("messages", "content"),
     "openai-responses": ("input", ""),
 }
-"""Where messages stand in a provider's request, and their parts in them; Responses has items."""
+"""Where a provider's request has its messages, and these their parts; Responses has items."""
 SHAPE = ("T-", "G-parts")
-"""How problems begin that a part has by itself."""
-LARGEST = 1 << 40  # how much a provider takes is not asked here
+"""Prefixes of problems that concern a part by itself."""
+LARGEST = 1 << 40  # size limits of providers do not matter here
 
 
 class Inspection:
-    """The messages of one conversation, looked at in their order."""
+    """Inspects the messages of one conversation in order."""
 
     def __init__(self, report: Report, *, pairs: bool = True) -> None:
         self._report = report
         self._pairs = pairs
-        """Whether all calls are seen: those of a fork may stand in its parent."""
+        """Whether all calls are seen; those of a fork may be in its parent."""
         self._waiting = Waiting()
         self._shapes: dict[tuple[Any, ...], str] = {}
 
     def watch(self, messages: Iterable[Message], start: int = 0) -> Iterator[Message]:
-        """Yield each message, and report what a request will have to mend of it."""
+        """Yield each message, and report what a request will have to repair."""
         for index, message in enumerate(messages, start):
             if any(type(part) is not Text for part in message.parts):
                 for code, reason in self._faults(message, index):
@@ -74,7 +74,7 @@ class Inspection:
             yield "loss.media", f"its {piece.kind} has neither data nor an address"
 
     def _shape(self, block: Opaque, role: str) -> str:
-        """What a provider's check says of a block alone; one of each shape is asked about."""
+        """Return what a provider's check says about a block; each shape is checked once."""
         if block.format not in BODIES:
             return ""
         kind = (block.format, role, str(block.data.get("type")), *sorted(block.data))
@@ -89,7 +89,7 @@ class Inspection:
             return
         if call.id is not None and call.id in self._waiting.by_id:
             yield "repair.id", "a call has the id of an earlier one"
-        bare = ToolCall(call.name, {}, call.id)  # its arguments need not stay in memory
+        bare = ToolCall(call.name, {}, call.id)  # drop the arguments to save memory
         self._waiting.add(Answer(bare, at))
 
     def _result(self, result: ToolResult, message: Message) -> Iterator[tuple[str, str]]:
@@ -103,13 +103,13 @@ class Inspection:
         if answer is None:
             yield "loss.orphan", "a result answers no call"
             return
-        answer.result = ToolResult(None)  # answered; what was said need not stay either
+        answer.result = ToolResult(None)  # answered; drop the content to save memory
         if result.call_id is None and result.name is None and answer.call.id is not None:
             yield "repair.result", "a result without an id is taken as the oldest call's"
 
 
 def shape_problem(block: Opaque, role: str) -> str:
-    """Why a provider does not know a block; empty if it does."""
+    """Return why a provider does not accept a block; empty if it does."""
     messages, parts = BODIES[block.format]
     item = {"role": role, parts: [block.data]} if parts else block.data
     path = f"{messages}[0].{parts}[0]" if parts else f"{messages}[0]"

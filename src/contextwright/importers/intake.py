@@ -1,9 +1,9 @@
 """Conversations of a source into a store: a whole file in one transaction, or nothing.
 
-A stored conversation is compared message by message. Equal messages stay, new ones at the end are
-added; if the two differ, nothing of the file is stored. So the same file again stores nothing, and
-a later export of the same account adds only what is new. Where messages have ids of their own,
-those that were edited or deleted since follow.
+A stored conversation is compared message by message. Equal messages stay, and new ones at the end
+are added; if the two differ, nothing of the file is stored. So importing a file again stores
+nothing, and a later export of the same account adds only what is new. If messages have their own
+ids, later edits and deletions are applied too.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Outcome(Struct):
     format: str
     conversations: int = 0
     messages: int = 0
-    """Those that were stored."""
+    """The number of messages stored."""
     known: int = 0
-    """Those that were there already."""
+    """The number of messages that were already stored."""
     has_me: bool = False
     """Whether one of its messages is the assistant's."""
     report: Report = msgspec.field(default_factory=Report)
@@ -59,15 +59,15 @@ class Intake(Struct, frozen=True, kw_only=True):
     me: str | None = None
     threads: bool = False
     strict: bool = False
-    """Refuse what would have to be mended, with its place."""
+    """Whether to refuse what would need a repair, with its path."""
     progress: Progress | None = None
 
     def into(self, store: Store, files: Files) -> Outcome:
         """Store everything, or nothing if anything is wrong.
 
         Raises:
-            ParseError: the source cannot be read, or not be stored.
-            Conflict: a conversation is there with other messages.
+            ParseError: the source cannot be read or stored.
+            Conflict: a conversation exists with other messages.
         """
         return store.engine.write_alone(
             lambda connection: self.run(files, connection, store.tenant)
@@ -78,7 +78,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         return self.run(files, None, "")
 
     def run(self, files: Files, connection: Connection | None, tenant: str) -> Outcome:
-        """Take conversation after conversation."""
+        """Import conversation after conversation."""
         outcome = Outcome(self.format)
         for one in read(
             files,
@@ -98,7 +98,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         return outcome
 
     def named(self, one: Imported, outcome: Outcome) -> Imported:
-        """The conversation under the name that was asked for, if one was."""
+        """Return the conversation under the requested id, if there is one."""
         if self.id is None:
             return one
         if outcome.conversations:
@@ -108,7 +108,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(one, id=require_name(self.id, "conversation's id"))
 
     def seen(self, messages: Iterable[Message], outcome: Outcome) -> Iterator[Message]:
-        """Messages as they come; notes whether one of them is the assistant's."""
+        """Yield the messages; record whether one of them is the assistant's."""
         for message in messages:
             outcome.has_me = outcome.has_me or message.role == "assistant"
             yield message
@@ -151,7 +151,7 @@ class Intake(Struct, frozen=True, kw_only=True):
 
 
 def refuse_mends(one: Imported, files: Files) -> None:
-    """Raise with the first thing of a conversation that would have to be mended."""
+    """Raise for the first thing of a conversation that would need a repair."""
     for change in one.report.changes:
         if not change.code.startswith(("guess.", "update.")):
             raise ParseError(
@@ -164,7 +164,7 @@ def refuse_mends(one: Imported, files: Files) -> None:
 
 
 def merge(report: Report, into: Report, id: str) -> None:
-    """Add what one conversation had to say."""
+    """Add the report of one conversation."""
     for change in report.changes[: into.room]:
         path = f"{id}: {change.path}"
         into.changes.append(msgspec.structs.replace(change, path=path))

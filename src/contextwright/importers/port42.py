@@ -1,7 +1,7 @@
 """Port 42 sessions: a file, or the folder of all days.
 
-A renamed session leaves its first file behind. Of the files with one id, the one with most messages
-counts, then the one updated last. File names mean nothing.
+Renaming a session leaves its first file behind. Of the files with one id, the one with the most
+messages counts, then the one updated last. File names are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EARLIEST = float("-inf")
 
 
 class Session(Struct, frozen=True):
-    """A session file, and how much it knows."""
+    """A session file, and how complete it is."""
 
     file: str
     messages: int
@@ -40,7 +40,7 @@ class Session(Struct, frozen=True):
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The sessions, one by one, the best file of each."""
+    """Yield the sessions, from the best file of each."""
     best: dict[str, Session] = {}
     stale: dict[str, list[Session]] = {}
     for name in session_files(files):
@@ -55,7 +55,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def session_files(files: Files) -> list[str]:
-    """The files that may be sessions: all JSON but the index and the agents."""
+    """Return the files that may be sessions: all JSON except the index and the agents."""
     if len(files.names) == 1:
         return list(files.names)
     names = [name for name in files.ending(".json") if name.rpartition("/")[2] not in INDEX]
@@ -85,7 +85,7 @@ def ranked(fields: Fields, name: str) -> Session:
 
 
 def session_of(files: Files, name: str, twins: int) -> Imported:
-    """A session as a conversation."""
+    """Return a session as a conversation."""
     fields = fields_of(files, name)
     try:
         conversation = formats.find(NAME).parse(fields.data, False)

@@ -1,4 +1,4 @@
-"""Read the conversations of a source: detect its format, find its importer."""
+"""Reads the conversations of a source: detects its format, finds its importer."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def read(
 def conversations(
     files: Files, format: str | None, options: ReadOptions, replace: bool
 ) -> Iterator[Imported]:
-    """Yield the conversations of files that are open."""
+    """Yield the conversations of open files."""
     files.replace = replace
     importer = find(format or detect(files))
-    files.replaced = 0  # detection reads too
+    files.replaced = 0  # detection has counted too
     yield from importer.read(files, options)

@@ -1,9 +1,9 @@
-"""Slack exports, a folder or a zip: `users.json`, `channels.json`, and a file a day per channel.
+"""Slack exports, a folder or a zip: `users.json`, `channels.json`, a file per channel and day.
 
-A channel is one conversation. The bot that `me` names is the assistant, or the only one there is;
-other bots are participants. Joins and topics are events. A reply in a thread names the message it
-answers, and `meta["thread"]` the thread; with `threads`, threads are conversations of their own.
-Slack's markup becomes words; where that changes them, `meta` keeps them as they were.
+A channel is one conversation. The assistant is the bot that `me` names, or the only bot; other bots
+are participants. Joins and topics are events. A reply in a thread names the message it answers, and
+`meta["thread"]` the thread; with `threads`, threads are separate conversations. Slack's markup
+becomes plain text; if that changes a text, `meta` keeps the original.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SLACKBOT = "USLACKBOT"
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The channels of an export, one by one."""
+    """Yield the channels of an export."""
     root = root_of(files)
     people = People(files, f"{root}users.json", options)
     listed = {name: fields for fields, name in channels(files, root)}
@@ -88,7 +88,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def root_of(files: Files) -> str:
-    """The folder in which the export begins: many are packed with one around it."""
+    """Return the folder in which the export begins; many zips have one around it."""
     found = [name for name in files.names if name.rpartition("/")[2] == "users.json"]
     if not found:
         hint = "name the folder or zip that holds users.json"
@@ -106,7 +106,7 @@ def channels(files: Files, root: str) -> Iterator[tuple[Fields, str]]:
 
 
 def objects_of(files: Files, name: str) -> Iterator[Fields]:
-    """The objects of a file that is a list of them."""
+    """Yield the objects of a file that is a list of them."""
     data = files.document(name)
     if not isinstance(data, list):
         raise ParseError(f"must be a list, not {shown(data)}")
@@ -146,13 +146,13 @@ class People:
         return self.authors.get(id, Author(id)) if id else None
 
     def words(self, text: str) -> str:
-        """Slack's markup as words: names for mentions, addresses for links."""
+        """Convert Slack's markup to text: names for mentions, URLs for links."""
         if "<" in text:
             text = MARKUP.sub(self.spelled, text)
         return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
     def spelled(self, match: re.Match[str]) -> str:
-        """One piece of markup in words."""
+        """Convert one piece of markup."""
         sign, target, label = match[1], match[2], match[3]
         match sign:
             case "@":
@@ -167,7 +167,7 @@ class People:
 
 
 def person(user: Fields) -> tuple[str, Author]:
-    """A user by id; the name people read comes first."""
+    """Return a user's id and author; the display name comes first."""
     profile, id = user.object("profile"), user.text("id")
     names = profile.maybe("real_name"), user.maybe("real_name"), profile.maybe("display_name")
     label = next((name for name in names if name), None)
@@ -196,7 +196,7 @@ class Channel:
         """Messages that began a thread, to quote them in replies."""
         self.apart = apart
         self.threads: dict[str, list[Message]] = {}
-        """The messages of each thread that is a conversation of its own."""
+        """The messages of each thread that is a separate conversation."""
         self.told: set[str] = set()
 
     def messages(self) -> Iterator[Message]:
@@ -214,7 +214,7 @@ class Channel:
                         yield message
 
     def message(self, fields: Fields) -> Message | None:
-        """One message; None for what is none."""
+        """Read one message; None if it is empty."""
         subtype = fields.maybe("subtype") or ""
         if fields.maybe("type") != "message" or subtype in ("tombstone", "message_deleted"):
             self.report.skip(f"{subtype or fields.maybe('type') or 'entry'} without content")
@@ -278,7 +278,7 @@ class Channel:
         return known or Reply(thread, self.people.find(fields.maybe("parent_user_id")))
 
     def parts(self, fields: Fields) -> Iterator[Part]:
-        """Words, what was linked or sent by a bot, then files."""
+        """Yield the text, what was linked or sent by a bot, then files."""
         text = self.people.words(fields.maybe("text") or "")
         if not text:
             attached = fields.objects("attachments")

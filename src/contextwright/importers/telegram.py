@@ -1,8 +1,8 @@
 """Telegram exports: `result.json` of one chat, or of a whole account.
 
-Chats are walked message by message, so that their size does not matter. In a chat with a bot the
-bot is the assistant; elsewhere the participant that `me` names is, and everybody else is a user.
-Service messages are events.
+Chats are read message by message, so their size does not matter. In a chat with a bot, the bot is
+the assistant; in others, the participant that `me` names is, and everybody else is a user. Service
+messages are events.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MEDIA: dict[str, MediaKind] = {
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
-    """The chats of an export, one by one."""
+    """Yield the chats of an export."""
     name = result_file(files)
     with files.open(name) as stream:
         document = Document(stream, mend=files.mend)
@@ -65,7 +65,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 def result_file(files: Files) -> str:
-    """The file with the messages."""
+    """Return the file with the messages."""
     if len(files.names) == 1:
         return files.names[0]
     found = [name for name in files.names if name.rpartition("/")[2] == "result.json"]
@@ -77,7 +77,7 @@ def result_file(files: Files) -> str:
 
 
 def listed(document: Document, files: Files, name: str, options: ReadOptions) -> Iterator[Imported]:
-    """The chats of an account."""
+    """Yield the chats of an account."""
     for key in document.fields():
         if key != "list":
             continue
@@ -92,7 +92,7 @@ def listed(document: Document, files: Files, name: str, options: ReadOptions) ->
 
 
 class Chat:
-    """A chat whose messages come after its facts."""
+    """A chat whose messages follow its fields."""
 
     def __init__(self, document: Document, files: Files, name: str, options: ReadOptions) -> None:
         self.options = options
@@ -105,13 +105,13 @@ class Chat:
         self.unread: Iterator[Message] = iter(())
 
     def learn(self, field: str) -> None:
-        """Keep a small fact about the chat."""
+        """Read a field of the chat."""
         value = self.document.value()
         if isinstance(value, str | int | float):
             self.facts[field] = value
 
     def imported(self) -> Imported:
-        """The chat as far as it is known, with its messages to come."""
+        """Return the chat, with its messages still to be read."""
         fields = Fields(self.facts, self.path)
         id = fields.spelled("id")
         if id is None:
@@ -187,7 +187,7 @@ def happening(fields: Fields) -> str:
 
 
 def parts_of(fields: Fields) -> Iterator[Part]:
-    """Words, then media by name."""
+    """Yield the text, then media by name."""
     text = words_of(fields)
     if text:
         yield Text(text)
@@ -219,7 +219,7 @@ def words_of(fields: Fields) -> str:
 
 
 def piece_of(piece: object, path: str) -> str:
-    """Return a piece of text; a link behind other words keeps its address."""
+    """Return a piece of text; a link with other text keeps its URL."""
     if isinstance(piece, str):
         return piece
     fields = Fields(piece, path)
@@ -233,7 +233,7 @@ def file_name(place: str) -> str | None:
 
 
 def described(fields: Fields, what: str) -> str:
-    """A place, a contact or a poll in words."""
+    """Describe a location, a contact or a poll as text."""
     said = [
         f"{key}: {value}"
         for key, value in fields.data.items()

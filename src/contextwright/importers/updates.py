@@ -1,7 +1,7 @@
-"""A later export of a stored conversation: what was edited or deleted there, follows here.
+"""Applies a later export of a stored conversation: edits and deletions at its source.
 
-Messages are known by the ids they have at their source. What only an older export says changes
-nothing: a newer edit stays, and so do messages behind the last one of the file.
+Messages are identified by the ids they have at their source. An older export changes nothing: newer
+edits stay, and so do messages after the last one of the file.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Known(Struct, frozen=True):
 def updated(
     connection: Connection, tenant: str, id: str, messages: Iterable[Message], report: Report
 ) -> Iterator[Message]:
-    """Yield a conversation as it is stored after what its source changed, then what is new.
+    """Apply the changes of the source; yield the conversation as stored, then new messages.
 
-    Edited messages get their new words, the old ones are kept as a version; messages that the
-    source has no more are marked as deleted.
+    Edited messages get their new text, and the old text is kept as a version. Messages that the
+    source no longer has are marked as deleted.
     """
     head = conversations.find(connection, tenant, id)
     if head is None:
@@ -54,7 +54,7 @@ def updated(
     for message in messages:
         place = places.get(source_id(message) or "")
         if place is None and reached < len(stored) and is_behind(message, stored[-1].message):
-            place = len(stored)  # the newest of those that are stored were deleted
+            place = len(stored)  # the newest stored messages were deleted
         if place is None or place < reached:
             place = reached
         for one in stored[reached:place]:
@@ -72,7 +72,7 @@ def updated(
 
 
 def known_messages(connection: Connection, head: conversations.Head) -> list[Known]:
-    """The conversation's own messages with their ids, also of those that were erased."""
+    """Return the conversation's own messages with their ids, including erased ones."""
     last = conversations.length_of(connection, head, "")
     origins = dict(connection.rows(ORIGINS, head.number))
     return [
@@ -85,7 +85,7 @@ def known_messages(connection: Connection, head: conversations.Head) -> list[Kno
 def compared(
     connection: Connection, number: int, known: Known, message: Message, report: Report
 ) -> Message:
-    """Return a stored message, with its new words if its source has newer ones."""
+    """Return a stored message, with its new text if the source has a newer one."""
     old = known.message
     is_kept = old == message or old.visibility == "erased" or "edited" in old.meta
     if is_kept or edited_at(message) < edited_at(old):
@@ -98,7 +98,7 @@ def compared(
 
 
 def edited_at(message: Message) -> float:
-    """When a message was edited at its source, in seconds since 1970; 0: never."""
+    """Return when a message was edited at its source, in seconds since 1970; 0 if never."""
     for fields in message.meta.values():
         edited = field_of(fields, "edited")
         edited = edited if isinstance(edited, str) else field_of(edited, "ts")
@@ -109,7 +109,7 @@ def edited_at(message: Message) -> float:
 
 
 def field_of(value: object, name: str) -> object:
-    """A field of an object; None if it is none or has none."""
+    """Return a field of an object; None if there is none."""
     return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
 
 

@@ -13,16 +13,16 @@ __all__ = ["AnyProvider"]
 
 
 class AnyProvider:
-    """Answers requests: a provider, or a model that works offline. Use it in `async with`."""
+    """Answers requests: a provider, or an offline model. Use it in `async with`."""
 
     format: str
     """The format of the payloads it takes."""
 
     def stream(self, payload: Mapping[str, Any], *, model: str) -> AsyncGenerator[Event, None]:
-        """Send a request and give the events of the answer as they arrive.
+        """Send a request and yield the events of the reply as they arrive.
 
-        Closing the iterator, or cancelling its task, ends the request at the provider. An answer
-        that breaks off ends in `ErrorEvent` and `Finish`.
+        Closing the iterator, or cancelling its task, ends the request at the provider. An
+        interrupted reply ends in `ErrorEvent` and `Finish`.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
@@ -30,7 +30,7 @@ class AnyProvider:
         raise NotImplementedError
 
     async def send(self, payload: Mapping[str, Any], *, model: str) -> ModelReply:
-        """Send a request and wait for the whole answer.
+        """Send a request and wait for the whole reply.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached.

@@ -20,13 +20,13 @@ ANTHROPIC_VERSION = "2023-06-01"
 
 
 class Host(Struct, frozen=True):
-    """A provider's address: a base URL, the format of its API, the variable that holds its key."""
+    """A provider's address: base URL, API format, and the variable with its key."""
 
     name: str
     format: str
     base_url: str
     key_variable: str | None = None
-    """The environment variable with the key; None: the host asks for none."""
+    """The environment variable with the key; None if the host needs none."""
 
 
 HOSTS: dict[str, Host] = {
@@ -48,7 +48,9 @@ HOSTS: dict[str, Host] = {
         Host("ollama", "openai-chat", "http://127.0.0.1:11434/v1"),
     )
 }
-"""Known hosts. Any other that speaks one of the four APIs: `Host(name, format, base_url, …)`."""
+"""Known hosts. For any other that speaks one of the four APIs, use `Host(name, format, base_url,
+…)`.
+"""
 BY_FORMAT = {
     "openai-chat": "openai",
     "openai-responses": "openai-responses",
@@ -58,10 +60,10 @@ BY_FORMAT = {
 
 
 def host_for(target: str | Host, base_url: str | None = None) -> Host:
-    """The host of a name, of a format, or of a model; `base_url` puts another address in place.
+    """Return the host for the name of a host, format or model; `base_url` replaces its address.
 
     Raises:
-        UsageError: nothing is known by that name.
+        UsageError: the name is unknown.
     """
     host = target if isinstance(target, Host) else HOSTS.get(target)
     if host is None and isinstance(target, str):
@@ -80,7 +82,7 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
 
 
 def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | None:
-    """The key of a host from the environment; None if the host asks for none.
+    """Return the key of a host from the environment; None if the host needs none.
 
     Raises:
         ProviderError: the variable is not set.
@@ -96,7 +98,7 @@ def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | N
 
 
 def headers_for(host: Host, key: str | None) -> dict[str, str]:
-    """Return the headers of a request; a key is only here, never in an address."""
+    """Return the headers of a request. The key is only here, never in a URL."""
     headers = {"content-type": "application/json", "accept": "text/event-stream"}
     if host.format == "anthropic":
         headers["anthropic-version"] = ANTHROPIC_VERSION
@@ -110,7 +112,7 @@ def headers_for(host: Host, key: str | None) -> dict[str, str]:
 
 
 def url_for(host: Host, model: str) -> str:
-    """The address that streams an answer; Gemini names the model there."""
+    """Return the URL for a streamed reply; Gemini names the model there."""
     base = host.base_url.rstrip("/")
     match host.format:
         case "anthropic":
@@ -125,7 +127,7 @@ def url_for(host: Host, model: str) -> str:
 
 
 def body_for(host: Host, payload: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """The payload as a request for a stream; chat also has to ask for its usage."""
+    """Return the payload as a request for a stream; chat also has to ask for its usage."""
     body = dict(payload)
     if host.format == "gemini":
         body.pop("model", None)

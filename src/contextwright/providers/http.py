@@ -1,4 +1,4 @@
-"""One HTTP client: bytes in; status, headers and bytes out as they arrive, none of them read."""
+"""An HTTP client: bytes in; status, headers and bytes out as they arrive, uninterpreted."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 
 
 class HttpResponse:
-    """An answer that has begun to arrive: its status, its headers, and its bytes one by one.
+    """A response that has begun to arrive: its status, its headers, and its body in chunks.
 
-    Whoever opens it closes it; closing it before its end cancels the request.
+    Its opener closes it; closing it before its end cancels the request.
     """
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
@@ -29,12 +29,12 @@ class HttpResponse:
         self.headers: Mapping[str, str] = response.headers
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The bytes as they arrive, all of them, also when the connection breaks.
+        """Yield the bytes as they arrive, including all that came before a broken connection.
 
         Nothing is read ahead of the caller beyond the buffer of the connection.
 
         Raises:
-            ProviderError: the connection broke; the bytes that came before are handed over first.
+            ProviderError: the connection broke; the bytes before are yielded first.
         """
         client = require_aiohttp()
         content = self._response.content
@@ -42,14 +42,14 @@ class HttpResponse:
             async for piece in content.iter_any():
                 yield piece
         except (client.ClientError, TimeoutError, OSError) as error:
-            # aiohttp raises before it hands over what came first, and has no public way to ask.
+            # aiohttp raises before it returns buffered bytes, and has no public way to get them.
             rest = content._read_nowait(-1)  # pyright: ignore[reportPrivateUsage]
             if rest:
                 yield rest
             raise broken(error) from None
 
     async def read(self, limit: int) -> bytes:
-        """The first bytes of the body; fewer if the connection breaks."""
+        """Return the first bytes of the body; fewer if the connection breaks."""
         client = require_aiohttp()
         try:
             return await self._response.content.read(limit)
@@ -62,10 +62,10 @@ class HttpResponse:
 
 
 class HttpClient:
-    """Connections to any number of hosts; use it in `async with`, in one event loop.
+    """Connections to any number of hosts. Use it in `async with`, in one event loop.
 
-    Redirects are not followed, because they would take a key to another host. Proxies are those
-    of the environment. Without `decompress` the bytes are those of the wire, for passing them on.
+    Redirects are not followed, because they would send a key to another host. Proxies come from the
+    environment. Without `decompress` the bytes are passed on as on the wire.
     """
 
     def __init__(
@@ -131,12 +131,12 @@ class HttpClient:
 
 
 def broken(error: Exception) -> ProviderError:
-    """The error of a connection that could not be made, or broke."""
+    """Return the error for a connection that failed or broke."""
     return ProviderError(in_one_line(error), kind="connection")
 
 
 def require_aiohttp() -> Any:
-    """The HTTP client, loaded when first needed."""
+    """Import the HTTP client on first use."""
     try:
         import aiohttp
     except ImportError as error:

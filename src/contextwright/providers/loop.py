@@ -12,17 +12,17 @@ __all__ = ["OwnLoop"]
 
 Item = TypeVar("Item")
 END = object()
-"""Stands for the end of a generator."""
+"""The end of a generator."""
 
 
 class OwnLoop:
-    """An event loop of one's own, which runs only while someone waits for it."""
+    """A private event loop, which runs only while someone waits for it."""
 
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
 
     def iterate(self, items: AsyncGenerator[Item, None]) -> Iterator[Item]:
-        """The items of an asynchronous generator; nothing is read ahead.
+        """Yield the items of an asynchronous generator; nothing is read ahead.
 
         Closing the iterator, or Ctrl-C, closes the generator.
 
@@ -60,7 +60,7 @@ class OwnLoop:
 
 
 async def following(items: AsyncGenerator[Item, None]) -> Item | object:
-    """The next item; `END` after the last, because no coroutine may raise the end of another."""
+    """Return the next item, or `END`, because a coroutine must not raise `StopAsyncIteration`."""
     return await anext(items, END)
 
 

@@ -1,4 +1,4 @@
-"""Models that answer without a network or a key: for trying things out, and for tests."""
+"""Models that reply without a network or a key, for experiments and tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PIECE_CHARS = 12
 
 
 class Echo(AnyProvider):
-    """Answers with the text of the last user message."""
+    """Replies with the text of the last user message."""
 
     def __init__(self, format: str = "openai-chat") -> None:
         self.format = format
@@ -37,7 +37,7 @@ class Echo(AnyProvider):
     async def stream(
         self, payload: Mapping[str, Any], *, model: str
     ) -> AsyncGenerator[Event, None]:
-        """Give the question back, in pieces."""
+        """Return the question, in pieces."""
         conversation = formats.find(self.format).parse(dict(payload), False)
         said = [message.text for message in conversation.messages if message.role == "user"]
         reply = as_reply(assistant(said[-1] if said else ""))
@@ -46,9 +46,9 @@ class Echo(AnyProvider):
 
 
 class Script(AnyProvider):
-    """Plays recorded answers, one for each request: messages, whole replies, or errors.
+    """Plays recorded replies, one for each request: messages, whole replies, or errors.
 
-    A `Conversation` plays the messages of its assistant. `requests` keeps the payloads received.
+    A `Conversation` plays its assistant messages. `requests` keeps the payloads received.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class Script(AnyProvider):
     async def stream(
         self, payload: Mapping[str, Any], *, model: str
     ) -> AsyncGenerator[Event, None]:
-        """Play the next answer, in pieces.
+        """Play the next reply, in pieces.
 
         Raises:
-            ProviderError: the next answer is an error.
-            UsageError: the script is at its end.
+            ProviderError: the next reply is an error.
+            UsageError: the script has ended.
         """
         number = len(self.requests)
         self.requests.append(dict(payload))
@@ -90,13 +90,13 @@ class Script(AnyProvider):
 
 
 def named(reply: ModelReply, model: str) -> Iterator[Event]:
-    """The events of a reply that a model gives."""
+    """Yield the events of a reply under the name of a model."""
 
     return events_of(reply if reply.model else replace(reply, model=model))
 
 
 def in_pieces(events: Iterable[Event]) -> Iterator[Event]:
-    """The same events with their texts in pieces, as a model writes."""
+    """Yield the same events with their texts in pieces, as a model writes."""
 
     for event in events:
         if not isinstance(event, TextDelta | ThinkingDelta | ArgumentsDelta):

@@ -28,14 +28,14 @@ __all__ = ["Provider", "connect", "connect_sync"]
 
 MAX_ERROR_BYTES = 65_536
 HIDDEN = "…".encode()
-"""Stands where a provider repeated the key."""
+"""Replaces the key where a provider repeated it."""
 
 
 class Provider(AnyProvider):
     """Sends requests to one host. Use it in `async with`, or call `close`.
 
-    The key is kept in memory only, and shown nowhere. Redirects are not followed, because they
-    would take the key to another host. Proxies are those of the environment.
+    The key is kept in memory only, and never shown. Redirects are not followed, because they would
+    send the key to another host. Proxies come from the environment.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Provider(AnyProvider):
     async def stream(
         self, payload: Mapping[str, Any], *, model: str
     ) -> AsyncGenerator[Event, None]:
-        """Send a request and give the events of the answer as they arrive.
+        """Send a request and yield the events of the reply as they arrive.
 
-        Closing the iterator, or cancelling its task, ends the request at the provider. An answer
-        that breaks off ends in `ErrorEvent` and `Finish`.
+        Closing the iterator, or cancelling its task, ends the request at the provider. An
+        interrupted reply ends in `ErrorEvent` and `Finish`.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
@@ -86,7 +86,7 @@ class Provider(AnyProvider):
             response.close()
 
     async def _open(self, body: bytes, model: str) -> HttpResponse:
-        """Send a request until it is answered or refused for good."""
+        """Send a request, with retries, until it is answered or finally refused."""
         tried = 0
         while True:
             response = await self._try(body, model)
@@ -99,7 +99,7 @@ class Provider(AnyProvider):
             await self._sleep(wait)
 
     async def _try(self, body: bytes, model: str) -> HttpResponse | ReplyError:
-        """One try: the answer as it begins to arrive, or why there is none."""
+        """Try once: return the response as it begins to arrive, or the error."""
         headers = headers_for(self.host, self._key)
         try:
             response = await self.client.open(url_for(self.host, model), headers, body)
@@ -112,7 +112,7 @@ class Provider(AnyProvider):
         return read_error(response.status, response.headers, text)
 
     def _refusal(self, error: ReplyError) -> ProviderError:
-        """The error to raise."""
+        """Return the error to raise."""
         hint = ""
         if error.kind == "authentication" and self.host.key_variable:
             hint = f"check {self.host.key_variable}"
@@ -125,7 +125,7 @@ class Provider(AnyProvider):
         )
 
     def _without_key(self, event: Event) -> Event:
-        """An event; what the provider says of an error may repeat the key."""
+        """Return the event without the key, which a provider may repeat in an error."""
         if not isinstance(event, ErrorEvent | Finish):
             return event
         told = msgspec.json.encode(event)
@@ -143,13 +143,13 @@ def connect(
     base_url: str | None = None,
     **options: Any,
 ) -> AnyProvider:
-    """A provider by the name of a host, of a format or of a model; `echo` works offline.
+    """Return a provider by the name of a host, format or model; `echo` works offline.
 
-    The key is `key`, or the host's environment variable. `base_url` is the address of another
-    host that speaks the same API. `options` are those of `Provider`.
+    The key is `key`, or the host's environment variable. `base_url` is the address of another host
+    that speaks the same API. `options` are those of `Provider`.
 
     Raises:
-        UsageError: no host is known by that name.
+        UsageError: the name is unknown.
         ProviderError: no key is given, and none is in the environment.
     """
     if target == "echo":
@@ -165,5 +165,5 @@ def connect_sync(
     base_url: str | None = None,
     **options: Any,
 ) -> SyncProvider:
-    """The same for programs without an event loop."""
+    """Return a provider for programs without an event loop."""
     return SyncProvider(connect(target, key, base_url=base_url, **options))

@@ -1,4 +1,4 @@
-"""When a request may be sent again: only before any part of an answer has arrived."""
+"""When a request may be sent again: only before any part of a reply has arrived."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contextwright.formats.replies.events import ReplyError
 __all__ = ["RETRIED", "Retries"]
 
 RETRIED = frozenset((408, 429, 500, 502, 503, 529))
-"""Statuses that say nothing about the request itself."""
+"""Statuses that do not depend on the request itself."""
 
 
 class Retries(Struct, frozen=True):
     """How often and how long to retry."""
 
     limit: int = 2
-    """Tries after the first."""
+    """Maximum number of retries."""
     first_wait: float = 0.5
     """Seconds before the first retry; doubled for each further one, with jitter."""
     longest_wait: float = 60.0
@@ -28,10 +28,10 @@ class Retries(Struct, frozen=True):
     def wait(
         self, error: ReplyError, tried: int, chance: Callable[[], float] = random.random
     ) -> float | None:
-        """Seconds until the next try; None if there is to be none.
+        """Return the seconds until the next try; None for no retry.
 
-        `tried` counts the retries before; a wait that the provider asks for is kept, others lie
-        between half and the whole of the doubled wait.
+        `tried` is the number of retries so far. A wait that the provider asks for is kept; others
+        are random, between half and all of the doubled wait.
         """
         may = error.kind == "connection" or error.status in RETRIED
         if not may or error.kind == "billing" or tried >= self.limit:

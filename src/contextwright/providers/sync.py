@@ -14,7 +14,7 @@ __all__ = ["SyncProvider"]
 
 
 class SyncProvider:
-    """The same without an event loop: `for event in provider.stream(payload, model=…)`."""
+    """A provider without an event loop: `for event in provider.stream(payload, model=…)`."""
 
     def __init__(self, provider: AnyProvider) -> None:
         self.provider = provider
@@ -36,7 +36,7 @@ class SyncProvider:
         self.loop.close()
 
     def send(self, payload: Mapping[str, Any], *, model: str) -> ModelReply:
-        """Send a request and wait for the whole answer.
+        """Send a request and wait for the whole reply.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached.
@@ -44,7 +44,7 @@ class SyncProvider:
         return gather(self.stream(payload, model=model), self.format)
 
     def stream(self, payload: Mapping[str, Any], *, model: str) -> Iterator[Event]:
-        """Send a request and give the events of the answer as they arrive.
+        """Send a request and yield the events of the reply as they arrive.
 
         Nothing is read ahead; closing the iterator ends the request at the provider.
         """

@@ -14,8 +14,9 @@ from contextwright.recall.signals import TermMatches
 __all__ = ["with_aliases"]
 
 FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
-"""When a name is what one of two people calls the other: how often it is used, how much of that by
-one of them, and in which share of that person's messages."""
+"""When a name counts as what one of two people calls the other: the number of uses, the share of
+them by one person, and the share of that person's messages.
+"""
 
 
 def with_aliases(

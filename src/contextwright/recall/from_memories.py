@@ -1,4 +1,4 @@
-"""Which memories fit a question: by the words they share, scored as messages are."""
+"""Memories that match a question by their words, scored like messages."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from contextwright.text.terms import terms_of
 __all__ = ["items_of"]
 
 LEAST = 0.15
-"""The share of a question's words below which a memory has them by chance."""
+"""The share of a question's words below which a match is by chance."""
 MOST = 10
 FEW = 20
-"""Below this number of memories, how many of them have a word says little about it."""
+"""Below this number of memories, the frequency of a word says little."""
 
 
 def items_of(memories: Sequence[Memory], question: Question) -> list[RecallHit]:
-    """The memories that share enough words with a question, the best first."""
+    """Return the memories that share enough words with a question, best first."""
     asked = set(question.terms)
     held = [terms_of(f"{memory.key} {memory.text}") & asked for memory in memories]
     counts = Counter(term for terms in held for term in terms)
@@ -40,7 +40,7 @@ def items_of(memories: Sequence[Memory], question: Question) -> list[RecallHit]:
 
 
 def item_of(memory: Memory, share: float, total: int) -> RecallHit:
-    """A memory as what is recalled."""
+    """Return a memory as a hit."""
     signals = Signals(words=share, beside=OWN * share, around=share, session=share)
     base = Part("base", bias_of(WORDS_ALONE, total))
     parts = (base, *parts_of(signals, WORDS_ALONE.signals))

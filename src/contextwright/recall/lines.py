@@ -1,4 +1,4 @@
-"""Recalled messages as lines that say where they come from, below the day they are of."""
+"""Recalled messages as lines with their origin, under headings with their day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextwright.text.quoting import one_line
 __all__ = ["LONGEST", "below_headings", "heading_of", "line_of"]
 
 LONGEST = 60_000
-"""Characters of one message."""
+"""Maximum characters of one message."""
 
 
 def heading_of(sent_at: str | None, chat: str) -> str:
@@ -21,8 +21,8 @@ def heading_of(sent_at: str | None, chat: str) -> str:
 
 
 def line_of(number: int | None, speaker: str, text: str) -> str:
-    """A message on one line, with its number and its speaker."""
-    name = one_line(speaker).replace(":", ";")  # what stands behind the first colon was said
+    """Return a message on one line, with its number and its speaker."""
+    name = one_line(speaker).replace(":", ";")  # the name ends at the first colon
     words = f"{name}: {one_line(text, LONGEST)}"
     return words if number is None else f"#{number} {words}"
 

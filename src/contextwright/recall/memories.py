@@ -34,7 +34,7 @@ MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage
 
 
 class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One record: what is known, about whom, from whom and since when."""
+    """One record: its text, its subject, its author and its time."""
 
     kind: MemoryKind
     text: str
@@ -78,9 +78,9 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
 
     kind: MemoryKind
     about: str | None = None
-    """Only what is about this person."""
+    """Only memories about this person."""
     query: str = ""
-    """Only what fits these words, best first; without them the newest, oldest first."""
+    """Only memories that match these words, best first; if empty, the newest, oldest first."""
     limit: int = 10
     """Maximum number of memories."""
     now: datetime | None = None
@@ -89,7 +89,7 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
     min_weight: float = 0.0
     """Minimum weight, from 0 to 1."""
     prefer: str = ""
-    """Of more than are wanted, rather those that fit these words."""
+    """If there are more than `limit`, prefer those that match these words."""
     tokens: int | None = None
     """Maximum tokens of passages, if the source counts them."""
     ranking: Ranking = Ranking()
@@ -123,7 +123,7 @@ class MemoryList:
         """Days after which a passage counts half as recent."""
 
     def recall(self, wanted: MemoryQuery) -> Sequence[Memory]:
-        """The memories of that kind: the best for a query, or the newest."""
+        """Return the memories of that kind: the best for a query, or the newest."""
         found = [memory for memory in self.memories if self.fits(memory, wanted)]
         if not wanted.query:
             return chosen(found, wanted.prefer, max(wanted.limit, 0))
@@ -141,19 +141,19 @@ class MemoryList:
         return best[: max(wanted.limit, 0)]
 
     def fits(self, memory: Memory, wanted: MemoryQuery) -> bool:
-        """Whether a memory is of the kind, the person and the chat that are asked for."""
+        """Whether a memory has the wanted kind, person and chat."""
         seen = self.scope is None or memory.scope in ("", self.scope)
         about = wanted.about is None or memory.about == wanted.about
         fits = seen and about and memory.kind == wanted.kind and memory.weight >= wanted.min_weight
         return fits and (memory.kind != "episode" or had_part(memory, wanted.asker))
 
     def score(self, memory: Memory, asked: set[str], now: datetime | None) -> float:
-        """The share of the question's words it holds; of two alike, the newer one is better."""
+        """Return the share of the question's words it has; a newer one wins a tie."""
         shared = len(asked & terms_of(f"{memory.key} {memory.text}")) / max(len(asked), 1)
         return shared * (0.8 + 0.2 * self.recency(memory, now)) * memory.weight
 
     def recency(self, memory: Memory, now: datetime | None) -> float:
-        """1 for now, and half as much for every half-life that has passed."""
+        """Return 1 for now, halved for every half-life that has passed."""
         at = read_time(memory.at) if memory.at else None
         if now is None or at is None:
             return 1.0
@@ -184,14 +184,14 @@ def current_facts(facts: Iterable[Memory]) -> list[Memory]:
 
 
 def is_newer(age: tuple[datetime | None, int], other: tuple[datetime | None, int]) -> bool:
-    """Whether one fact is newer than another: by its time, or by its place in their order."""
+    """Whether one fact is newer than another: by its time, else by its position."""
     if age[0] is not None and other[0] is not None and age[0] != other[0]:
         return age[0] > other[0]
     return age[1] > other[1]
 
 
 def surest(fact: Memory, other: Memory | None) -> Memory:
-    """The fact, as sure as the surer of the two where both say the same."""
+    """Return the fact with the higher certainty of the two if both say the same."""
     same = other is not None and other.text.split() == fact.text.split()
     if other is None or not same or other.weight <= fact.weight:
         return fact
@@ -208,20 +208,20 @@ def had_part(memory: Memory, asker: str | None) -> bool:
     """
     participants: object = memory.meta.get("participants", ())
     if not isinstance(participants, list | tuple):
-        return False  # who knows whom it means
+        return False  # it is not known whom it means
     return not participants or asker in cast("Sequence[object]", participants)
 
 
 LEAST_SHARE = 0.2
-"""The share of a question's words below which an event has them by chance."""
+"""The share of a question's words below which a match is by chance."""
 
 
 def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
-    """Return how well each event fits a question: words, tags and weight count 6 to 3 to 1.
+    """Return how well each event matches a question: words, tags and weight count 6 to 3 to 1.
 
     Words are the share of the question's words that the event has, where rare ones count more; tags
     are the overlap, relative to the smaller set. An event with hardly a word of the question does
-    not fit, whatever its weight.
+    not match, whatever its weight.
     """
     asked = asked - COMMON or asked
     held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
@@ -240,7 +240,7 @@ def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
 
 
 def tags_of(event: Memory) -> list[str]:
-    """The words an event is filed under."""
+    """Return the tags of an event."""
     tags: object = event.meta.get("tags", ())
     listed = cast("Sequence[object]", tags) if isinstance(tags, list | tuple) else ()
     return [tag for tag in listed if isinstance(tag, str)]

@@ -1,6 +1,7 @@
-"""Outlines: what recall knows of every message besides its words, as a few lists of numbers.
+"""Outlines: what recall knows about every message besides its text, as a few columns of numbers.
 
-Speaker, time, length and session of each message are kept next to the index, and cached in memory.
+Speaker, time, length and session of each message are stored next to the index, and cached in
+memory.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from contextwright.messages.times import read_time
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
 SESSION = 3_600
-"""Seconds of silence that end a session, because the next message is about something else."""
+"""Seconds of silence that end a session, because the next message is usually unrelated."""
 
 LONGEST_SESSION = 200
 """Maximum messages of a session; a conversation without times is cut into pieces."""
 
 AROUND = 5
-"""Messages before and behind one that are its surroundings."""
+"""Number of messages before and after one that count as its surroundings."""
 
 SAID, ASKS, USER = 1, 2, 4
 """Flags: text of a person or the model; ends with a question mark; a user's."""
@@ -35,27 +36,27 @@ QUESTION_MARKS = ("?", "？", "؟", ";")
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
-"""Times that have a year in every zone."""
+"""The latest time that has a year in every zone."""
 
 End: TypeAlias = tuple[int | None, int]
 """The state at the end of some messages: the last known time, and the session."""
 
 
 class Lines(Struct, array_like=True):
-    """Columns about messages that follow each other, as they are kept."""
+    """Columns about consecutive messages, as they are stored."""
 
     times: list[int | None]
-    """Seconds since 1970; None: unknown."""
+    """Seconds since 1970; None if unknown."""
     sizes: list[int]
-    """Characters of the text on one line: blanks in a row are one."""
+    """Characters of the text on one line, with white space collapsed."""
     speakers: list[str]
     """The name of the speaker; empty if there is none."""
     ids: list[str]
-    """The ids of the speakers; empty: unknown."""
+    """The ids of the speakers; empty if unknown."""
     flags: list[int]
 
     def behind(self, count: int) -> Lines:
-        """The columns without the first few messages."""
+        """Return the columns without the first few messages."""
         return Lines(
             self.times[count:],
             self.sizes[count:],
@@ -85,7 +86,7 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Page(Struct):
-    """Lines of some messages of one conversation, in order, with the sessions they are in."""
+    """Columns of consecutive messages of one conversation, with their sessions."""
 
     first: int
     """The number of its first message."""
@@ -96,11 +97,11 @@ class Page(Struct):
     people: Counter[tuple[str, str]]
     """The number of messages of each speaker, by name and id."""
     latest: int | None
-    """The last time that is known; where hardly any is, looking for it would take long."""
+    """The last known time, cached because searching for it is slow if few messages have one."""
 
     @classmethod
     def empty(cls, first: int, before: End | None = None) -> Page:
-        """A page that begins with a message and has none yet."""
+        """Return an empty page that begins with a message."""
         before = before or (None, first)
         return cls(first, before, Lines([], [], [], [], []), [], Counter(), before[0])
 
@@ -120,7 +121,7 @@ class Page(Struct):
         return next(known, self.before[0]), self.sessions[place]
 
     def extend(self, lines: Lines) -> None:
-        """Add what follows; those who read meanwhile may see some of it, and nothing wrong."""
+        """Append columns; concurrent readers may see some of them, but nothing wrong."""
         sessions = sessions_of(lines.times, self.last + 1, *self.end(self.last))
         self.lines.times += lines.times
         self.lines.sizes += lines.sizes
@@ -131,7 +132,7 @@ class Page(Struct):
         self.latest = next(
             (time for time in reversed(lines.times) if time is not None), self.latest
         )
-        self.sessions += sessions  # the last: what has a session is whole
+        self.sessions += sessions  # last, because readers take only messages that have a session
 
     def people_until(self, number: int) -> Counter[tuple[str, str]]:
         """Return the number of messages of each speaker up to a message."""
@@ -142,11 +143,11 @@ class Page(Struct):
 
 
 class Outline:
-    """The outline of a conversation: pages of it and of those it was forked from."""
+    """The outline of a conversation: its own pages, and those of the ones it was forked from."""
 
     def __init__(self, pages: Iterable[tuple[int, int, Page]]) -> None:
         self.pages: Sequence[tuple[int, int, Page]] = tuple(pages)
-        """The first and last number that count, with the page they are in; newest first."""
+        """The first and last number that count, with their page; newest first."""
         self._people: Counter[tuple[str, str]] = Counter()
         for first, last, page in self.pages:
             if first <= last:
@@ -198,7 +199,7 @@ class Outline:
         return None
 
     def size(self, number: int) -> int:
-        """The characters of a message."""
+        """Return the characters of a message."""
         for first, last, page in self.pages:
             if first <= number <= last:
                 return page.lines.sizes[number - page.first]
@@ -221,7 +222,7 @@ def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tup
 
 
 def lines_of(messages: Iterable[Message]) -> Lines:
-    """The columns about messages."""
+    """Return the columns of messages."""
     lines = Lines([], [], [], [], [])
     for message in messages:
         text = spoken_text(message)
@@ -236,7 +237,7 @@ def lines_of(messages: Iterable[Message]) -> Lines:
 
 
 def seconds_of(sent_at: str | None) -> int | None:
-    """A time in seconds since 1970; None: unknown."""
+    """Return a time in seconds since 1970; None if unknown."""
     moment = read_time(sent_at) if sent_at else None
     if moment is None or not EARLIEST <= moment <= LATEST:
         return None

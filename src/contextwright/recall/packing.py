@@ -29,23 +29,24 @@ __all__ = [
 ]
 
 PRICE = 0.4
-"""The power of its tokens that the odds of a message are divided by: two short messages that may
-help are better than one long one."""
+"""The odds of a message are divided by this power of its tokens: two short messages that may help
+are better than one long one.
+"""
 CHEAPEST = 20
-"""Tokens below which a message is not cheaper: most that are shorter say nothing."""
+"""Tokens below which a message is not cheaper, because most shorter ones say nothing."""
 ALIKE = 0.85
-"""The share of common words from which on two messages say the same."""
+"""The share of common words from which two messages count as the same."""
 TELLING = 3
-"""Messages with the same text share one of this many longest words."""
+"""Messages with the same text share at least one of this many longest words."""
 ESTIMATE, FRAME = 4, 4
 """Characters per token, and tokens between entries, for an estimate."""
 LONGEST_TOKEN = 8
-"""Characters of a token, in the mean of a message: hardly any has more, in any vocabulary."""
+"""Average characters of a token in a message; hardly any text has more, in any vocabulary."""
 MISSES = 16
-"""After this many in a row that did not fit, the rest is not tried."""
+"""Stop after this many in a row that did not fit."""
 
 Order: TypeAlias = tuple[bool, str, int]
-"""The place of a hit among those recalled."""
+"""The position of a hit among those recalled."""
 
 NAMES = {
     "beside": "words nearby",
@@ -60,25 +61,25 @@ NAMES = {
     "short": "length",
     "sender": "speaks often",
 }
-"""Names of a score's parts for people, if they differ."""
+"""Names of a score's parts for people, where they differ."""
 
 
 class RecallHit(Struct, frozen=True):
-    """A message that is recalled, or a memory, and why."""
+    """A recalled message or memory, and why."""
 
     conversation: str
     seq: int
-    """The message's number; 0: it is a memory."""
+    """The message's number; 0 for a memory."""
     message: Message
-    """The message; of a memory, its words."""
+    """The message; for a memory, its text."""
     score: float
     """The probability that the question needs it, from 0 to 1."""
     parts: tuple[Part, ...]
-    """The addition of each reason to the log-odds of the score; the base is the same for all."""
+    """What each reason adds to the log-odds of the score; the base is the same for all."""
     tokens: int
     memory: Memory | None = None
     title: str = ""
-    """The title of the conversation, or of a memory the name of who it is about; empty: unknown."""
+    """The title of the conversation, or the name of the person a memory is about; may be empty."""
 
     @property
     def speaker(self) -> str:
@@ -105,18 +106,18 @@ class RecallHit(Struct, frozen=True):
 
     @property
     def said(self) -> str:
-        """The text with its speaker, because another's same short text is something else."""
+        """The text with its speaker, because the same short text of someone else is different."""
         return self.line if self.memory else f"{self.speaker}: {spoken_text(self.message)}"
 
     @property
     def reason(self) -> str:
-        """The weightiest reasons, in words."""
+        """The strongest reasons."""
         reasons = [f"{name} {adds:+.1f}" for name, adds in self.reasons if name != "base"]
         return ", ".join(reasons[:4])
 
     @property
     def reasons(self) -> list[tuple[str, float]]:
-        """The additions of each reason to the log-odds, for people, the largest first."""
+        """Return what each reason adds to the log-odds, for people, the largest first."""
         reasons: dict[str, float] = {}
         for part in self.parts:
             name = NAMES.get(part.name, part.name)
@@ -128,11 +129,11 @@ class Price(Struct, frozen=True):
     """Prices of messages."""
 
     of: Callable[[RecallHit, Sequence[str]], int]
-    """The tokens of one, with the headings that come along with it."""
+    """The tokens of one hit, with the headings that it adds."""
     least: Callable[[int], float] = lambda size: 0.0
-    """Tokens of a number of characters, hardly ever too few."""
+    """A lower estimate of the tokens of a number of characters."""
     whole: Callable[[str], int] | None = None
-    """The tokens of all lines together, where that may be more than of each of them."""
+    """The tokens of all lines together, if they may exceed the sum of the lines."""
 
 
 class RecallResult(Struct, frozen=True):
@@ -142,9 +143,9 @@ class RecallResult(Struct, frozen=True):
     items: tuple[RecallHit, ...]
     budget: int
     has_meaning: bool
-    """Whether vectors were compared, or words alone."""
+    """Whether vectors were compared, or only words."""
     trouble: str = ""
-    """Why they were not, though there is an embedder."""
+    """Why vectors were not compared, though there is an embedder."""
 
     def __iter__(self) -> Iterator[RecallHit]:
         return iter(self.items)
@@ -159,12 +160,12 @@ class RecallResult(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """A line for each message, below the conversation and the day it is of."""
+        """The lines of all messages, under headings with conversation and day."""
         return below_headings((item.heading, item.line) for item in self.items)
 
 
 class Packing:
-    """Takes messages, best first; those that fit and are new stay.
+    """Takes messages, best first; keeps those that fit and are new.
 
     Args:
         budget: tokens of all lines.
@@ -178,7 +179,7 @@ class Packing:
         """The hits that stay, in the order of the conversation."""
         self._orders: list[Order] = []
         self._headings: list[str] = []
-        """The place and heading of each."""
+        """The heading of each hit."""
         self._misses = 0
         self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
@@ -200,13 +201,13 @@ class Packing:
         """Take a message if it fits and its text is new."""
         item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0, title=title)
         place = self.add(item)
-        if place is not None:  # only of what stays is anybody told why
+        if place is not None:  # reasons are computed only for hits that stay
             self.items[place] = replace(self.items[place], parts=ranked.parts)
 
     def add(self, item: RecallHit) -> int | None:
         """Take a hit if it fits and its text is new; return its index."""
         said = item.said
-        if said in self._offered:  # word by word: it stays already, or it did not fit
+        if said in self._offered:  # the same text: it stays already, or it did not fit
             return None
         self._offered.add(said)
         order, heading = order_of(item), item.heading
@@ -225,7 +226,7 @@ class Packing:
         return place
 
     def _brought(self, heading: str, place: int) -> list[str]:
-        """The headings that a message brings along: one that parts others has theirs repeated."""
+        """Return the headings a message adds; if it splits a group, the group's is repeated."""
         before = self._headings[place - 1] if place else ""
         after = self._headings[place] if place < len(self._headings) else ""
         if heading in (before, after):
@@ -233,8 +234,8 @@ class Packing:
         return [heading, after] if after and after == before else [heading]
 
     def _is_told(self, said: str) -> bool:
-        """Whether a hit that stays has the same text; if not, remember this one for comparison."""
-        terms = terms_of(said) or {said}  # signs alone are told once, too
+        """Whether a hit that stays has the same text; if not, record this one for comparison."""
+        terms = terms_of(said) or {said}  # punctuation alone also counts once
         longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
         for term in longest:
             for other in self._told.get(term, ()):
@@ -245,9 +246,9 @@ class Packing:
         return False
 
     def recall(self, query: str, budget: int, has_meaning: bool) -> RecallResult:
-        """The hits that stay, in the order of the conversation."""
+        """Return the hits that stay, in the order of the conversation."""
         recall = RecallResult(query, tuple(self.items), budget, has_meaning)
-        # How far an estimate may be off depends on the whole text: rarely, one too many was taken.
+        # The error of an estimate depends on the whole text, so rarely one too many was taken.
         whole = self.price.whole
         while whole is not None and recall.items and whole(recall.text) > budget:
             least = min(recall.items, key=lambda item: item.score)
@@ -256,7 +257,7 @@ class Packing:
 
 
 def say_the_same(terms: set[str], others: set[str]) -> bool:
-    """Whether two messages have nearly the same words, and no other numbers: 7:40 is not 8:10."""
+    """Whether two messages have nearly the same words and the same numbers: 7:40 is not 8:10."""
     if len(terms & others) < ALIKE * len(terms | others):
         return False
     return not any(term[0].isdigit() for term in terms ^ others)
@@ -278,7 +279,7 @@ def line_price(count: Callable[[str], int]) -> Price:
     def price(item: RecallHit, headings: Sequence[str]) -> int:
         return count("\n".join([*headings, item.line, ""]))
 
-    # The last line has no end and may cost more without it, and so may all of them together.
+    # The last line has no line break and may cost more without it; so may all lines together.
     return Price(price, lambda size: size / LONGEST_TOKEN, count)
 
 
@@ -293,5 +294,5 @@ def usual_price(count: Callable[[str], int]) -> Price:
 
 
 def by_worth(ranked: Iterable[RankedMessage]) -> list[RankedMessage]:
-    """The messages that give most for their price first."""
+    """Return the messages with the best score for their price first."""
     return sorted(ranked, key=lambda one: (-worth(one), -one.number))

@@ -14,26 +14,26 @@ from contextwright.text.terms import COMMON, keywords, plain, terms_of
 __all__ = ["Question", "question_of"]
 
 MOST_TERMS = 32
-"""Terms of a question that are looked for, the longest ones: those say most."""
+"""Maximum number of terms to search for; the longest ones say most."""
 
 MOST_COMMON = 6
-"""Common words that are looked for."""
+"""Maximum number of common words to search for."""
 
 LONGEST = 2_000
-"""Characters of a question that count: who asks more has pasted something."""
+"""Maximum characters of a question; a longer one was probably pasted."""
 
 WORD = re.compile(r"\w+")
 UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts without spaces between a name and the next word."""
 
-# How people speak of themselves.
+# First-person words.
 MYSELF_WORDS = "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш"
 MYSELF = frozenset(map(plain, MYSELF_WORDS.split()))
 HAN_MYSELF = "我"
 
 
 class Question(Struct, frozen=True):
-    """A question, taken apart."""
+    """A question and its parts."""
 
     text: str
     terms: tuple[str, ...]
@@ -43,12 +43,13 @@ class Question(Struct, frozen=True):
     names: frozenset[str]
     """Terms that are written as names."""
     meaning: str
-    """Its words without the names of those who speak: every message has a speaker, few are named,
-    and a name would draw those that are."""
+    """Its text without the names of speakers: every message has a speaker, few name one, and a name
+    would favour those that do.
+    """
     speakers: frozenset[str]
     """Speakers that it names."""
     is_own: bool
-    """Whether it speaks of the person who asks."""
+    """Whether it is about the person who asks."""
     periods: tuple[Period, ...]
 
 
@@ -63,7 +64,7 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     telling = keywords(text)
     terms = sorted(telling, key=longest_first)[:MOST_TERMS]
     common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
-    # What is written in capitals throughout is short for a thing, not for a person.
+    # A word in capitals throughout is an abbreviation, not a person.
     capital = {word for word in words if word[:1].isupper() and not word.isupper()}
     written = frozenset(term for word in capital for term in terms_of(word)) - COMMON
     own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
@@ -95,5 +96,5 @@ def is_named(name: str, words: list[str], known: set[str]) -> bool:
 
 
 def longest_first(term: str) -> tuple[int, str]:
-    """The order of terms by how much they say."""
+    """Sort key of terms by how much they say."""
     return -len(term), term

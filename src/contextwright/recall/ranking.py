@@ -1,8 +1,8 @@
-"""Which messages answer a question: how likely it is of each, and why.
+"""How likely a question needs each message, and why.
 
-Each signal of a message, times its weight, moves the log-odds that the question needs it. So the
+Each signal of a message, times its weight, adds to the log-odds that the question needs it. So the
 parts of a score add up, and the score is a probability. The weights were fitted on conversations
-with known answers (`benchmarks/weights.py`), the same for all of them.
+with known answers (`benchmarks/weights.py`), and are the same for all.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 USUAL, FEWEST = 600, 30
-"""Messages of the talks that the weights were fitted to, and of the shortest that counts."""
+"""Messages of the conversations the weights were fitted to, and of the shortest that counts."""
 
 
 class Weights(Struct, frozen=True):
@@ -63,18 +63,18 @@ WITH_MEANING = Weights(
 
 
 PLAIN = Ranking()
-"""The question alone counts."""
+"""Only the question counts."""
 
 
 class Part(Struct, frozen=True):
-    """The addition of one reason to the log-odds of a message."""
+    """What one reason adds to the log-odds of a message."""
 
     name: str
     adds: float
 
 
 class RankedMessage(Struct, frozen=True, gc=False):
-    """A message with how likely it is that the question needs it."""
+    """A message and the probability that the question needs it."""
 
     number: int
     odds: float
@@ -92,7 +92,7 @@ class RankedMessage(Struct, frozen=True, gc=False):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The additions of each reason to the log-odds, computed on demand."""
+        """What each reason adds to the log-odds, computed on demand."""
         base, *others = self.others
         return (base, *parts_of(self.signals, self.weights), *others)
 
@@ -155,12 +155,12 @@ def counting(
 
 
 def bias_of(weights: Weights, total: int) -> float:
-    """Return the base for every message: of few, each is more likely needed."""
+    """Return the base for every message; among few, each is more likely needed."""
     return weights.bias + log(USUAL / min(max(total, FEWEST), USUAL))
 
 
 def parts_of(signals: Signals, weights: Signals) -> list[Part]:
-    """Return the additions of the signals, without zeros."""
+    """Return what the signals add, without zeros."""
     adds = zip(Signals._fields, map(mul, signals, weights), strict=True)
     return [Part(name, more) for name, more in adds if more]
 

@@ -22,13 +22,13 @@ from contextwright.recall.questions import Question
 __all__ = ["OWN", "Allows", "Signals", "TermMatches", "in_turn", "is_said", "signals_of"]
 
 LONG = 240
-"""Characters from which on a message holds words by chance."""
+"""Characters from which a message contains words by chance."""
 CHANCE = 0.3
 """Discount of words in long messages."""
 SHORT, MIDDLE, LONGER = log(80), log(120), log(400)
-"""Characters below which a message is short, of a typical one, and above which it is long."""
+"""Logarithms of the characters of a short message, a typical one and a long one."""
 NEAR = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
-"""Offsets of neighbours, and the weight of their words, where the message's own have 0.53."""
+"""Offsets of neighbours, and the weight of their words; the message's own have 0.53."""
 OWN = 0.53
 FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
 SUMS = tuple(accumulate(FURTHER))
@@ -36,10 +36,11 @@ SUMS = tuple(accumulate(FURTHER))
 DAY, FADING = 86_400, 7.0
 """Seconds per day, and days after a named time until a message counts half."""
 NEIGHBOURS, PER_SEED = 140, 0.7
-"""Messages after each found one that are ranked too, best first: a minimum, and a number for each
-that fits the budget."""
+"""Messages after each hit that are ranked too, best first: a minimum, and a number for each that
+fits the budget.
+"""
 REACH = 20
-"""Neighbours of found messages that are ranked if nothing nearer fills the budget."""
+"""Neighbours of hits that are ranked if nothing nearer fills the budget."""
 SURE = 0.5
 """Minimum certainty of a period; "recently" is not enough."""
 
@@ -56,17 +57,17 @@ class Signals(NamedTuple):
     """The signals for and against a message."""
 
     words: float = 0.0
-    """The share of the question's words it has, where rare ones count for more."""
+    """The share of the question's words it has; rare words count more."""
     beside: float = 0.0
-    """The same with the words of its neighbours."""
+    """The same, including the words of its neighbours."""
     around: float = 0.0
-    """The mean share of those around it."""
+    """The average share of the messages around it."""
     session: float = 0.0
     """The best word overlap of any message in the same session."""
     meaning: float = 0.0
     """How near its meaning is: the cosine, less what all messages have in common."""
     meaning_beside: float = 0.0
-    """The same, with its neighbours."""
+    """The same, including its neighbours."""
     meaning_session: float = 0.0
     """The nearest meaning in its session."""
     speaker: float = 0.0
@@ -84,7 +85,7 @@ class Signals(NamedTuple):
 
 Item = TypeVar("Item")
 Allows: TypeAlias = Callable[[int, Entry], bool]
-"""Whether a message is wanted, by its number and what is known of it."""
+"""Whether a message is wanted, by its number and outline."""
 
 
 def is_said(number: int, entry: Entry) -> bool:
@@ -100,12 +101,12 @@ def signals_of(
     most: int,
     allows: Allows = is_said,
 ) -> list[tuple[int, Entry, Signals]]:
-    """The messages worth a closer look, with what speaks for them."""
+    """Return the signals of the messages worth ranking."""
     words = Words(found, outline)
     entry_of = cache(outline.entry)
     best = first_of(words.best_first(), most, entry_of, allows)
     nearest = first_of(meanings, most, entry_of, allows)
-    # An answer often shares no word with the question: it stands beside one that does.
+    # An answer often shares no word with the question, but is next to a message that does.
     looked_at = with_neighbours(in_turn(best, nearest), most)
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
@@ -116,7 +117,7 @@ def signals_of(
     for number, entry in said.items():
         if not allows(number, entry):
             continue
-        # By place, in the order of the fields: by name, making one would take the most of all.
+        # Positional, in the order of the fields, because keywords would dominate the run time.
         signals = Signals(
             words.share(number),
             words.beside(number),
@@ -147,7 +148,7 @@ def first_of(
 ) -> list[int]:
     """Return the first messages, and as many that are wanted.
 
-    Other messages with the words of a question, such as tool results, do not take their places.
+    Other messages with the words of a question, such as tool results, do not count.
     """
     first: list[int] = []
     wanted = 0
@@ -163,13 +164,13 @@ def first_of(
 
 
 def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
-    """One of each in turn, none twice."""
+    """Alternate between two lists, without duplicates."""
     pairs = zip_longest(first, second)
     return [*dict.fromkeys(item for pair in pairs for item in pair if item is not None)]
 
 
 def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
-    """Numbers and their neighbours: the next ones of the first, and more while there is room."""
+    """Return the numbers and those after the first ones, and more if there is room."""
     looked_at = {*seeds}
     room = len(looked_at) + max(int(most * PER_SEED), NEIGHBOURS)
     for number in seeds:
@@ -185,7 +186,7 @@ def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
 
 
 class Words:
-    """The messages that have words of a question, as one bit for each word."""
+    """The messages that have words of a question, with one bit per word."""
 
     def __init__(self, found: Sequence[TermMatches], outline: Outline) -> None:
         self.outline = outline
@@ -198,15 +199,15 @@ class Words:
             if masks:
                 for number in one.numbers:
                     masks[number] = masks.get(number, 0) | bit
-            else:  # the most of them, and at once
+            else:  # the common case, all at once
                 masks.update(dict.fromkeys(one.numbers, bit))
-        # The same few sets of words come again and again, and so do neighbours.
+        # The same few sets of words occur again and again, and so do neighbours.
         self.weigh = cache(self._weigh)
         self.discount = cache(self._discount)
         self.share = cache(self._share)
 
     def best_first(self) -> Iterator[int]:
-        """The messages by the words they have, however long they are; of two alike the newer."""
+        """Yield the messages by the words they have, regardless of length; newer ones win a tie."""
         numbers: dict[int, list[int]] = {}
         for number, mask in self.masks.items():
             if mask in numbers:
@@ -220,24 +221,24 @@ class Words:
             yield from sorted(alike[share], reverse=True)
 
     def _weigh(self, mask: int) -> float:
-        """The share of the question that a set of words is."""
+        """Return the share of the question that a set of words is."""
         return (
             sum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
             / self.whole
         )
 
     def _discount(self, number: int) -> float:
-        """Return the weight of words in a message, because a long one has many by chance."""
+        """Return the weight of words in a message; a long one has many by chance."""
         size = self.outline.size(number)
         return 1.0 if size <= LONG else 1 / (1 + CHANCE * log(size / LONG))
 
     def _share(self, number: int) -> float:
-        """The share of the question that a message has."""
+        """Return the share of the question's words that a message has."""
         mask = self.masks.get(number)
         return self.weigh(mask) * self.discount(number) if mask else 0.0
 
     def beside(self, number: int) -> float:
-        """The share that a message and its neighbours have together; the further, the less."""
+        """Return the share that a message and its neighbours have together, less with distance."""
         masks = self.masks
         have = masks.get(number, 0)
         total = OWN * self.share(number)
@@ -300,7 +301,7 @@ class Times:
         ]
 
     def fit(self, time: int) -> float:
-        """Return 1 in a period, and less after it, as people report on a day when it is over."""
+        """Return 1 within a period and less after it: people report on a day when it is over."""
         best = 0.0
         for start, end, certainty in self._spans:
             if time >= start:

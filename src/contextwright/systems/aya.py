@@ -16,7 +16,7 @@ __all__ = ["REPLY_TOOLS", "check", "parse", "recipe", "render", "show"]
 
 FORMAT = "aya"
 REPLY_TOOLS = dict(find(FORMAT).reply_tools)
-"""Tools whose call is speech, and the argument that holds the words; None: an end mark."""
+"""Tools whose call is speech, and the argument with the text; None for an end mark."""
 
 
 def recipe() -> Recipe:

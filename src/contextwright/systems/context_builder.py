@@ -33,13 +33,13 @@ DEFAULT_PROMPT = "You are a helpful assistant."
 
 Row: TypeAlias = Mapping[str, Any]
 Given: TypeAlias = Conversation | PricedHistory | Message | Iterable[Message] | Sequence[Row] | Row
-"""Messages of ours, a Chat Completions body or its messages, or rows as 013's database has them."""
+"""Our messages, a Chat Completions body or its messages, or rows of 013's database."""
 
 replace = msgspec.structs.replace
 
 
 def recipe() -> Recipe:
-    """Return 013's recipe: one system prompt, then all messages; the oldest go first."""
+    """Return 013's recipe: one system prompt, then all messages; the oldest are dropped first."""
     return find("013")
 
 
@@ -69,10 +69,10 @@ class ContextBuilder:
     def build(
         self, conversation: Given | Chat | AsyncChat
     ) -> list[LLMMessage] | Awaitable[list[LLMMessage]]:
-        """The message array: the system prompt, then the messages in their order.
+        """Return the message array: the system prompt, then the messages in order.
 
-        Of a store's conversation, only the end that fits is read. One of an `AsyncStore` is
-        awaited: `await builder.build(chat)`.
+        Reads only the end of a store's conversation that fits. Await the result for a conversation
+        of an `AsyncStore`: `await builder.build(chat)`.
         """
         from contextwright.store.aio import AsyncChat
 
@@ -89,13 +89,13 @@ class ContextBuilder:
     @overload
     def context(self, conversation: Given | Chat) -> Context: ...
     def context(self, conversation: Given | Chat | AsyncChat) -> Context | Awaitable[Context]:
-        """The whole context: the request, and what became of every message.
+        """Return the whole context: the request, and the decision on every message.
 
-        A store's conversation that nothing was written to yet is the prompt alone.
+        For an empty conversation of a store it is the prompt alone.
 
         Raises:
             BudgetError: the prompt and the newest question do not fit.
-            ParseError: the rows are no messages.
+            ParseError: the rows are not messages.
         """
         from contextwright.store.aio import AsyncChat
         from contextwright.store.chat import Chat
@@ -123,19 +123,19 @@ class ContextBuilder:
         return {"model": self.model, "format": FORMAT, "budget": self.budget}
 
     def history(self, messages: Iterable[Message] = ()) -> PricedHistory:
-        """A history to keep and add to: builds from it need not count anything twice."""
+        """Return a history to keep and add to, so that builds count nothing twice."""
         return self.recipe.history(messages, model=self.model, format=FORMAT)
 
 
 def reported(context: Context) -> Context:
-    """The context with a change for the stored system messages that the prompt replaces."""
+    """Return the context with a change for stored system messages that the prompt replaces."""
     skipped = [run for run in context.decisions.runs if run.reason == SKIPPED]
     changes = [Change("loss.system", f"messages[{run.start}]", SKIPPED) for run in skipped]
     return replace(context, changes=(*changes, *context.changes)) if changes else context
 
 
 def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:
-    """The recipe with another prompt in the place of its own words."""
+    """Return the recipe with another system prompt."""
     if prompt is None:
         return recipe if recipe.system else replace(recipe, system=(DEFAULT_PROMPT,))
     require(prompt, str, "system_prompt")
@@ -149,7 +149,7 @@ def with_prompt(recipe: Recipe, prompt: str | None) -> Recipe:
 
 
 def read(given: Given) -> Conversation | PricedHistory | Message | list[Message]:
-    """Messages from whatever holds them."""
+    """Read messages from any of the accepted inputs."""
     if isinstance(given, Conversation | PricedHistory | Message):
         return given
     if isinstance(given, Mapping):

@@ -56,7 +56,7 @@ replace = msgspec.structs.replace
 
 
 def recipe() -> Recipe:
-    """Return Forge's recipe: 8,000 tokens, the oldest messages go first, system messages never."""
+    """Return Forge's recipe: 8,000 tokens, oldest messages dropped first, system messages never."""
     return find_recipe("forge")
 
 
@@ -69,8 +69,8 @@ def EstimateTokens(content: str) -> int:
 def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Read messages as Forge sends them to a model: the inverse of `on_wire`.
 
-    A user message that begins with `Tool:` is the result of a tool; `User: Tool:` marks a user who
-    wrote those words.
+    A user message that begins with `Tool:` is a tool result; `User: Tool:` marks a user who wrote
+    that text.
     """
     read: list[dict[str, Any]] = []
     require(messages, Iterable, "messages")
@@ -90,9 +90,9 @@ def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 class ConversationMemory:
     """Messages within a number of tokens, as Forge counts them.
 
-    System messages are never forgotten and keep their place; the newest question and an exchange
-    that is not yet over stay too, and where these alone exceed the limit, `overflow` says so. A
-    call and its results are forgotten together.
+    System messages are never dropped and keep their place. The newest question and an open exchange
+    stay too; if these alone exceed the limit, `overflow` reports it. A call and its results are
+    dropped together.
 
         memory = ConversationMemory(8000)
         memory.add(User("What is 5 + 3?"))
@@ -103,11 +103,11 @@ class ConversationMemory:
         require(estimator, str, "an estimator", "forge, forge-table …")
         self.limit = limit
         self.strict = strict
-        """Refuse what does not fit with a `BudgetError` instead of reporting it."""
+        """Whether to raise a `BudgetError` for what does not fit, instead of reporting it."""
         self._count = counter(estimator)
         self._messages: list[Message] = []
         self._costs: dict[int, int] = {}
-        """The price of each message, by its identity, so that none is counted twice."""
+        """The price of each message, by identity, so that none is counted twice."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -130,13 +130,13 @@ class ConversationMemory:
         return self._overflow(self._messages)
 
     def add(self, message: Message | Mapping[str, Any]) -> tuple[Message, ...]:
-        """Remember a message of ours or of Forge's; gives back what is forgotten for it.
+        """Add a message of ours or of Forge's; return the messages dropped for it.
 
-        A result whose call is forgotten already is not remembered either.
+        A result whose call was dropped already is not kept either.
 
         Raises:
-            UsageError: a message of Forge's has another role, or is empty.
-            BudgetError: `strict`, and what may not be forgotten exceeds the limit.
+            UsageError: a message of Forge's has an unknown role, or is empty.
+            BudgetError: `strict` is set, and the messages that must stay exceed the limit.
         """
         added = message if isinstance(message, Message) else read(message)
         refuse_faults([added])
@@ -160,7 +160,7 @@ class ConversationMemory:
         return sum(self._price(one) for one in messages if one.visibility == "public")
 
     def _overflow(self, messages: Sequence[Message]) -> Change | None:
-        """Return the problem if nothing more may be forgotten, and the limit is exceeded."""
+        """Return the problem if nothing more may be dropped and the limit is exceeded."""
         total = self._total(messages)
         if total <= self.limit:
             return None
@@ -173,7 +173,7 @@ class ConversationMemory:
         return Change("budget.overflow", "messages", reason)
 
     def _price(self, message: Message) -> int:
-        """A message's cost by the estimator: each of its Forge messages counts for itself."""
+        """Return a message's tokens by the estimator; its Forge messages count one by one."""
         cost = self._costs.get(id(message))
         if cost is None:
             cost = sum(self._count(entry["content"]) for entry in entries_of((message,)))
@@ -182,12 +182,12 @@ class ConversationMemory:
 
 
 def entries_of(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Messages as Forge writes them, whatever is missing among them."""
+    """Return messages as Forge writes them, even if some are missing."""
     return forge.FORMAT.render(Conversation(messages), ANY_MODEL, LITERALLY).payload
 
 
 def read(entry: Mapping[str, Any]) -> Message:
-    """A message of Forge's; its calls have no ids, results find them by name and order."""
+    """Read a message of Forge's; its calls have no ids, so results match by name and order."""
     require(entry, Mapping, "a message")
     if faults := validate_message(dict(entry)):
         raise UsageError(f"not a message of Forge's: {'; '.join(faults)}")

@@ -25,7 +25,7 @@ from contextwright.windows.policies import KeepRecent
 __all__ = ["clean_reply", "format_metadata", "limit_media", "read_metadata", "recipe"]
 
 Setting: TypeAlias = str | int | bool
-"""A value of the environment, or the same already read."""
+"""A value of the environment, or the same value already parsed."""
 
 replace = msgspec.structs.replace
 
@@ -72,7 +72,7 @@ def recipe(persona: str = "", settings: Mapping[str, Setting] | None = None) -> 
 
 
 class Switches:
-    """Settings as an environment has them, names and text; booleans and numbers are taken too."""
+    """Settings as in an environment, names and text; booleans and numbers are accepted too."""
 
     def __init__(self, settings: Mapping[str, Setting]) -> None:
         self.settings = settings
@@ -88,7 +88,7 @@ class Switches:
         return word in YES
 
     def number(self, name: str, *, default: int) -> int:
-        """A whole number that is not negative."""
+        """Return a whole number that is not negative."""
         value = self.settings.get(name)
         if value is None:
             return default
@@ -99,5 +99,5 @@ class Switches:
 
 
 def spelled(value: Setting) -> str:
-    """A setting as an environment would spell it."""
+    """Return a setting as an environment would spell it."""
     return str(value).strip().lower()

@@ -65,10 +65,10 @@ class Sessions:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
-        """Files that were no session, and an index that could not be written, as they were met."""
+        """Files that were not sessions, and an index that could not be written."""
 
     def find(self, id: str) -> Conversation | None:
-        """The session with that id; of several files, the one with the most messages."""
+        """Return the session with that id; of several files, the one with the most messages."""
         found = self.file_of(id)
         return found[1] if found else None
 
@@ -88,8 +88,8 @@ class Sessions:
     def save(self, session: Conversation, *, now: datetime) -> Path:
         """Write the session to its file, which appears whole or not at all.
 
-        The file has one name for ever, whatever the session's first words become. A message
-        without a time is written with `now`, and keeps that time when it is saved again.
+        The file keeps its name, even if the session's first message changes. A message without a
+        time is written with `now`, and keeps that time when it is saved again.
 
         Raises:
             UsageError: no file can hold the session's id, or `now` is not a time.
@@ -117,7 +117,7 @@ class Sessions:
         return path
 
     def remove_copies(self, id: str, path: Path) -> None:
-        """Remove other files of a session, because a fuller one would bring back what is gone."""
+        """Remove other files of a session: a more complete one would restore deleted messages."""
         for other, session in self.all():
             if session.id == id and other != path:
                 other.unlink()
@@ -132,10 +132,10 @@ class Sessions:
             self.changes.append(Change("loss.index", INDEX, reason))
 
     def listed(self) -> dict[str, SessionListing]:
-        """The sessions by their ids, each with its fullest file: what the files say, not the index.
+        """Return the sessions by id, each with its most complete file, from the files alone.
 
-        So an index that is wrong, or that two programs wrote at once, is right again after the
-        next `save`.
+        So an index that is wrong, or that two programs wrote at once, is right again after the next
+        `save`.
         """
         listed: dict[str, SessionListing] = {}
         for path, session in self.all():
@@ -146,7 +146,7 @@ class Sessions:
         return listed
 
     def all(self) -> Iterator[tuple[Path, Conversation]]:
-        """Every session file that can be read, oldest day first."""
+        """Yield every readable session file, oldest day first."""
         root = self.folder.resolve()
         for path in sorted(self.folder.glob("*/session-*.json")):
             if not path.resolve().is_relative_to(root):
@@ -160,7 +160,7 @@ class Sessions:
             yield path, session
 
     def file_of(self, id: str) -> tuple[Path, Conversation] | None:
-        """The file of a session: the fullest, and of those the one written last."""
+        """Return the file of a session: the most complete, then the one written last."""
         found = [entry for entry in self.all() if entry[1].id == id]
         return max(found, key=lambda entry: fullness(entry[1])) if found else None
 
@@ -185,10 +185,10 @@ class Sessions:
 
     @staticmethod
     def cleared(session: Conversation, *, id: str | None = None) -> Conversation:
-        """The session without its messages, with the same agent, ready to start again.
+        """Return the session without its messages, with the same agent.
 
-        Under its own id, `save` empties its file. Under another `id` it starts fresh, and the
-        file of the old session stays as it is.
+        Under its own id, `save` empties its file. Under another `id` it is a new session, and the
+        file of the old one stays.
         """
         fresh = session.id if id is None else require_id(id)
         kept = {name: fields_of(session)[name] for name in KEPT if name in fields_of(session)}
@@ -212,7 +212,7 @@ def log_lines(session: Conversation, context: Context) -> list[str]:
 
 
 def listed_as(path: Path, session: Conversation) -> SessionListing:
-    """A session's line in the index."""
+    """Return a session's line in the index."""
     fields = fields_of(session)
     spoken = [message.sent_at for message in session.messages if message.sent_at]
     entry = {
@@ -233,12 +233,12 @@ def listed_as(path: Path, session: Conversation) -> SessionListing:
 
 
 def first_time(*told: Any) -> str:
-    """The first of some times that is one, as it is spelled."""
+    """Return the first valid time, in its original spelling."""
     return next((time for time in told if isinstance(time, str) and read_time(time)), NEVER)
 
 
 def index_of(listed: Iterable[SessionListing], now: datetime) -> dict[str, Any]:
-    """All sessions, oldest first, and how many there are of which kind."""
+    """Return the index: all sessions, oldest first, and the number of each kind."""
     entries = [one.entry for one in sorted(listed, key=lambda one: one.path)]
     stats = {
         "total_sessions": len(entries),
@@ -253,7 +253,7 @@ def index_of(listed: Iterable[SessionListing], now: datetime) -> dict[str, Any]:
 
 
 def slug_of(session: Conversation) -> str:
-    """A few clean words: of the command it made, or of its first question."""
+    """Return a few safe words: from the command it made, or from its first question."""
     made = fields_of(session).get("command_generated")
     name = cast("dict[str, Any]", made).get("name") if isinstance(made, dict) else None
     if not isinstance(name, str):
@@ -265,7 +265,7 @@ def slug_of(session: Conversation) -> str:
 
 
 def require_id(id: Any) -> str:
-    """Refuse an id by which a session could not be found again in its file."""
+    """Raise for an id by which a session could not be found again in its file."""
     if not isinstance(id, str) or not id:
         raise UsageError(f"a session's id cannot be {shown(id)}", hint="give it a text")
     if "\0" in id or any("\ud800" <= letter <= "\udfff" for letter in id):
@@ -274,7 +274,7 @@ def require_id(id: Any) -> str:
 
 
 def require_time(now: Any) -> datetime:
-    """Refuse what is not a time; one without a zone is UTC."""
+    """Raise for a value that is not a time; a time without a zone is UTC."""
     if not isinstance(now, datetime):
         raise UsageError(f"now cannot be {shown(now)}", hint="pass a datetime")
     return with_zone(now)
@@ -283,7 +283,7 @@ def require_time(now: Any) -> datetime:
 def timed(
     session: Conversation, written: Conversation | None, now: datetime
 ) -> tuple[Message, ...]:
-    """The messages, each with a time: its own, that of its last saving, or now."""
+    """Return the messages, each with a time: its own, that of the last save, or now."""
     before = written.messages if written else ()
     times = [one.sent_at if one.sent_at else None for one in before[: len(session.messages)]]
     times += [None] * (len(session.messages) - len(times))

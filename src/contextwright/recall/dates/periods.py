@@ -29,24 +29,24 @@ ANY_YEAR = 4
 """Stands for every year; it has a 29 February."""
 YEAR_LENGTH = 365.25
 LEADING = ("the", "in", "last", "this")
-"""Small words that lead to a date and belong to it."""
+"""Small words before a date that belong to it."""
 EDGES = ("since", "after", "before", "upto", "until")
-"""Words that make of a date all that is behind or before it."""
+"""Words that turn a date into everything before or after it."""
 
 
 class Period(Struct, frozen=True):
-    """A span of time that a question speaks of."""
+    """A span of time that a question names."""
 
     start: datetime | None
-    """Its first moment; None: since ever."""
+    """Its first moment; None if it has no beginning."""
     end: datetime | None
     """The first moment after it; None if it has no end."""
     certainty: float
     """The probability that this period is meant, from 0 to 1."""
     said: str
-    """The words that say so."""
+    """The words that name it."""
     yearly: bool = False
-    """These days of every year, because no year is named and there is no `now`."""
+    """Whether it means these days of every year, because no year is named and there is no `now`."""
 
 
 def overlaps(period: Period, sent_at: str | datetime | None) -> bool:
@@ -103,7 +103,7 @@ def periods(question: str, now: datetime | None) -> tuple[Period, ...]:
 
 
 def together(sentence: Sentence, zone: tzinfo) -> Iterator[Period]:
-    """Dates with their neighbours: ranges, and what is before or after."""
+    """Combine dates with their neighbours: ranges, and what is before or after a date."""
     found = zip_longest(sentence.found, sentence.found[1:])
     for said, following in found:
         if following and is_range(sentence, said, following):
@@ -115,13 +115,13 @@ def together(sentence: Sentence, zone: tzinfo) -> Iterator[Period]:
         edge = edge_of(sentence, said)
         for reading in (said, said.other):
             span = span_of(sentence, reading) if reading else None
-            # "Since March", in whatever year, says nothing.
+            # "Since March", without a year, says nothing.
             if span and not (span.yearly and edge):
                 yield bounded(period(sentence, span, (said.first, said.after), zone), edge)
 
 
 def edge_of(sentence: Sentence, said: DateMention) -> str:
-    """The word that makes of a date all that is before or behind it, if there is one."""
+    """Return the word that turns a date into everything before or after it, if there is one."""
     kind = sentence.kind(opening(sentence, said.first) - 1)
     several = said.days is not None and said.days[0] != said.days[1]  # з 3 по 9 червня
     return kind if kind in EDGES and not several else ""
@@ -159,7 +159,7 @@ def opening(sentence: Sentence, place: int) -> int:
 
 
 def is_range(sentence: Sentence, first: DateMention, last: DateMention) -> bool:
-    """Whether two dates are the ends of one: "from May to July", "between May and July"."""
+    """Whether two dates are the ends of a range: "from May to July", "between May and July"."""
     place = opening(sentence, last.first) - 1
     joint = sentence.kind(place)
     opened = sentence.kind(opening(sentence, first.first) - 1) == "between"
@@ -167,7 +167,7 @@ def is_range(sentence: Sentence, first: DateMention, last: DateMention) -> bool:
 
 
 def between(sentence: Sentence, first: DateMention, last: DateMention) -> Span | None:
-    """From one date to another; a year that only one of them names counts for both."""
+    """Return the span from one date to another; a year of either counts for both."""
     nowhere = not (first.known or last.known or sentence.today)
     year = ANY_YEAR if nowhere else first.year
     if year is not None and not last.known:

@@ -21,17 +21,17 @@ from contextwright.recall.dates.words import JOINTS, Word, folded, next_date, ro
 __all__ = ["Sentence", "read"]
 
 DAYS, YEARS = 0, 3
-"""Units, as the table of words numbers them; weeks and months between."""
+"""The first and last unit, as the table of words numbers them; weeks and months are between."""
 LATELY = 30
 """Days that count as recent."""
 HOURS = ((5, 12), (12, 18), (17, 24), (20, 30))
-"""From when to when morning, afternoon, evening and night last."""
+"""The hours of morning, afternoon, evening and night."""
 FEW = ((1, 3), (2, 6))
 """The ranges of "a couple" and "a few"."""
 COMPANY = ("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last")
-"""Behind these a doubtful word is a time."""
+"""After one of these, a doubtful word is a time."""
 VERB = 2
-"""Certainty of a name of a month that is a verb as well."""
+"""Certainty of the name of a month that is also a verb."""
 NUMERIC = ("day", "count", "year")
 
 
@@ -45,7 +45,7 @@ class Sentence:
         self.found: list[DateMention] = []
 
     def kind(self, place: int) -> str:
-        """The kind of a word; beyond the ends, none."""
+        """Return the kind of a word; empty beyond the ends."""
         return self.words[place].kind if 0 <= place < len(self.words) else ""
 
     def quote(self, first: int, after: int) -> str:
@@ -82,7 +82,7 @@ def read(question: str, today: datetime | None) -> Sentence:
         reader, first, after = match
         try:
             said = READERS[reader](sentence, first, after)
-        except (ValueError, OverflowError):  # before the first year of the calendar, or behind it
+        except (ValueError, OverflowError):  # before or after the years that the calendar has
             said = None
         if said is not None:
             sentence.found.append(replace(said, first=first, after=after))
@@ -91,11 +91,11 @@ def read(question: str, today: datetime | None) -> Sentence:
 
 
 def figures(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """2023-05-07, 07.05.2023; 5/7/2023 may be either."""
+    """Read 2023-05-07 and 07.05.2023; 5/7/2023 may be either."""
     one, mark, two, again, three = sentence.words[first:after]
     goes_on = sentence.kind(after) == mark.kind and sentence.kind(after + 1) in NUMERIC
     came_on = sentence.kind(first - 1) == mark.kind and sentence.kind(first - 2) in NUMERIC
-    if mark.kind != again.kind or goes_on or came_on:  # 10.12.11.10 is no day
+    if mark.kind != again.kind or goes_on or came_on:  # 10.12.11.10 is not a day
         return None
     if one.kind == "year":
         return DateMention(year=one.value, month=two.value, days=(three.value, three.value))
@@ -113,7 +113,7 @@ def figures(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """7 May 2023, May 7th, 3-9 June, 5月7日, summer of last year, in May."""
+    """Read 7 May 2023, May 7th, 3-9 June, 5月7日, summer of last year, in May."""
     words = sentence.words[first:after]
     kinds = [word.kind for word in words]
     numbers = [word.value for word in words if word.kind in ("day", "ordinal", "number")]
@@ -141,7 +141,7 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
-    """Whether a word like "may" is a month here: a year, a day or a word next to it says so."""
+    """Whether a word like "may" is a month here: a year, a day or a word next to it decides."""
     words = sentence.words[first:after]
     kinds, verb = [word.kind for word in words], words[title].doubtful == VERB
     if kinds[0] in ("year", "years", "this", "last"):  # "in 2022, may I"
@@ -156,7 +156,7 @@ def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
 
 
 def year_of(sentence: Sentence, words: list[Word]) -> int | None:
-    """The year among the words, None where there is none, and 0 where it is not to be known."""
+    """Return the year among the words; None if there is none, 0 if it cannot be known."""
     for word, following in zip(words, [*words[1:], Word("")], strict=True):
         if word.kind == "year":
             return word.value
@@ -168,14 +168,14 @@ def year_of(sentence: Sentence, words: list[Word]) -> int | None:
 
 
 def ago(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Two weeks ago, a few days ago, тиждень тому."""
+    """Read two weeks ago, a few days ago, тиждень тому."""
     *amount, unit, _ = sentence.words[first:after]
     least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
     return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
 
 
 def past(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """The last two weeks, the past few days: up to now."""
+    """Read the last two weeks, the past few days: up to now."""
     *amount, unit = sentence.words[first + 1 : after]
     _, most = amount_of(amount) or FEW[1]
     said = sentence.counted(unit_of(unit), most, 1)
@@ -185,7 +185,7 @@ def past(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def amount_of(words: list[Word]) -> tuple[int, int] | None:
-    """At least and at most how many."""
+    """Return the minimum and maximum of a number."""
     numbers = [word for word in words if word.kind in ("number", "few", "day", "count")]
     if not numbers:
         return None
@@ -194,24 +194,24 @@ def amount_of(words: list[Word]) -> tuple[int, int] | None:
 
 
 def unit_of(word: Word) -> int:
-    """Days, weeks, months or years."""
+    """Return days, weeks, months or years."""
     return YEARS if word.kind == "annum" else word.value
 
 
 def calendar(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Yesterday, last week, this month, the week before last."""
+    """Read yesterday, last week, this month, the week before last."""
     words = sentence.words[first:after]
     if len(words) == 1:
         return sentence.counted(DAYS, words[0].value, words[0].value)
     if len(words) == 3:
         return sentence.counted(words[0].value, 2, 2)
     back = int(words[0].kind == "last")
-    # The last day of something is no yesterday.
+    # The last day of something is not yesterday.
     return None if words[1].value == DAYS else sentence.counted(words[1].value, back, back)
 
 
 def part(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """This morning, last night, вчора ввечері."""
+    """Read this morning, last night, вчора ввечері."""
     word, *_, hours = sentence.words[first:after]
     back = word.value if word.kind == "relative" else int(word.kind == "last")
     day = sentence.counted(DAYS, back, back)
@@ -222,7 +222,7 @@ def part(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """On Monday, last Friday: the latest one."""
+    """Read on Monday, last Friday: the latest one."""
     word, before = sentence.words[first], sentence.kind(first - 1)
     led = sentence.company(first) or before == "this"
     if sentence.today is None or (word.doubtful and not led):
@@ -234,7 +234,7 @@ def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """In 2022, 2022 року, торік."""
+    """Read in 2022, 2022 року, торік."""
     word, *units = sentence.words[first:after]
     number = year_of(sentence, [word])
     if not number:
@@ -248,7 +248,7 @@ def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """On the 7th: the latest one."""
+    """Read on the 7th: the latest one."""
     today = sentence.today
     if today is None or not sentence.closed(after):
         return None
@@ -262,7 +262,7 @@ def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 
 def lately(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Recently; the other day."""
+    """Read recently, the other day."""
     if after - first == 1:
         return sentence.counted(DAYS, LATELY, 0, VAGUE)
     unit = sentence.words[after - 1].value

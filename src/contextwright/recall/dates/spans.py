@@ -1,4 +1,4 @@
-"""Dates by their parts, and the spans of time they come to on a calendar."""
+"""Dates by their parts, and the spans of time they mean on a calendar."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from msgspec import Struct
 __all__ = ["DAY", "INFERRED", "SAID", "VAGUE", "DateMention", "Span", "unit_start"]
 
 SAID, INFERRED, VAGUE = 1.0, 0.8, 0.4
-"""The words say it; the year or the direction is our reading; it may mean something else."""
+"""Certainty: the words say it; the year or direction is inferred; it may mean something else."""
 DAY = timedelta(days=1)
 
 
 class Span(Struct, frozen=True):
-    """Spans of time on the asker's calendar."""
+    """A span of time on the asker's calendar."""
 
     start: datetime
     end: datetime
@@ -24,7 +24,7 @@ class Span(Struct, frozen=True):
 
 
 class DateMention(Struct, frozen=True, kw_only=True):
-    """A date as the words give it: some of its parts, or what they come to."""
+    """A date as the words give it: some of its parts, or its span."""
 
     first: int = 0
     after: int = 0
@@ -35,14 +35,14 @@ class DateMention(Struct, frozen=True, kw_only=True):
     days: tuple[int, int] | None = None
     span: Span | None = None
     over: bool = False
-    """It has ended: "last May", asked in May, is a year ago."""
+    """Whether it must have ended: "last May", asked in May, is a year ago."""
     certainty: float = SAID
     other: DateMention | None = None
-    """Its other reading: 5/7/2023 is two days."""
+    """Its other reading: 5/7/2023 may be two days."""
 
     @property
     def known(self) -> bool:
-        """Whether the words alone say in which year."""
+        """Whether the words alone give the year."""
         return self.year is not None or self.span is not None
 
     def in_year(self, year: int) -> Span | None:
@@ -66,7 +66,7 @@ class DateMention(Struct, frozen=True, kw_only=True):
 
 
 def month_start(year: int, month: int) -> datetime:
-    """The first moment of a month; months before the first and after the twelfth count on."""
+    """Return the first moment of a month; month numbers below 1 and above 12 change the year."""
     years, place = divmod(month - 1, 12)
     return datetime(year + years, place + 1, 1)
 

@@ -1,8 +1,8 @@
-"""The words that speak of time, and the patterns they form; `data/dates.toml` lists them.
+"""The words for time, and the patterns they form; `data/dates.toml` lists them.
 
-Each word of a question has a kind, each kind a letter: the question becomes a row of letters, and
-what may be a date is one pattern over it. A step of a rule may be left out but never repeated, so
-reading takes time that grows with the text and not faster.
+Each word of a question has a kind, each kind a letter: the question becomes a row of letters, and a
+possible date is one pattern over it. A step of a rule may be optional but never repeated, so
+reading takes linear time.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ RULES = (
     ("lately", "the other unit"),
     ("lately", "lately"),
 )
-"""The readers, and their kinds in order; at each place the first that fits is taken."""
+"""The readers, and their kinds in order; at each position the first that matches is used."""
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100
-"""Four digits beyond these are a number of something."""
+"""Four digits outside this range are a number of something."""
 MARKS = ",./–—~-"
 HAN = "\u3005-\u3007\u3400-\u9fff"
 UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
-"""Characters that join, break or turn text and are not part of it."""
+"""Invisible characters that join, break or turn text."""
 
 
 class Word(NamedTuple):
-    """A word of a question, and what it may be."""
+    """A word of a question, and its possible kind."""
 
     text: str
     kind: str = "other word"
     value: int = 0
     doubtful: int = 0
-    """1: a name as well ("june"), 2: a verb as well ("may"), so a time only in company."""
+    """1: also a name ("june"), 2: also a verb ("may"), so a time only next to certain words."""
 
 
 class Lexicon(Struct, frozen=True):
-    """The table of words, and how to take a text apart by it."""
+    """The table of words, and the patterns to split a text by it."""
 
     words: dict[str, Word]
     letters: dict[str, str]
@@ -79,7 +79,7 @@ class Lexicon(Struct, frozen=True):
 
 @cache
 def lexicon() -> Lexicon:
-    """The shipped words and the rules over them; read once, at the first question."""
+    """Return the shipped words and the rules over them; read once, at the first question."""
     text = pkgutil.get_data("contextwright", "data/dates.toml") or b""
     table = msgspec.toml.decode(text, type=dict[str, list[str]])
     words = {
@@ -90,7 +90,7 @@ def lexicon() -> Lexicon:
     }
     kinds = [*table, "day", "count", "year", "other word", *",./-"]
     letters = {kind: chr(ord("\u0100") + place) for place, kind in enumerate(kinds)}
-    # A script without blanks is taken apart by the words we know, the longest first.
+    # A script without spaces is split by the known words, the longest first.
     unspaced = sorted((word for word in words if word > "\u3000"), key=len, reverse=True)
     pieces = rf"\d+|{'|'.join(unspaced)}|[{HAN}]|[^\W\d_{HAN}]+|[{MARKS}]|[^\w\s{UNSEEN}{MARKS}]+"
     rules = "|".join(
@@ -101,7 +101,7 @@ def lexicon() -> Lexicon:
 
 
 def pattern_of(rule: str, letters: dict[str, str]) -> str:
-    """A rule as a pattern over letters."""
+    """Return a rule as a pattern over letters."""
 
     def one_of(kinds: Iterable[str]) -> str:
         return f"[{''.join(letters[kind] for kind in kinds)}]"
@@ -119,7 +119,7 @@ def pattern_of(rule: str, letters: dict[str, str]) -> str:
 
 
 def folded(question: str) -> str:
-    """A question as the table spells its words."""
+    """Return a question in the spelling of the table."""
     text = question.casefold()
     for apostrophe in "'’ʼ":  # п'ятниця, дев'ять
         text = text.replace(f"п{apostrophe}я", "пя").replace(f"в{apostrophe}я", "вя")
@@ -127,7 +127,7 @@ def folded(question: str) -> str:
 
 
 def words_of(text: str) -> tuple[list[Word], list[int]]:
-    """The words, figures and marks of a folded text, each with its kind; and where they begin."""
+    """Return the words, figures and marks of a folded text with their kinds, and their offsets."""
     table = lexicon()
     pieces = [(piece[0], piece.start()) for piece in table.pieces.finditer(text)]
     words = [table.words.get(piece) or figure(piece) for piece, _ in pieces]
@@ -148,7 +148,7 @@ def figure(piece: str) -> Word:
 
 
 def row_of(words: list[Word]) -> str:
-    """The kinds of the words, a letter each."""
+    """Return the kinds of the words, a letter each."""
     letters = lexicon().letters
     return "".join([letters[word.kind] for word in words])
 

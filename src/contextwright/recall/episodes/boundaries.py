@@ -44,17 +44,17 @@ GAPS = ((3_600.0, 1.0), (900.0, 0.7), (120.0, 0.4))
 WEIGHTS = (0.4, 0.35, 0.25)
 """Weights of topic, silence and a phrase that changes the topic."""
 TOGETHER = (1.0, 1.0, 1.2, 1.2 * 1.1)
-"""Signs of two or three kinds at one place say more than their sum."""
+"""Factor for signals of one, two or three kinds at one place, which say more than their sum."""
 
 BLOCK = 4
 """Numbers of messages before and after a place that are compared."""
 ALIKE = 0.2
-"""The cosine, by words, from which on both sides are of one subject: people repeat few words."""
+"""The cosine, by words, from which both sides have the same topic; people repeat few words."""
 CHANGED = 0.5
-"""Subjects less alike than this are a sign."""
+"""Topics less similar than this are a signal."""
 FEWEST_TERMS = 3
 LONGEST = 2_000
-"""Characters of a message that are looked at."""
+"""Maximum characters of a message that are compared."""
 LOOK_BACK = 20
 BEFORE, BEHIND = 3, 3
 """Numbers of messages with times that a silence is measured from and confirmed by."""
@@ -64,7 +64,7 @@ class EpisodeRules(Struct, frozen=True, kw_only=True):
     """When an episode ends."""
 
     score: float = 0.6
-    """Signs that add up to this end it, if it is long enough."""
+    """Signals that add up to this end it, if it is long enough."""
     silence: float = 1_800.0
     """Seconds of silence that end it, however short it is."""
     max_messages: int = 200
@@ -87,11 +87,11 @@ class Signals(Struct, frozen=True):
     gap: float = 0.0
     """The length of the silence."""
     marker: float = 0.0
-    """Whether somebody announces another subject."""
+    """Whether somebody announces another topic."""
 
     @property
     def score(self) -> float:
-        """All together, from 0 to 1."""
+        """All signals combined, from 0 to 1."""
         signs = (self.topic, self.gap, self.marker)
         total = sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))
         return min(total * TOGETHER[sum(sign > 0 for sign in signs)], 1.0)
@@ -102,7 +102,7 @@ class Stretch(Struct, frozen=True):
 
     messages: tuple[Numbered, ...]
     closed: bool
-    """No later message belongs to it."""
+    """Whether no later message belongs to it."""
     seconds: float
     """Its duration."""
 
@@ -113,7 +113,7 @@ class Stretch(Struct, frozen=True):
 
 
 class Utterance:
-    """A message as it is compared."""
+    """A message prepared for comparison."""
 
     def __init__(self, number: int, message: Message) -> None:
         self.number, self.message = number, message
@@ -121,7 +121,7 @@ class Utterance:
 
     @cached_property
     def text(self) -> str:
-        """Its words, not too many."""
+        """Its text, truncated."""
         return spoken_text(self.message)[:LONGEST]
 
     @cached_property
@@ -131,7 +131,7 @@ class Utterance:
 
 
 def is_talk(message: Message) -> bool:
-    """Whether people or the model say something here that may be seen."""
+    """Whether a message is visible speech of people or the model."""
     return (
         message.role in ("user", "assistant")
         and message.kind == "message"
@@ -148,12 +148,11 @@ def divide(
     now: datetime | None = None,
     embed: Embed | None = None,
 ) -> Iterator[Stretch]:
-    """Yield the stretches of a conversation in order, each once it is decided; the last may be
-    open.
+    """Yield the stretches of a conversation in order, each once it is final; the last may be open.
 
-    Hidden messages, and those that are not conversation, are skipped. With `now`, a silence up to
-    now ends the last stretch. Without times, only text and size end anything. `embed` compares
-    topics by vectors.
+    Skips hidden messages and those that are not conversation. With `now`, silence up to now ends
+    the last stretch. Without times, only text and size end a stretch. `embed` compares topics by
+    vectors.
     """
     divider = Divider(boundaries or EpisodeRules(), embed)
     for number, message in messages:
@@ -163,7 +162,7 @@ def divide(
 
 
 def stretch_of(messages: Iterable[Numbered], now: datetime) -> Stretch:
-    """Messages that are known to belong together."""
+    """Return messages that are known to belong together as a stretch."""
     divider = Divider(EpisodeRules(), None)
     divider.talk = [Utterance(number, message) for number, message in messages]
     divider.now = with_zone(now)
@@ -171,22 +170,22 @@ def stretch_of(messages: Iterable[Numbered], now: datetime) -> Stretch:
 
 
 class Divider:
-    """A stretch that grows, with the few messages behind a place that is still to be decided."""
+    """A growing stretch, with the few messages after the place that is decided next."""
 
     def __init__(self, boundaries: EpisodeRules, embed: Embed | None) -> None:
         self.boundaries, self.embed = boundaries, embed
         self.shortest = min(boundaries.silence, GAPS[-1][0])
-        """A shorter silence counts as none."""
+        """Shorter silences are ignored."""
         self.now: datetime | None = None
         """Later messages come after this time; None if it is unknown."""
         self.talk: list[Utterance] = []
         self.place = 1
-        """Whether it ends before this one is decided next."""
+        """The place that is decided next: whether the stretch ends before this message."""
         self.counts: Counter[str] = Counter()
         self.counted = 0
 
     def add(self, spoken: Utterance) -> Iterator[Stretch]:
-        """The stretches that are decided by one more message."""
+        """Yield the stretches that one more message completes."""
         self.talk.append(spoken)
         yield from self.settle()
 
@@ -204,7 +203,7 @@ class Divider:
         return self.now is not None and self.silence_until(self.now) >= self.boundaries.silence
 
     def settle(self) -> Iterator[Stretch]:
-        """Decide as many places as can be."""
+        """Decide as many places as possible."""
         while self.place < len(self.talk):
             ends = self.ends()
             if ends is None:
@@ -232,7 +231,7 @@ class Divider:
         marker = float(turns_subject(self.talk[place].text))
         gap = next((strength for seconds, strength in GAPS if silence >= seconds), 0.0)
         if Signals(1.0, gap, marker).score < boundaries.score:
-            return False  # whatever the subjects are
+            return False  # whatever the topics are
         after = self.after()
         if after is None:
             return None
@@ -312,12 +311,12 @@ class Divider:
         return max(min(self.waits(now, len(self.talk)), key=abs, default=0.0), 0.0)
 
     def waits(self, time: datetime, place: int) -> list[float]:
-        """Seconds up to a time, from each of the last three before a place that have times."""
+        """Return the seconds from the last three timed messages before a place to a time."""
         before = [one.time for one in self.talk[max(place - LOOK_BACK, 0) : place] if one.time]
         return [(time - one).total_seconds() for one in before[-BEFORE:]]
 
     def stretch(self, stop: int, *, closed: bool) -> Stretch:
-        """The messages up to a place."""
+        """Return the messages up to a place as a stretch."""
         messages = tuple((spoken.number, spoken.message) for spoken in self.talk[:stop])
         seconds = sum(self.silence(place, self.shortest) or 0.0 for place in range(1, stop))
         return Stretch(messages, closed, seconds)
@@ -329,7 +328,7 @@ def joined(block: Sequence[Utterance]) -> str:
 
 
 def terms_in(block: Sequence[Utterance]) -> Counter[str]:
-    """In how many messages of a block each term is."""
+    """Count in how many messages of a block each term occurs."""
     return Counter(term for spoken in block for term in spoken.terms)
 
 

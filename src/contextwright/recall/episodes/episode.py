@@ -1,7 +1,7 @@
 """Episodes: stretches of a conversation that are remembered as one event.
 
-They are made without a model: their text is excerpts picked by a program, and is marked so. An
-`EpisodeWriter` may write a better text.
+They are made without a model: their text is excerpts, and is marked so. An `EpisodeWriter` may
+write a better text.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
 Valence: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
 DIGEST = "Excerpts: "
-"""Heading of a summary that was picked by a program."""
+"""Heading of a summary made of excerpts."""
 LONGEST_SUMMARY = 450
 LONGEST_TOPIC = 80
 LONGEST_NAME = 40
 LONGEST_TEXT = 2_000
-"""Characters of a message that are looked at."""
+"""Maximum characters of a message that are read."""
 MOST_TAGS, IN_TOPIC = 6, 3
 SHORTEST_WORD, LONG_ENOUGH = 4, 5
 MOST_NAMES = 50
@@ -47,21 +47,21 @@ MINUTES = ((30, 0.3), (10, 0.2), (5, 0.1))
 
 
 class Episode(Struct, frozen=True, kw_only=True):
-    """One event: which messages, who took part, what it was about."""
+    """One event: its messages, participants and topic."""
 
     first: int
     last: int
     messages: tuple[int, ...]
     """The numbers of the messages it was made of."""
     participants: tuple[str, ...] = ()
-    """The ids of those who spoke; who has none is not here."""
+    """The ids of the speakers; those without one are left out."""
     names: tuple[str, ...] = ()
     """Names of the speakers."""
     began: str | None = None
     ended: str | None = None
     tags: tuple[str, ...] = ()
     valence: Valence | None = None
-    """The mood, if the writer gave one, because a program cannot tell it from words."""
+    """The mood, if the writer gave one; it cannot be derived from the words."""
     digest: bool = True
     """Whether the summary is excerpts; False if a writer wrote it."""
     topic: str = ""
@@ -69,7 +69,7 @@ class Episode(Struct, frozen=True, kw_only=True):
     importance: float = 0.0
 
     def memory(self, scope: str) -> Memory:
-        """The episode as a record of a conversation."""
+        """Return the episode as a memory of a conversation."""
         facts = {
             name: list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
             for name, value in msgspec.structs.asdict(self).items()
@@ -161,27 +161,27 @@ def people_of(messages: Iterable[Message]) -> list[Author]:
 
 
 def name_of(author: Author) -> str:
-    """A name in one line, without the signs that a summary is made with."""
+    """Return a name on one line, without the characters that structure a summary."""
     plain = author.label[: 4 * LONGEST_NAME].translate(NAME_SIGNS)
     return cut(" ".join(plain.split()), LONGEST_NAME) or "unknown"
 
 
 SMALL_TALK = "small talk"
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-"""A web address: its pieces are no words."""
+"""A URL: its pieces are not words."""
 QUOTES = str.maketrans({"“": '"', "”": '"'})
 NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
 
 
 def summary_of(messages: Sequence[Numbered]) -> str:
-    """Return the most telling sentences, each with its speaker; no text can pass for another's."""
+    """Return the most informative sentences, each quoted with its speaker."""
     lines = [
         Line(number, speaker_of(message), spoken_text(message)[:LONGEST_TEXT].translate(QUOTES))
         for number, message in messages
     ]
     picked = digest(lines, LONGEST_SUMMARY)
     said = " ".join(f"{line.speaker}: “{line.text}”" for line in picked)
-    # A talk of single huge words has no sentence that fits.
+    # A conversation of single huge words has no sentence that fits.
     return DIGEST + (said or f"“{cut(' '.join(lines[0].text.split()), LONGEST_SUMMARY // 2)}…”")
 
 
@@ -191,7 +191,7 @@ def speaker_of(message: Message) -> str:
 
 
 def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
-    """A few words on what it was about: the best tags, or how it began after the greetings."""
+    """Return a short topic: the best tags, or the beginning after the greetings."""
     topic = ", ".join(tags[:IN_TOPIC])
     if not topic:
         texts = (spoken_text(message)[: 4 * LONGEST_TOPIC] for message in messages)
@@ -200,15 +200,15 @@ def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
 
 
 def says_something(text: str) -> bool:
-    """Whether a text has a word that is more than filler."""
+    """Whether a text has a word that is not filler."""
     words = (word.casefold() for word in WORD.findall(plain_talk(text)))
     return any(len(word) > 2 and word.isalnum() and word not in FILLER for word in words)
 
 
 def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str, ...]:
-    """The words it was about as they were spelled, the best first; names of those present apart.
+    """Return the words it was about as they were spelled, best first, without participants' names.
 
-    Best are words that come up in many messages, but not in all.
+    The best words occur in many messages, but not in all.
     """
     present = terms_of(" ".join(f"{one.label} {one.username or ''}"[:200] for one in people))
     uses = Counter(
@@ -222,7 +222,7 @@ def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str,
         (-weight(sum(uses[word] for word in words), len(messages), term), term)
         for term, words in spellings.items()
     ]
-    # The spelling used most; of two alike the shorter one.
+    # The most frequent spelling; of two equally frequent ones the shorter.
     best = (
         min(spellings[term], key=lambda word: (-uses[word], len(word), word))
         for _, term in sorted(rated)
@@ -240,12 +240,12 @@ def spelled(text: str) -> set[str]:
 
 
 def plain_talk(text: str) -> str:
-    """A text without web addresses and greetings."""
+    """Return a text without URLs and greetings."""
     return GREETING.sub(" ", ADDRESS.sub(" ", text))
 
 
 def is_telling(word: str) -> bool:
-    """Whether a word may be a tag: no number, nothing short or common."""
+    """Whether a word may be a tag: not a number, not short, not common."""
     if RUN.match(word):
         return True
     plain = word.casefold()

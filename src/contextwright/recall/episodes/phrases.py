@@ -1,6 +1,6 @@
-"""Words that say something about a talk, and not what it is about: turns of subject, filler.
+"""Words about a conversation rather than its topic: changes of topic, filler.
 
-English and Ukrainian. A language that is not here loses nothing but these hints.
+English and Ukrainian. Other languages work without these hints.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ __all__ = ["FILLER", "GREETING", "turns_subject"]
 PIECE = re.compile(r"[.!?…;。！？\r\n]+")
 WORD = re.compile(r"\w+")
 LONGEST = 2_000
-"""Characters of a message that are looked through."""
+"""Maximum characters of a message that are searched."""
 
-# `how about`, `what about`, `а зараз` are not here: people say them without leaving the subject.
+# `how about`, `what about`, `а зараз` are not here: people say them without changing the topic.
 TURNS = frozenset(
     tuple(WORD.findall(phrase))
     for phrase in """
@@ -82,9 +82,9 @@ FILLER = frozenset(
 
 
 def turns_subject(text: str) -> bool:
-    """Whether a sentence begins with words that announce another subject.
+    """Whether a sentence begins with words that announce another topic.
 
-    Whole words, at the beginning: `I'd do it anyway` and `bypass` announce nothing.
+    Only whole words at the start count: `I'd do it anyway` and `bypass` announce nothing.
     """
     for piece in PIECE.split(text[:LONGEST].casefold()):
         words = [match[0] for match in islice(WORD.finditer(piece), MOST_WORDS)]

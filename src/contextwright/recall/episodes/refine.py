@@ -1,4 +1,4 @@
-"""Better words for an episode, from a model if there is one: checked before they are believed."""
+"""Better text for an episode, written by a model and validated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TAGS = 12
 
 
 class EpisodeDetails(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Better words for an episode; what is left out stays."""
+    """Better text for an episode; fields that are left out stay."""
 
     topic: str | None = None
     summary: str | None = None
@@ -41,11 +41,11 @@ EpisodeWriter: TypeAlias = Callable[
 def refine(
     episode: Episode, messages: Sequence[Message], writer: EpisodeWriter
 ) -> tuple[Episode, Change | None]:
-    """An episode in better words; if none can be had, as it was, and why."""
+    """Return the episode with better text; unchanged, with the reason, if there is none."""
     try:
         answer = writer(episode, messages)
         return applied(episode, convert(msgspec.to_builtins(answer), EpisodeDetails)), None
-    except Exception as error:  # whatever a model's client may raise, or its answer be
+    except Exception as error:  # a client may raise anything, and its answer may be anything
         return episode, unrefined(episode, error)
 
 
@@ -58,10 +58,10 @@ def unrefined(episode: Episode, error: Exception) -> Change:
 
 
 def applied(episode: Episode, refined: EpisodeDetails) -> Episode:
-    """An episode with the words it was given.
+    """Return an episode with the given text.
 
     Raises:
-        ValueError: they are blank, or no number from 0 to 1.
+        ValueError: a text is blank, or a number is not from 0 to 1.
     """
     given = {
         name: value for name, value in msgspec.structs.asdict(refined).items() if value is not None
@@ -73,14 +73,14 @@ def applied(episode: Episode, refined: EpisodeDetails) -> Episode:
             given[name] = in_line(given[name], longest)
     if "tags" in given:
         given["tags"] = tuple(in_line(tag, LONGEST_TAG) for tag in given["tags"][:MOST_TAGS])
-    if not 0 <= given.get("importance", 0) <= 1:  # NaN is not either
+    if not 0 <= given.get("importance", 0) <= 1:  # also refuses NaN
         raise ValueError("an importance is a number from 0 to 1")
     is_digest = episode.digest and "summary" not in given
     return msgspec.structs.replace(episode, **given, digest=is_digest)
 
 
 def in_line(text: str, longest: int) -> str:
-    """Words on one line, not too long."""
+    """Return text on one line, truncated."""
     line = cut(" ".join(text[: 8 * longest].split()), longest)
     if not line:
         raise ValueError("blank text")

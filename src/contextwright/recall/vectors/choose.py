@@ -1,4 +1,4 @@
-"""Chooses the embedder of a store: one that is given, the default one, or none."""
+"""The choice of a store's embedder: a given one, the default one, or none."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
     """Return the chosen embedder; None for no vectors. Loads nothing.
 
     Raises:
-        MissingExtra: it is not installed.
-        UsageError: there is no embedder of that name.
+        MissingExtra: the embedder is not installed.
+        UsageError: there is no embedder with that name.
     """
     if isinstance(choice, Embedder) and find_spec("numpy") is None:
         raise MissingExtra("an embedder", "vectors")

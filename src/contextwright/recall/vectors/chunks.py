@@ -1,4 +1,4 @@
-"""Long texts in pieces, each with its own vector, because the mean of a whole page says nothing."""
+"""Long texts in chunks, each with its own vector, because the mean of a whole page says little."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from itertools import pairwise
 __all__ = ["chunks_of"]
 
 CHUNK = 1_200
-"""Characters of a piece: about 200 words."""
+"""Characters of a chunk: about 200 words."""
 
 MOST = 16
-"""Pieces of a text. A longer one has longer pieces, never fewer of its words."""
+"""Maximum chunks of a text. A longer text has longer chunks; none of it is dropped."""
 
 WORD = re.compile(r"\w")
 ENDS = ("\n\n", "\n", ". ", "? ", "! ", "。", "？", "！", "… ", "; ", ", ", " ")
-"""Preferred ends of a piece, best first."""
+"""Preferred ends of a chunk, best first."""
 
 
 def chunks_of(text: str) -> list[str]:
-    """The pieces of a text, in order: all of it but for pieces without a single word."""
+    """Return the chunks of a text in order, without those that have no word."""
     if not WORD.search(text):
         return []
     count = min(-(-len(text) // CHUNK), MOST)
@@ -30,7 +30,7 @@ def chunks_of(text: str) -> list[str]:
 
 
 def cut_near(text: str, end: int, reach: int) -> int:
-    """The end of a line, a sentence or a word shortly before a place; else the place itself."""
+    """Return the end of a line, sentence or word shortly before `end`; else `end`."""
     for sign in ENDS:
         found = text.rfind(sign, end - reach, end)
         if found >= 0:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Embedder", "Embedding"]
 
 Embedding: TypeAlias = Callable[[Sequence[str]], Any]
-"""Texts to vectors, one each: arrays, lists, whatever numpy makes rows of numbers of."""
+"""Texts to vectors, one each: arrays, lists, or anything numpy reads as rows of numbers."""
 
 LONGEST_NAME = 256
 
@@ -68,18 +68,19 @@ class Embedder:
         return numpy.concatenate(rows) if rows else numpy.zeros((0, self._width or 0), "float32")
 
     def _checked(self, texts: list[str]) -> Vectors:
-        """The vectors of one call."""
+        """Return the checked vectors of one call."""
         numpy = load_numpy()
         try:
             answer = self.function(texts)
         except ContextwrightError:
             raise
-        except Exception as error:  # whatever a stranger's function raises
+        except Exception as error:  # the function may raise anything
             hint = "to search by words only, use Store(…, embedder=None)"
             told = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
             raise EmbedderError(told, hint=hint) from error
         try:
-            with numpy.errstate(over="ignore"):  # what is too large is infinite, and found below
+            # values that overflow become infinite, and are refused below
+            with numpy.errstate(over="ignore"):
                 vectors = numpy.array(answer, dtype=numpy.float32)
         except (TypeError, ValueError, OverflowError):
             raise self._wrong("something other than rows of numbers") from None
@@ -90,22 +91,22 @@ class Embedder:
             raise self._wrong(f"vectors of {vectors.shape[1]} numbers, after {width} before")
         if not numpy.isfinite(vectors).all():
             raise self._wrong("numbers that are not finite")
-        self._width = width  # an answer that is refused says nothing about the next
+        self._width = width  # only after the checks: a refused answer does not fix the width
         lengths = numpy.sqrt(numpy.einsum("ij,ij->i", vectors, vectors, dtype=numpy.float64))
         lengths[lengths == 0] = 1
         return (vectors / lengths[:, None]).astype(numpy.float32)
 
     def _wrong(self, answer: str) -> UsageError:
-        """The error about an answer."""
+        """Return the error about an answer."""
         hint = "a list of vectors, one for each text, all of one length"
         return UsageError(f"the embedder {shown(self.name)} gave {answer}", hint=hint)
 
 
 def load_numpy() -> Any:
-    """numpy, which only vectors need.
+    """Import numpy, which only vectors need.
 
     Raises:
-        MissingExtra: it is not installed.
+        MissingExtra: numpy is not installed.
     """
     try:
         import numpy
@@ -115,5 +116,5 @@ def load_numpy() -> Any:
 
 
 def sound(text: str) -> str:
-    """A text that can be UTF-8: half a surrogate pair becomes a question mark."""
+    """Return text that can be encoded as UTF-8: lone surrogates become question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

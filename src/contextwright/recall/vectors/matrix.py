@@ -1,6 +1,6 @@
-"""Vectors of messages as rows of one matrix, and which of them are nearest to another vector.
+"""Vectors of messages as rows of one matrix, and the search for the nearest rows.
 
-The only file that computes with vectors; everything of it needs numpy.
+The only file that computes with vectors, so the only one that imports numpy.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 """The stored type of numbers and vectors: half precision is enough for a cosine."""
 
 FEW = 20
-"""Vectors that the middle of others is drawn towards nothing by."""
+"""Weight, in vectors, that pulls the mean of a few vectors towards zero."""
 
 DIGITS = 6
 """Differences beyond these digits are ignored, because sums of floats depend on their order."""
 
 
 def packed(seqs: Sequence[int], vectors: Vectors) -> bytes:
-    """The numbers of messages, and behind them the vector of each."""
+    """Pack the numbers of messages, followed by their vectors."""
     return numpy.array(seqs, NUMBER).tobytes() + vectors.astype(HALF).tobytes()
 
 
@@ -58,32 +58,32 @@ def unpacked(body: memoryview, width: int) -> tuple[Numbers, Vectors]:
 class Matrix:
     """The vectors of a conversation's own messages, in order; it only grows.
 
-    A reader sees it as it was before it grew.
+    Readers keep seeing it as it was before it grew.
     """
 
     def __init__(self, width: int, room: int = 0) -> None:
         self.last = 0
-        """The message up to which all vectors are here."""
+        """The last message whose vectors are here."""
         self.lock = Lock()
         """Held while rows are appended."""
         self._seqs: Numbers = numpy.empty(room, numpy.int32)
         self._rows: Vectors = numpy.empty((room, width), numpy.float32)
         self._filled = (self._seqs[:0], self._rows[:0])
         self._lengths: tuple[Vectors, Vectors] | None = None
-        """A middle, and how far the rows are from it: most questions have the same."""
+        """A mean, and the distances of the rows from it; most questions have the same mean."""
         self.sum: Vectors = numpy.zeros(width, numpy.float32)
-        """All vectors added up."""
+        """The sum of all vectors."""
 
     def __len__(self) -> int:
         return len(self._filled[0])
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Its size in bytes."""
         return self._seqs.nbytes + self._rows.nbytes
 
     def append(self, last: int, seqs: Numbers, vectors: Vectors) -> None:
-        """Add the vectors of the messages up to one; those that are here already are left out."""
+        """Add the vectors of messages up to `last`; skip those already here."""
         start, behind = len(self._filled[0]), seqs > self.last
         stop = start + int(behind.sum())
         if stop > len(self._seqs):
@@ -95,7 +95,7 @@ class Matrix:
         self.last = last
 
     def scores(self, query: Query, first: int, last: int) -> Scores:
-        """The cosine of each message between two numbers: that of its nearest vector."""
+        """Return the cosine of each message between two numbers: that of its nearest vector."""
         seqs, rows = self._filled
         lengths = self._lengths_from(query, rows)
         start, stop = numpy.searchsorted(seqs, (first, last + 1))
@@ -119,7 +119,7 @@ class Query:
     """
 
     def __init__(self, vector: Vectors, sum: Vectors | None = None, count: int = 0) -> None:
-        # A handful of messages has no middle yet: the fewer there are, the less is taken out.
+        # A few messages have no reliable mean: the fewer there are, the less is subtracted.
         middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
         away = vector - middle
         length = float(numpy.sqrt(away @ away)) or 1.0
@@ -133,13 +133,13 @@ class Query:
         return numpy.sqrt(numpy.maximum(squares, 1e-6)).astype(numpy.float32)
 
     def cosines(self, rows: Vectors, lengths: Vectors) -> Vectors:
-        """The cosine of each row of length 1, both seen from the middle."""
+        """Return the cosine of each row of length 1, both relative to the mean."""
         cosines = (rows @ self.direction - self.offset) / lengths
         return numpy.clip(cosines, -1, 1).astype(numpy.float32)
 
 
 def joined(pages: Iterable[Scores]) -> Scores:
-    """The scores of several pages as one."""
+    """Concatenate the scores of several pages."""
     all_pages = [*pages]
     if not all_pages:
         return numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.float32)
@@ -148,19 +148,19 @@ def joined(pages: Iterable[Scores]) -> Scores:
 
 
 def with_room(rows: int) -> int:
-    """A few rows more than are needed, so that not every new one has all of them copied."""
+    """Return more rows than needed, so that not every append copies all of them."""
     return rows + rows // 8
 
 
 def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
-    """The same rows in an array with room for more."""
+    """Return the same rows in an array with room for more."""
     larger: NDArray[Kind] = numpy.empty((room, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 def scored(seqs: Numbers, rows: Vectors, query: Query, lengths: Vectors | None = None) -> Scores:
-    """Numbers of messages in their order, each once, with the best cosine of its rows."""
+    """Return the message numbers in order, each once, with the best cosine of its rows."""
     cosines = query.cosines(rows, query.lengths(rows) if lengths is None else lengths)
     begins = numpy.ones(len(seqs), numpy.bool_)
     begins[1:] = seqs[1:] != seqs[:-1]
@@ -171,7 +171,7 @@ def scored(seqs: Numbers, rows: Vectors, query: Query, lengths: Vectors | None =
 
 
 def best_of(scores: Scores, most: int, without: Collection[int] = ()) -> list[tuple[int, float]]:
-    """The messages with the highest cosines, the best first, of two alike the newer one."""
+    """Return the messages with the highest cosines, best first; of equal ones the newer first."""
     seqs, cosines = scores
     if without:
         kept = ~numpy.isin(seqs, numpy.fromiter(without, numpy.int64, len(without)))
@@ -181,7 +181,7 @@ def best_of(scores: Scores, most: int, without: Collection[int] = ()) -> list[tu
     cosines = numpy.round(cosines, DIGITS)
     if len(seqs) > most:
         least = numpy.partition(cosines, -most)[-most]
-        kept = cosines >= least  # all that are alike: which of them are newer is seen below
+        kept = cosines >= least  # all equal ones: the newer are chosen below
         seqs, cosines = seqs[kept], cosines[kept]
     order = numpy.lexsort((-seqs, -cosines))[:most]
     return list(zip(seqs[order].tolist(), cosines[order].tolist(), strict=True))

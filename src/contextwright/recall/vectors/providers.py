@@ -1,4 +1,4 @@
-"""Embedders of providers: a client that you made, and the name of a model.
+"""Embedders of providers: a client of yours, and the name of a model.
 
 Their packages are not imported here.
 """
@@ -14,7 +14,7 @@ __all__ = ["gemini_embedder", "openai_embedder"]
 
 
 def openai_embedder(client: Any, model: str, *, dimensions: int | None = None) -> Embedder:
-    """The embedder behind an `OpenAI` client, or behind one that speaks like it."""
+    """Return an embedder for an `OpenAI` client or a compatible one."""
     options = {} if dimensions is None else {"dimensions": dimensions}
 
     def embed(texts: Sequence[str]) -> list[Any]:
@@ -25,11 +25,11 @@ def openai_embedder(client: Any, model: str, *, dimensions: int | None = None) -
 
 
 def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -> Embedder:
-    """The embedder behind a `google.genai.Client`."""
+    """Return an embedder for a `google.genai.Client`."""
     config = None if dimensions is None else {"output_dimensionality": dimensions}
 
     def embed(texts: Sequence[str]) -> list[Any]:
-        # Plain strings would be parts of one content to some models, and get one vector together.
+        # Some models take plain strings as parts of one content, and return one vector for all.
         contents = [{"parts": [{"text": text}]} for text in texts]
         answer = client.models.embed_content(model=model, contents=contents, config=config)
         return [one.values for one in answer.embeddings or ()]

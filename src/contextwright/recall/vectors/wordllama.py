@@ -1,8 +1,8 @@
 """The default embedder: wordllama's table of 32,000 tokens, 256 numbers each (MIT licence).
 
-The vector of a text is the mean of its tokens' vectors: no network, no model to run, about
-100 µs a message. The package is installed for the two files it ships and is never imported: as
-shipped its loader looks for one of them in a folder of another name, and wants to download it.
+The vector of a text is the mean of its tokens' vectors: no network, no model to run, about 100 µs a
+message. The package is installed for the two files it ships and is never imported, because its
+loader looks for one of them in the wrong folder and tries to download it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ TABLE = Path("weights", "l2_supercat_256.safetensors")
 VOCABULARY = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 
 STRETCH = 8_192
-"""Tokens of a text that are looked up at once: a long one needs no more memory than that."""
+"""Tokens of a text that are looked up at once, to limit the memory of long texts."""
 
 
 def wordllama() -> Embedder:
-    """Its embedder; the files are read when the first text comes."""
+    """Return the embedder; its files are read with the first text."""
     return Embedder("wordllama-256", embed, batch=256)
 
 
 @cache
 def loaded() -> tuple[Any, NDArray[numpy.float32]]:
-    """The tokenizer and the table."""
+    """Return the tokenizer and the table."""
     package = find_spec("wordllama")
     if package is None or package.origin is None:
         raise MissingExtra("the embedder wordllama", "vectors")
@@ -50,7 +50,7 @@ def loaded() -> tuple[Any, NDArray[numpy.float32]]:
 
 
 def embed(texts: Sequence[str]) -> list[NDArray[numpy.float32]]:
-    """The mean of the tokens of each text."""
+    """Return the mean of the tokens of each text."""
     import numpy
 
     tokenizer, table = loaded()
