@@ -76,7 +76,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def discard_output() -> None:
-    """Send what is still buffered nowhere, because the reader of the pipe is gone."""
+    """Discard buffered output, because the reader of the pipe is gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -27,7 +27,7 @@ class LazyCommand(TyperCommand):
         return super().parse_args(ctx, self.with_negative_numbers(args))
 
     def with_negative_numbers(self, args: list[str]) -> list[str]:
-        """Put arguments behind `--` where one of them looks like an option and is a number."""
+        """Put arguments after `--` if one of them looks like an option but is a number."""
         takes_value = {
             name for option in self.params for name in option.opts if not is_flag(option)
         }
@@ -53,7 +53,7 @@ def is_flag(option: Any) -> bool:
 
 
 class LazyGroup(TyperGroup):
-    """The commands of the table; each is imported when it is asked for."""
+    """The commands of the table, each imported on first use."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

@@ -1,4 +1,4 @@
-"""The meaning of arguments: models, times, texts, and the files that an error is about."""
+"""The meaning of arguments: models, times, texts, and the files that errors name."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ __all__ = [
 
 
 def known_models(file: str | None) -> Models:
-    """The table of models, with the rows of the user's own file over it."""
+    """Return the table of models, with the rows of the user's own file on top."""
     return Models.shipped().with_file(file) if file else Models.shipped()
 
 
 def find_model(name: str, file: str | None) -> Model:
-    """The facts about a model."""
+    """Return the facts about a model."""
     if not name.isprintable():
         raise UsageError(f"{shown(name)} is not a valid model name", hint="see cw models")
     return known_models(file).find(name)
 
 
 def named_model(name: str | None, file: str | None) -> Model | None:
-    """The facts about the model of an optional `--model`."""
+    """Return the facts about the model of an optional `--model`."""
     if name is None and file is not None:
         raise UsageError("--models needs --model")
     return None if name is None else find_model(name, file)
@@ -59,7 +59,7 @@ def named_model(name: str | None, file: str | None) -> Model | None:
 
 
 def read_text(argument: str) -> str:
-    """The text of an argument; `-` reads standard input without the final line break."""
+    """Return the text of an argument; `-` reads standard input without the final line break."""
     if argument != "-":
         return argument
     try:
@@ -69,7 +69,7 @@ def read_text(argument: str) -> str:
 
 
 def read_time_option(text: str, option: str = "--now") -> datetime:
-    """The time an option names; without a zone it is UTC."""
+    """Return the time of an option; without a zone it is UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -89,7 +89,7 @@ def is_file(name: str) -> bool:
 
 
 def read_conversation(file: str, format: str | None) -> Conversation:
-    """The one conversation of a file; without a format, the content decides."""
+    """Read the one conversation of a file; without a format, it is detected."""
     if format is not None:
         formats.find(format)
     with about(file):
@@ -97,19 +97,19 @@ def read_conversation(file: str, format: str | None) -> Conversation:
 
 
 def read_data(file: str, format: str | None = None) -> Any:
-    """The decoded JSON of a file, or the text of one in gryag's compact form."""
+    """Return the decoded JSON of a file, or the text of one in gryag's compact form."""
     data = read_bytes(file)
     compact = format in (None, "gryag") and is_compact(data, named=format is not None)
     return compact_text(data) if compact else decode(data)
 
 
 def parse_document(data: Any, format: str | None) -> Conversation:
-    """The conversation in a decoded document; without a format, the content decides."""
+    """Parse a decoded document; without a format, it is detected."""
     return api.parse(data, format or format_of(data))
 
 
 def format_of(data: Any) -> str:
-    """The format of a decoded document.
+    """Detect the format of a decoded document.
 
     Raises:
         ParseError: the content does not show it, or it is an export of several conversations.
@@ -125,7 +125,7 @@ def format_of(data: Any) -> str:
 
 @contextmanager
 def about(file: str) -> Generator[None]:
-    """Put the file's name before what is wrong with its content."""
+    """Put the file's name before errors about its content."""
     name = "standard input" if file == "-" else file
     try:
         yield

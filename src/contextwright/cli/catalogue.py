@@ -36,7 +36,7 @@ def formats(as_json: AsJson = False) -> int:
 
 
 def described(format: Format) -> dict[str, Any]:
-    """A format as data."""
+    """Return a format as data."""
     return {
         "name": format.name,
         "title": format.title,
@@ -82,7 +82,7 @@ def recipes(
 
 
 def recipe_text(name: str) -> str:
-    """The file of a recipe of the package."""
+    """Return the file of a shipped recipe."""
     folder = resources.files("contextwright").joinpath("data/recipes")
     return folder.joinpath(f"{name}.toml").read_text("utf-8")
 
@@ -120,7 +120,7 @@ COLUMNS = ("model", "format", "input", "output", "tokenizer", "$ in", "$ out")
 
 
 def row(model: Model) -> tuple[str, ...]:
-    """A model in one line; prices are per million tokens."""
+    """Return a model as a row; prices are per million tokens."""
     return (
         model.id,
         model.format,
@@ -133,12 +133,12 @@ def row(model: Model) -> tuple[str, ...]:
 
 
 def price(dollars: float | None) -> str:
-    """Dollars without needless zeros, or a dash."""
+    """Format dollars without needless zeros; a dash if unknown."""
     return "-" if dollars is None else f"{dollars:g}"
 
 
 def facts(model: Model) -> str:
-    """Everything known about a model, one fact a line."""
+    """Return everything known about a model, one fact per line."""
     values = msgspec.structs.asdict(model)
     return "\n".join(
         f"{name:<{max(map(len, values))}}  {spelled(value)}" for name, value in values.items()
@@ -146,7 +146,7 @@ def facts(model: Model) -> str:
 
 
 def spelled(value: object) -> str:
-    """A fact as people read it."""
+    """Format a fact for people."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool):

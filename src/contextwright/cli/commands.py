@@ -98,7 +98,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         ),
     },
     "Gateway": {
-        "serve": Command("gateway.serve:serve", "Stand between clients and any provider."),
+        "serve": Command("gateway.serve:serve", "Run a gateway between clients and any provider."),
     },
     "Stores": {
         "tenants": Command(
@@ -119,18 +119,18 @@ GROUPS: dict[str, dict[str, Command]] = {
 
 
 def find(name: str) -> Command | None:
-    """The command of that name, or None."""
+    """Return the command with that name, or None."""
     return next((commands[name] for commands in GROUPS.values() if name in commands), None)
 
 
 def load(command: Command) -> Function:
-    """Import a command's module and give its function, ready for the parser."""
+    """Import a command's module and return its function, prepared for the parser."""
     module, _, function = command.place.partition(":")
     return spread(getattr(import_module(f"contextwright.cli.{module}"), function))
 
 
 def spread(function: Function) -> Function:
-    """Give a function whose option groups are single parameters, as the parser needs them."""
+    """Return a function whose option groups are separate parameters, as the parser needs them."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[OptionGroup]] = {}
     parameters: list[inspect.Parameter] = []
@@ -156,7 +156,7 @@ def spread(function: Function) -> Function:
 
 
 def parameters_of(group: type[OptionGroup]) -> list[inspect.Parameter]:
-    """The options of a group as parameters of a function."""
+    """Return the options of a group as parameters of a function."""
     return [
         as_parameter(
             field.name, field.type, inspect.Parameter.empty if field.required else field.default
@@ -166,7 +166,7 @@ def parameters_of(group: type[OptionGroup]) -> list[inspect.Parameter]:
 
 
 def as_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """A parameter with the annotation that the parser reads."""
+    """Return a parameter with the annotation that the parser reads."""
     kind, info = get_args(hint)
     annotation = Annotated[kind, for_parser(info)]
     return inspect.Parameter(
@@ -175,7 +175,7 @@ def as_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
 
 
 def for_parser(info: Argument | Option) -> Any:
-    """An argument or option as the parser describes it."""
+    """Return an argument or option in the parser's own type."""
     common: dict[str, Any] = {
         "metavar": info.metavar,
         "help": info.help,

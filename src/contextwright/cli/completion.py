@@ -1,4 +1,4 @@
-"""Values that a shell completes: formats, models, recipes, stored conversations."""
+"""Shell completion of formats, models, recipes and stored conversations."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 __all__ = ["conversations", "formats", "models", "recipes"]
 
 MAX_CONVERSATIONS = 1_000
-"""Stored conversations that are looked at for one completion."""
+"""Maximum number of stored conversations read for one completion."""
 
 
 def formats(incomplete: str) -> list[str]:
-    """Names of formats that begin so."""
+    """Return the names of formats with this prefix."""
     from contextwright.formats import NAMES
 
     return [name for name in NAMES if name.startswith(incomplete)]
 
 
 def models(incomplete: str) -> list[str]:
-    """Names of known models that begin so."""
+    """Return the names of known models with this prefix."""
     from contextwright.models import Models
 
     return [model.id for model in Models.shipped() if model.id.startswith(incomplete)]
 
 
 def recipes(incomplete: str) -> list[str]:
-    """Names of shipped recipes that begin so."""
+    """Return the names of shipped recipes with this prefix."""
     from contextwright.context.recipe_files import SHIPPED
 
     return [name for name in SHIPPED if name.startswith(incomplete)]
 
 
 def conversations(ctx: Any, incomplete: str) -> list[str]:
-    """Ids of stored conversations that begin so; none if the store cannot be read.
+    """Return the ids of stored conversations with this prefix; none if the store cannot be read.
 
     A shell shows whatever is printed while it completes, so errors are not reported here.
     """
@@ -44,7 +44,7 @@ def conversations(ctx: Any, incomplete: str) -> list[str]:
 
     location = location_of(ctx.params.get("store"))
     if not os.path.exists(location):
-        return []  # only files are asked, because a server may be slow
+        return []  # only files are read, because a server may be slow
     try:
         with Store(location, tenant=ctx.params.get("tenant") or "", embedder=None) as store:
             found = islice(store.list(), MAX_CONVERSATIONS)

@@ -37,11 +37,11 @@ __all__ = ["demo"]
 BUDGET = 4_000
 WIDTH = 100
 MAX_TEXT_CHARS = 80
-"""Characters of one text in a request that is shown."""
+"""Maximum characters of one text in a request that is shown."""
 TURNS = ("messages", "input", "contents")
 """The field of a request that holds its turns, by format."""
 CALL, ARGUMENT = "check_schedule", "change"
-"""A tool of the conversation and its argument."""
+"""A tool of the conversation, and its argument."""
 
 
 def demo(
@@ -125,7 +125,7 @@ def problems_of(context: Context) -> list[Problem]:
 
 
 def demo_fields(shown: Demo) -> dict[str, Any]:
-    """The demonstration for programs."""
+    """Return the demonstration for programs."""
     return {
         "messages": len(shown.conversation.messages),
         "tokens": shown.whole,
@@ -181,7 +181,7 @@ def draw(console: Console, shown: Demo) -> None:
 
 
 def heading(console: Console, title: str) -> None:
-    """Print a line between the parts."""
+    """Print a heading between the parts."""
     console.print(f"\n── {title} ".ljust(WIDTH, "─"), style="bold green")
 
 
@@ -232,7 +232,7 @@ def is_call(turn: Any) -> bool:
 
 
 def shortened(value: Any) -> Any:
-    """A JSON value with long texts cut."""
+    """Return a JSON value with long texts cut."""
     if isinstance(value, str):
         return value if len(value) <= MAX_TEXT_CHARS else f"{value[: MAX_TEXT_CHARS - 1]}…"
     if isinstance(value, dict):

@@ -10,12 +10,12 @@ __all__ = ["location_of", "own_folder"]
 
 
 def location_of(store: str | None) -> str:
-    """The file or URL of the store."""
+    """Return the file or URL of the store."""
     return store or os.environ.get("CONTEXTWRIGHT_STORE") or str(own_folder() / "store.db")
 
 
 def own_folder() -> Path:
-    """Our folder where the system keeps a user's data; only the user can read it."""
+    """Return our folder in the user's data folder; only the user can read it."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")

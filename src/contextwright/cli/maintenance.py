@@ -120,7 +120,7 @@ def tell_json(report: Report, repaired: list[Finding], saved: str | None) -> Non
 
 
 def finding_fields(finding: Finding) -> dict[str, Any]:
-    """A finding for programs."""
+    """Return a finding for programs."""
     fields = {"code": finding.code, "where": finding.where, "problem": finding.problem}
     return {**fields, "cure": finding.cure.effect if finding.cure else None}
 
@@ -212,7 +212,7 @@ def backup(
 
 
 def note_backup(engine: Engine, target: str) -> None:
-    """Remember a backup, so that erasing can name it."""
+    """Record a backup, so that `cw erase` can name it."""
     if not engine.is_read_only:
         made = datetime.now(UTC).isoformat(timespec="seconds")
         engine.write(lambda connection: connection.run(BACKUP, os.path.abspath(target), made))

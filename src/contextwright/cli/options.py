@@ -1,8 +1,8 @@
 """Arguments and options that several commands share.
 
-Commands annotate their parameters with `Argument` and `Option`; `commands.spread` hands them to the
-parser. A class of `OptionGroup` names options that belong together, and a command takes it as one
-parameter. The parser is not loaded here, because simple stream commands run without it.
+Commands annotate their parameters with `Argument` and `Option`; `commands.spread` passes them to
+the parser. A class of `OptionGroup` names options that belong together, and a command takes it as
+one parameter. The parser is not imported here, because simple stream commands run without it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 
 Complete: TypeAlias = Callable[..., list[str]]
-"""Gives the values that complete an incomplete one."""
+"""Returns the values that complete an incomplete one."""
 
 
 class Argument:
@@ -196,7 +196,7 @@ class StoreOptions(OptionGroup, frozen=True, kw_only=True):
 
     @property
     def is_named(self) -> bool:
-        """True if the call names a store or a tenant."""
+        """Whether the call names a store or a tenant."""
         return self.store is not None or self.tenant != ""
 
 

@@ -1,7 +1,7 @@
 """Printing: results to standard output or a file, remarks to standard error.
 
-Everything is UTF-8, whatever the locale. Text for a terminal holds no character that moves the
-cursor, hides text or changes its direction; JSON for a pipe or a file is left as it is.
+Everything is UTF-8, whatever the locale. Text for a terminal has no characters that move the
+cursor, hide text or change its direction; JSON for a pipe or a file is unchanged.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def written(path: str | None) -> Generator[Write]:
     if path is None or path == "-":
         yield (lambda data: emit(harmless(data.decode()).encode())) if on_terminal() else emit
     elif os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as stream:  # a pipe or a device: nothing to replace
+        with open(path, "wb") as stream:  # a pipe or a device cannot be replaced
             yield stream.write
     else:
         target = os.path.realpath(path)
@@ -119,33 +119,33 @@ def emit(data: bytes) -> None:
 
 
 def on_terminal() -> bool:
-    """True if standard output is a terminal."""
+    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def harmless(json: str) -> str:
-    """JSON with the same value, in which a terminal finds no control characters."""
+    """Return JSON with the same value, without control characters for a terminal."""
     return UNSAFE.sub(lambda match: json_escape(match[0]), json)
 
 
 def json_escape(character: str) -> str:
-    """A character as a JSON escape."""
+    """Return a character as a JSON escape."""
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
 def indented(json: bytes) -> bytes:
-    """JSON with line breaks and indentation."""
+    """Return JSON with line breaks and indentation."""
     return msgspec.json.format(json, indent=2) + b"\n"
 
 
 def numbered(number: int, noun: str) -> str:
-    """A number with its noun: `1 error`, `2 errors`."""
+    """Return a number with its noun: `1 error`, `2 errors`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def report_changes(changes: Iterable[Change], *, listed: bool) -> None:
-    """Print every change, or how many there are of each kind, on standard error."""
+    """Print every change, or the number of each kind, on standard error."""
     if listed:
         list_changes(changes)
     else:
@@ -159,14 +159,14 @@ def list_changes(changes: Iterable[Change], *, prefix: str = "") -> None:
 
 
 def count_changes(codes: Counter[str]) -> None:
-    """Print how many changes there are of each kind, in one line on standard error."""
+    """Print the number of changes of each kind, on one line of standard error."""
     if codes:
         counted = ", ".join(f"{code} ×{number:,}" for code, number in sorted(codes.items()))
         note(f"cw: {numbered(codes.total(), 'change')}: {counted} (--changes lists them)")
 
 
 def error_fields(error: BaseException, number: int) -> dict[str, Any]:
-    """An error as the data of an error line."""
+    """Return an error as the data of an error line."""
     if not isinstance(error, ContextwrightError):
         return {"line": number, "message": type(error).__name__, "hint": ""}
     path = error.path if isinstance(error, ParseError) else ""
@@ -175,7 +175,7 @@ def error_fields(error: BaseException, number: int) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
-    """Rows in aligned columns; columns from index `numbers` on are aligned to the right."""
+    """Return rows in aligned columns; columns from index `numbers` on are right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
@@ -189,7 +189,7 @@ def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
 
 @contextmanager
 def progress(title: str, *, in_bytes: bool = False) -> Generator[Callable[[int, int], None] | None]:
-    """Show a progress bar on standard error if that is a terminal; else give None."""
+    """Show a progress bar on standard error if that is a terminal; else yield None."""
     if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         yield None
         return

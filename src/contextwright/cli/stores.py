@@ -1,4 +1,4 @@
-"""Which store a command works on."""
+"""The store a command works on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contextwright.store.store import Store
 __all__ = ["existing", "existing_chat", "near_names", "opened", "require_conversation"]
 
 MAX_COMPARED = 10_000
-"""Conversations that are compared with a name that is not found."""
+"""Maximum number of conversations to compare with a name that is not found."""
 
 
 def opened(where: StoreOptions, *, sync: Sync = "full") -> Store:
@@ -60,7 +60,7 @@ def existing_chat(
 
 
 def require_conversation(store: Store, id: str) -> None:
-    """Raise an error with similar names if a conversation does not exist."""
+    """Raise an error that suggests similar ids if a conversation does not exist."""
     try:
         store.conversation(id).details()
     except NotFound as error:
@@ -70,6 +70,6 @@ def require_conversation(store: Store, id: str) -> None:
 
 
 def near_names(name: str, known: Iterable[str]) -> str:
-    """A hint with the names most like one that is not found, or no hint."""
+    """Return a hint with the most similar names, or an empty one."""
     found = get_close_matches(name, known, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(map(shown, found))}?" if found else ""

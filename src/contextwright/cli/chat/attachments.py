@@ -1,4 +1,4 @@
-"""Files in a message: pictures, sounds and documents as they are, anything else as text."""
+"""Files in a message: images, audio, video and documents as media, anything else as text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ KINDS = ("image", "audio", "video")
 
 
 def message_of(text: str, files: Iterable[str] = ()) -> Message:
-    """A message of the user, with the files that it names and those given beside it.
+    """Return a user message with the files that its text names, and further ones.
 
-    A word such as `@home` that is not the path of a file stays a word.
+    A word such as `@home` that is not the path of a file stays text.
     """
     named = [quoted or plain for quoted, plain in NAMED.findall(text)]
     paths = [*files, *(path for path in named if os.path.isfile(os.path.expanduser(path)))]
@@ -34,10 +34,10 @@ def message_of(text: str, files: Iterable[str] = ()) -> Message:
 
 
 def read_attachment(path: str) -> Part:
-    """A file as a part of a message.
+    """Read a file as a part of a message.
 
     Raises:
-        UsageError: it cannot be read, is too large, or is neither text nor media.
+        UsageError: the file cannot be read, is too large, or is neither text nor media.
     """
     place = os.path.expanduser(path)
     try:
@@ -65,7 +65,7 @@ def read_attachment(path: str) -> Part:
 
 
 def fenced(name: str, text: str) -> str:
-    """A text between fences that it does not hold itself, under its name."""
+    """Return a text under its name, between fences that it does not contain."""
     ticks = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(ticks + 1, 3)
     return f"{shown(name)}:\n{fence}\n{text.removesuffix(chr(10))}\n{fence}"

@@ -23,7 +23,7 @@ from contextwright.text.terminal import safe
 __all__ = ["chat"]
 
 EARLIER = 200
-"""Messages that are looked at for the history of the input line."""
+"""Number of messages to read for the history of the input line."""
 
 
 def chat(
@@ -68,7 +68,7 @@ def chat(
 
 
 def answer_once(session: Session, message: Message, as_json: bool) -> int:
-    """Answer one question in a pipe: the words alone, or every event as JSON."""
+    """Answer one question in a pipe: the text alone, or every event as JSON."""
     if not message.parts:
         raise UsageError("standard input is empty", hint="echo 'Hello' | cw chat …")
     answer: Answer | None = None
@@ -104,13 +104,13 @@ def converse(session: Session, files: list[str]) -> int:
                 respond(session, line, files)
                 files = []
         except KeyboardInterrupt:
-            continue  # an empty line again
+            continue  # ignore an empty line
         except EOFError:
             return 0
 
 
 def respond(session: Session, line: str, files: list[str]) -> None:
-    """Run a command, or ask and show the answer; whatever is wrong is one line."""
+    """Run a command, or ask and show the answer; an error is one line."""
     from rich.console import Console
 
     from contextwright.cli.chat import commands
@@ -131,7 +131,7 @@ def respond(session: Session, line: str, files: list[str]) -> None:
 
 
 def questions(session: Session) -> list[str]:
-    """The last questions of the conversation, oldest first."""
+    """Return the last questions of the conversation, oldest first."""
     if not session.is_begun:
         return []
     said = [stored.message for stored in session.chat.tail(EARLIER)]

@@ -1,4 +1,4 @@
-"""What can be typed after a slash."""
+"""The slash commands of `cw chat`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Action: TypeAlias = Callable[[Session, str], None]
 
 
 class Command(NamedTuple):
-    """What a command does, in code and in words."""
+    """A slash command: its function and its help."""
 
     action: Action
     argument: str
@@ -31,7 +31,7 @@ def run(session: Session, line: str) -> None:
     """Run a line such as `/model claude-sonnet-5-5`.
 
     Raises:
-        UsageError: there is no such command, or its argument is wrong.
+        UsageError: the command does not exist, or its argument is invalid.
     """
     name, _, argument = line[1:].partition(" ")
     command = COMMANDS.get(name)
@@ -47,12 +47,12 @@ def explain(session: Session, argument: str) -> None:
 
 
 def show_context(session: Session, argument: str) -> None:
-    """Print the request as the provider would get it."""
+    """Print the request as the provider would receive it."""
     say(harmless(indented(encode_json(session.context().payload)).decode()))
 
 
 def diff(session: Session, argument: str) -> None:
-    """Print how much of the last request the one before it shares."""
+    """Print how much the last request shares with the one before."""
     points = session.requests(2)
     if len(points) < 2:
         raise UsageError("there are no two requests to compare yet")
@@ -69,7 +69,7 @@ def recall(session: Session, argument: str) -> None:
 
 
 def model(session: Session, argument: str) -> None:
-    """Ask another model."""
+    """Show or change the model."""
     if argument:
         session.use_model(find_model(argument, None))
     facts = session.task.model
@@ -77,7 +77,7 @@ def model(session: Session, argument: str) -> None:
 
 
 def budget(session: Session, argument: str) -> None:
-    """Allow a request more or fewer tokens."""
+    """Show or change the token budget of a request."""
     if argument:
         number = argument.replace(",", "").replace("_", "")
         if argument != "none" and (not number.isdecimal() or not int(number)):
@@ -88,7 +88,7 @@ def budget(session: Session, argument: str) -> None:
 
 
 def recipe(session: Session, argument: str) -> None:
-    """Build requests by another recipe."""
+    """Show or change the recipe."""
     if argument:
         session.use_recipe(recipe_of(argument, None))
     say(f"recipe {session.task.recipe.name}")
@@ -101,7 +101,7 @@ def undo(session: Session, argument: str) -> None:
 
 
 def fork(session: Session, argument: str) -> None:
-    """Go on in a new conversation."""
+    """Continue in a new conversation."""
     if not argument:
         raise UsageError("/fork needs the id of the new conversation")
     if not session.is_begun:

@@ -1,4 +1,4 @@
-"""The terminal: what is typed, and answers as they are written."""
+"""The terminal: input, and answers while they are written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_SHOWN_CHARS = 100
 
 
 def prompt_session(earlier: Iterable[str]) -> PromptSession[str]:
-    """An input line with history and several lines: Enter sends, Esc Enter and Ctrl-J break.
+    """Return an input line with history: Enter sends, Esc Enter and Ctrl-J start a new line.
 
     Raises:
         MissingExtra: prompt_toolkit is not installed.
@@ -63,9 +63,9 @@ def prompt_session(earlier: Iterable[str]) -> PromptSession[str]:
 
 
 class Screen:
-    """Shows the events of one answer: Markdown while it is written, then what it cost.
+    """Shows the events of one answer: Markdown while it is written, then its cost.
 
-    Blocks that are complete are printed for good; only the last one is drawn again and again.
+    Complete blocks are printed once; only the last block is redrawn.
     """
 
     def __init__(self, console: Console) -> None:
@@ -74,7 +74,7 @@ class Screen:
         self.console = console
         self.blocks = Blocks()
         self.status = ""
-        """Shown while there are no words."""
+        """Shown while there is no text."""
         self.live: Live = Live(
             console=console,
             refresh_per_second=REFRESH_PER_SECOND,
@@ -114,12 +114,12 @@ class Screen:
             self.note(receipt_line(event))
 
     def unfinished(self) -> Any:
-        """What is drawn again and again: the last block, or what the model does instead."""
+        """Return what is redrawn: the last block, or what the model is doing."""
         tail = self.blocks.tail
         return self.markdown(tail) if tail.strip() else self.quiet(self.status)
 
     def finish_text(self) -> None:
-        """Print what is left of the answer."""
+        """Print the rest of the answer."""
         text, self.blocks, self.status = self.blocks.tail, Blocks(), ""
         if text.strip():
             self.print_markdown(text)
@@ -129,43 +129,43 @@ class Screen:
         self.console.print(self.quiet(text), soft_wrap=True)
 
     def print_markdown(self, text: str) -> None:
-        """Print a block of the answer for good."""
+        """Print a complete block of the answer."""
         self.console.print(self.markdown(text))
         self.console.print()
 
     def markdown(self, text: str) -> Any:
-        """Text as Markdown; it can send nothing to the terminal, and hides no address in a link."""
+        """Return text as Markdown without control sequences, and with the URLs of links visible."""
         from rich.markdown import Markdown
 
         return Markdown(safe(text), hyperlinks=False)
 
     def quiet(self, text: str) -> Any:
-        """Text as one dim line."""
+        """Return text as one dim line."""
         from rich.text import Text
 
         return Text(safe(text, line=True), style="dim")
 
 
 class Blocks:
-    """Markdown as it is written, cut where nothing that follows can change what came before.
+    """Splits Markdown, while it is written, into blocks that later text cannot change.
 
-    Each line is looked at once, when it is complete.
+    Each line is read once, when it is complete.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        """The complete lines of the block that is being written."""
+        """The complete lines of the current block."""
         self.line = ""
         self.fence = ""
-        """The fence that a block of code was opened with."""
+        """The fence that opened the current code block."""
 
     @property
     def tail(self) -> str:
-        """What is not finished yet."""
+        """The unfinished text."""
         return "".join(self.lines) + self.line
 
     def add(self, text: str) -> list[str]:
-        """Add a piece; return the blocks that it finishes."""
+        """Add a piece; return the blocks that it completes."""
         finished: list[str] = []
         *complete, rest = (self.line + text).split("\n") if "\n" in text else [self.line + text]
         for line in complete:

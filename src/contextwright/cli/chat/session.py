@@ -1,4 +1,4 @@
-"""A conversation with a model: who is asked, how, and what it has cost."""
+"""A conversation with a model: its provider, its settings and its cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = 64
 
 
 class Session:
-    """One conversation while someone talks; the provider stays open from question to question."""
+    """One interactive conversation; its provider stays open between questions."""
 
     def __init__(
         self, chat: Chat, task: RequestTask, host: str | None = None, base_url: str | None = None
@@ -51,7 +51,7 @@ class Session:
 
     @property
     def provider(self) -> SyncProvider:
-        """The provider of the model, opened when first needed."""
+        """The provider of the model, opened on first use."""
         if self._provider is None:
             target = self.host or self.task.format or self.task.model.id
             self._provider = connect_sync(target, base_url=self.base_url)
@@ -59,13 +59,13 @@ class Session:
 
     @property
     def format(self) -> str:
-        """The format of requests, which needs no key to be known."""
+        """The format of requests; finding it needs no key."""
         if self.host is None:
             return self.task.format or self.task.model.format
         return host_for(self.host, self.base_url).format
 
     def ask(self, message: Message) -> Iterator[AskEvent]:
-        """Ask a question; the events until its answer."""
+        """Ask a question; yield the events until its answer."""
         recipe, arguments = self.arguments()
         return self.chat.ask_stream(
             message,
@@ -79,7 +79,7 @@ class Session:
     # --- what is sent ------------------------------------------------------------------------
 
     def arguments(self, at: int | None = None) -> tuple[Recipe, dict[str, Any]]:
-        """The recipe, and what else a context of this conversation is built with."""
+        """Return the recipe, and the other arguments for building a context."""
         if not self.is_begun:
             return self.task.recipe, {"tools": self.task.tools}
         recipe, arguments = stored_arguments(self.task, self.chat, at=at)
@@ -94,10 +94,10 @@ class Session:
             return False
 
     def context(self, at: int | None = None) -> Context:
-        """The request as it stands now, or as it stood after a message.
+        """Return the request as it is now, or as it was after a message.
 
         Raises:
-            UsageError: nothing has been said yet.
+            UsageError: the conversation is empty.
         """
         if not self.is_begun:
             raise UsageError("nothing has been said yet")
@@ -105,29 +105,29 @@ class Session:
         return self.chat.context(recipe, **arguments, at=at)
 
     def requests(self, count: int) -> list[int]:
-        """The messages after which the last requests were sent, oldest first."""
+        """Return the messages after which the last requests were sent, oldest first."""
         asked = (one.seq - 1 for one in self.newest_first() if record_of(one.message) is not None)
         return list(islice((seq for seq in asked if seq), count))[::-1]
 
     def newest_first(self) -> Iterator[StoredMessage]:
-        """The messages from the last to the first, read as they are needed."""
+        """Yield the messages from last to first, read as needed."""
         for stop in range(len(self.chat) if self.is_begun else 0, 0, -PAGE):
             yield from reversed(list(self.chat.read(max(stop - PAGE + 1, 1), stop + 1)))
 
     # --- changes of mind ---------------------------------------------------------------------
 
     def use_model(self, model: Model) -> None:
-        """Ask another model from now on; its provider is found by its name."""
+        """Use another model from now on; its provider is found by its name."""
         self.close()
         self.host = self.base_url = None
         self.task = msgspec.structs.replace(self.task, model=model, format=None)
 
     def use_recipe(self, recipe: Recipe) -> None:
-        """Build requests by another recipe from now on."""
+        """Use another recipe from now on."""
         self.task = msgspec.structs.replace(self.task, recipe=recipe)
 
     def use_budget(self, budget: int | None) -> None:
-        """Allow requests so many tokens from now on."""
+        """Use another token budget from now on."""
         self.task = msgspec.structs.replace(self.task, budget=budget)
 
     def undo(self) -> str | None:
@@ -141,12 +141,12 @@ class Session:
         return None
 
     def fork(self, id: str) -> None:
-        """Go on in a new conversation that begins with this one."""
+        """Continue in a fork of this conversation."""
         self.chat = self.chat.fork(id)
 
 
 def receipt_line(answer: Answer) -> str:
-    """What an answer cost, on one line."""
+    """Return the cost of an answer on one line."""
     usage = answer.usage
     words = [
         f"{usage.input:,} tokens in",
@@ -163,5 +163,5 @@ def receipt_line(answer: Answer) -> str:
 
 
 def money(dollars: float) -> str:
-    """A price with as many digits as it needs."""
+    """Format a price with as many digits as it needs."""
     return f"${dollars:.2f}" if dollars == 0 or dollars >= 1 else f"${dollars:.4f}"

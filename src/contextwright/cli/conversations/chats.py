@@ -98,7 +98,7 @@ def add(
 
 
 def spelled_time(text: str) -> str:
-    """The time of `--at`: as it is spelled if it names its zone, else in UTC."""
+    """Return the time of `--at`: as spelled if it has a zone, else in UTC."""
     moment = read_time_option(text, "--at")
     return iso_time(text) or moment.isoformat()
 
@@ -137,21 +137,21 @@ def list_all(
 
 
 def active_at(chat: Chat, info: ConversationInfo) -> datetime:
-    """The time of the last message, or of the creation if the message has none."""
+    """Return the time of the last message, or of the creation if the message has none."""
     last = chat.tail(1)
     time = with_time(last[0]).time if last else None
     return (time or read_time(info.created) or EPOCH).astimezone(UTC)
 
 
 def row_of(active: datetime, info: ConversationInfo) -> tuple[str, ...]:
-    """A conversation as a row of single-line cells."""
+    """Return a conversation as a row of single-line cells."""
     fork = "" if info.parent is None else f"{info.parent} at {info.fork_at:,}"
     texts = (info.title or "", info.agent or "")
     return (info.id, f"{info.length:,}", display.human_time(active), *map(shortened, texts), fork)
 
 
 def shortened(text: str) -> str:
-    """Text as one line that fits into a table."""
+    """Return text as one line that fits into a table."""
     line = safe(text, line=True)
     return line if len(line) <= MAX_TITLE_CHARS else f"{line[: MAX_TITLE_CHARS - 1]}…"
 
@@ -201,7 +201,7 @@ def read(
 
 
 def as_lines(stored: StoredMessage) -> str:
-    """A message under its number; all lines of its content are indented."""
+    """Return a message under its number, with its content indented."""
     message = stored.message
     author = f" {message.author.label}" if message.author else ""
     time = f" {display.human_time(message.time)}" if message.time else ""
@@ -212,7 +212,7 @@ def as_lines(stored: StoredMessage) -> str:
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """The parts of a message as text."""
+    """Yield the parts of a message as text."""
     for part in message.parts:
         match part:
             case Text() | ToolResult():

@@ -76,7 +76,7 @@ def existing_messages(where: StoreOptions, id: str, numbers: list[int]) -> Gener
     """Open a stored conversation that has these messages.
 
     Raises:
-        NotFound: it does not.
+        NotFound: one of them does not exist.
     """
     with existing_chat(where, id, embedder=None) as chat:
         length = chat.length()
@@ -96,7 +96,7 @@ def mark(
     *,
     as_json: bool,
 ) -> int:
-    """Change messages, all or none: a number that does not exist is found before the first."""
+    """Change messages, all or none: missing numbers are found before the first change."""
     with existing_messages(where, id, numbers) as chat:
         for number in numbers:
             change(chat, number)

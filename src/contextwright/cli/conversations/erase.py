@@ -1,4 +1,4 @@
-"""`cw edit`, `cw erase` and `cw tenants`: other words, no words, and whose words a store holds."""
+"""`cw edit`, `cw erase` and `cw tenants`: change text, remove it, and list whose text there is."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def erase(
 ) -> int:
     """Erase messages, people or tenants for good.
 
-    A stone that says "erased" keeps the number of each message. Excerpts in replies, memories,
-    episodes and summaries made from it, its words in the index and its vectors go too, and the
-    files are rewritten. Backups that cw made are named: they still hold it.
+    A placeholder keeps the number of each message. Excerpts in replies, memories, episodes and
+    summaries made from it, its index entries and vectors are erased too, and the files are
+    rewritten. Backups that cw made still hold it: their names are printed.
 
     \b
     cw erase lunch 12 13
@@ -118,7 +118,7 @@ def erase(
 
 
 def time_before(age: str) -> datetime:
-    """The time that `--older-than` means: so long ago, or a date."""
+    """Return the time that `--older-than` means: a duration ago, or a date."""
     found = AGE.fullmatch(age)
     if found is None:
         return read_time_option(age, "--older-than")
@@ -129,7 +129,7 @@ def time_before(age: str) -> datetime:
 
 
 def tell(erased: Erasure, *, dry_run: bool) -> None:
-    """Print what was erased, and where it may still be."""
+    """Print what was erased, and where copies may remain."""
     counts = [
         numbered(erased.messages, "message"),
         numbered(erased.quotes, "quote"),

@@ -92,7 +92,7 @@ def memories(
 
 
 def memory_line(stored: StoredMemory) -> str:
-    """A memory on one line: id, kind, person, scope, text."""
+    """Return a memory on one line: id, kind, person, scope, text."""
     memory = stored.memory
     scope = f" in {one_line(memory.scope)}" if memory.scope else ""
     label = f"{one_line(memory.key)}: " if memory.key else ""

@@ -130,7 +130,7 @@ def report(found: RecallResult) -> int:
 
 
 def recall_fields(found: RecallResult, embedder: str | None) -> dict[str, Any]:
-    """The result for programs."""
+    """Return the result for programs."""
     return {
         "query": found.query,
         "budget": found.budget,
@@ -141,7 +141,7 @@ def recall_fields(found: RecallResult, embedder: str | None) -> dict[str, Any]:
 
 
 def item_fields(item: RecallHit) -> dict[str, Any]:
-    """A hit for programs; its parts add up to the log-odds of its score."""
+    """Return a hit for programs; its parts add up to the log-odds of its score."""
     return {
         "conversation": item.conversation,
         "seq": item.seq,
@@ -155,7 +155,7 @@ def item_fields(item: RecallHit) -> dict[str, Any]:
 
 
 def explained(found: RecallResult, embedder: str | None) -> str:
-    """A table of the hits with their reasons, the most likely first."""
+    """Return a table of the hits with their reasons, the most likely first."""
     heading = ("score", "message", "tokens", "speaker", "day", "because")
     likeliest = sorted(found, key=lambda item: -item.score)
     used = f"{len(found):,} recalled, {found.tokens:,} of {found.budget:,} tokens"
@@ -167,7 +167,7 @@ def explained(found: RecallResult, embedder: str | None) -> str:
 
 
 def item_row(item: RecallHit) -> tuple[str, ...]:
-    """A hit as a row."""
+    """Return a hit as a row."""
     reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= MIN_LOG_ODDS]
     time = item.message.time
     speaker = item.speaker if item.memory is None else (item.memory.author or "-")
@@ -220,14 +220,14 @@ def search(
 
 
 def hit_fields(hit: SearchHit) -> dict[str, Any]:
-    """A hit for programs: the fields of `cw dump`, with its conversation and score."""
+    """Return a hit for programs: the fields of `cw dump`, with conversation and score."""
     fields = as_fields(StoredMessage(hit.seq, None, hit.message))
     del fields["key"]
     return {"conversation": hit.conversation, "score": round(hit.score, 4), **fields}
 
 
 def hit_line(hit: SearchHit) -> str:
-    """A hit on one line: score, conversation and number, speaker, text."""
+    """Return a hit on one line: score, conversation and number, speaker, text."""
     message = hit.message
     speaker = message.author.label if message.author else message.role
     text = spoken_text(message) or "\n".join(result.text for result in message.results)

@@ -1,7 +1,7 @@
-"""`cw append-stream` and `cw dump`: the contracts of other programs.
+"""`cw append-stream` and `cw dump`: the contracts with other programs.
 
 `append-stream` stores all lines that have arrived on standard input as one group. While a group is
-made durable, the next one gathers in the pipe.
+made durable, the next one accumulates in the pipe.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Line(Struct):
     error: ContextwrightError | None = None
 
     def answer(self) -> bytes:
-        """The line to print once the turn is durable or refused."""
+        """Return the line to print once the turn is durable or refused."""
         if self.error is not None:
             return msgspec.json.encode({"error": str(self.error), "key": self.key}) + b"\n"
         extra = {"changes": [str(change) for change in self.changes]} if self.changes else {}
@@ -109,7 +109,7 @@ def append_stream(
 
 
 def groups_of_lines(stream: BinaryIO) -> Iterator[list[tuple[int, bytes | ParseError]]]:
-    """Groups of whole lines as they arrive, each line with its number."""
+    """Yield groups of whole lines as they arrive, each line with its number."""
     number, pieces, length = 0, list[bytes](), 0
     while True:
         chunk = cast("Any", stream).read1(CHUNK)
@@ -159,7 +159,7 @@ def as_line(data: bytes | ParseError, number: int, *, replace: bool) -> Line:
 
 
 def messages_of(data: Any, number: int) -> tuple[list[Message], tuple[Change, ...]]:
-    """Messages with `parts` are in our own format, others in that of Chat Completions."""
+    """Parse messages: those with `parts` as our own format, others as Chat Completions."""
     if not isinstance(data, list):
         raise ParseError("a turn needs a list of messages", path="messages", line=number)
     items = cast("list[Any]", data)
@@ -183,14 +183,14 @@ def dump(conversation: Conversation, where: StoreOptions) -> int:
     """
     with opened(where) as store, written(None) as write:
         chat = store.conversation(conversation)
-        chat.details()  # a dump of what is not there is a mistake, not an empty one
+        chat.details()  # dumping a missing conversation is an error, not an empty dump
         for stored in chat.read():
             write(msgspec.json.encode(as_fields(stored)) + b"\n")
     return 0
 
 
 def as_fields(stored: StoredMessage) -> dict[str, Any]:
-    """A message as plain fields; empty ones are left out."""
+    """Return a message as plain fields, without empty ones."""
     message = stored.message
     texts = [part.text for part in message.parts if isinstance(part, Text | ToolResult)]
     fields: dict[str, Any] = {

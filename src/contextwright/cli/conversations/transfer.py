@@ -53,14 +53,14 @@ from contextwright.store.store import Store
 __all__ = ["conversation_of", "export", "import_files", "with_time"]
 
 SAID = ("guess.me", "guess.participant")
-"""Changes that are told in words, because a better call would say more."""
+"""Changes that are printed in full, because a different call would avoid the guess."""
 
 
 # --- import --------------------------------------------------------------------------------------
 
 
 class SourceOptions(OptionGroup, frozen=True, kw_only=True):
-    """How the files of another tool are read."""
+    """Options for reading the files of another tool."""
 
     branches: Annotated[
         bool, Option("--branches", help="Store edited and regenerated versions as forks.")
@@ -149,7 +149,7 @@ def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
 
 
 def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: bool) -> None:
-    """Print what a file was read as, how much of it is new, and what was left out."""
+    """Print how a file was read, how much of it is new, and what was left out."""
     found = outcome.report
     if as_json:
         fields = {name: getattr(outcome, name) for name in ("conversations", "messages", "known")}
@@ -227,7 +227,7 @@ def export(
 def export_all(
     store: Store, format: str, output: str | None, *, model: Model | None, listed: bool
 ) -> None:
-    """Write every conversation on a line of its own."""
+    """Write every conversation on its own line."""
     codes: Counter[str] = Counter()
     with written(output) as write:
         for info in store.list():
@@ -250,9 +250,9 @@ TIMED = ("aya", "port42")
 
 
 def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:
-    """A stored conversation as a value, with the tools and settings it was imported with.
+    """Return a stored conversation with the tools and settings it was imported with.
 
-    With `timed`, a message without a time of its own has the one it was stored at.
+    With `timed`, a message without a time gets the one it was stored at.
     """
     info = chat.details()
     read = list(chat.read())
@@ -269,14 +269,14 @@ def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:
 
 
 def with_time(stored: StoredMessage) -> Message:
-    """A message with a time: its own, or when it was stored."""
+    """Return a message with a time: its own, or when it was stored."""
     if stored.message.sent_at or stored.stored_at is None:
         return stored.message
     return msgspec.structs.replace(stored.message, sent_at=stored.stored_at)
 
 
 def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None:
-    """The format it was imported from, if all its messages came from there."""
+    """Return the format it was imported from, if all its messages came from there."""
     source = info.settings.get("source")
     marks = (message.meta.get(SOURCE) for message in messages)
     same = all(isinstance(mark, str) and mark.startswith(f"{source}/") for mark in marks)

@@ -1,1 +1,1 @@
-"""The commands that stand between clients and providers."""
+"""The commands of the gateway."""

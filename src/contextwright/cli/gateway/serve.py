@@ -30,7 +30,7 @@ def serve(
         Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
     ] = None,
 ) -> int:
-    """Stand between clients and any provider.
+    """Run a gateway between clients and any provider.
 
     Serves the four wire APIs, and sends each request where its model's route says. A request
     whose route speaks the client's own API goes through byte for byte, with the client's key. Any
@@ -68,10 +68,10 @@ def serve(
 
 
 def listening(host: str, port: int) -> socket:
-    """A socket that listens there; port 0 is any that is free.
+    """Return a socket that listens there; port 0 means any free one.
 
     Raises:
-        UsageError: the address is taken, or not one of this machine.
+        UsageError: the address is in use, or does not belong to this machine.
     """
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)

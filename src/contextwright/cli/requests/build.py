@@ -100,7 +100,7 @@ def build(
 
 
 def task_of(request: RequestOptions, now: str | None) -> RequestTask:
-    """The task of a call that may name the time."""
+    """Return the task of a call that may name the time."""
     return RequestTask.of(request, None if now is None else read_time_option(now))
 
 
@@ -143,20 +143,20 @@ def build_lines(
 
 
 def answer(repairs: Iterable[Change], context: Context, *, receipt: bool) -> Any:
-    """The payload, alone or with its receipt."""
+    """Return the payload, alone or with its receipt."""
     if not receipt:
         return context.payload
     return {"payload": context.payload, "receipt": receipt_of(repairs, context)}
 
 
 def receipt_of(repairs: Iterable[Change], context: Context) -> dict[str, Any]:
-    """The receipt; the repairs of reading are among its changes."""
+    """Return the receipt, with the repairs of reading among its changes."""
     receipt = context.receipt()
     return {**receipt, "changes": [*map(msgspec.to_builtins, repairs), *receipt["changes"]]}
 
 
 def refusal(error: BaseException, number: int) -> dict[str, Any]:
-    """An error as the data of an error line; a budget that is too small names one that works."""
+    """Return an error as the data of an error line; a budget error names one that works."""
     fields = error_fields(error, number)
     return {**fields, "minimum": error.minimum} if isinstance(error, BudgetError) else fields
 

@@ -102,7 +102,7 @@ def count(
 
 
 def countable(what: str) -> Any:
-    """The argument of `cw count` as a file's payload, a file's text, or the text it is."""
+    """Return the argument of `cw count` as a file's payload, a file's text, or plain text."""
     if what != "-" and not os.path.exists(what):
         if FILE_LIKE.fullmatch(what):
             raise UsageError(f"there is no file {shown(what)}", hint="--text counts the text")

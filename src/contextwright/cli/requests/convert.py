@@ -122,10 +122,10 @@ def convert(
 
 
 class Conversion(Struct, frozen=True):
-    """From which format to which, and how."""
+    """The source and target of a conversion, and its options."""
 
     source: str | None
-    """None: detected."""
+    """The source format; None: detected."""
     target: str
     model: Model | None
     strict: bool

@@ -1,4 +1,4 @@
-"""`cw diff`: what two requests share, where they part, and what that costs."""
+"""`cw diff`: what two requests share, where they differ, and what that costs."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ class Snapshot(Struct, frozen=True):
 
     name: str
     at: int | None
-    """The number of the last message; None: the last there is."""
+    """The number of the last message; None: all messages."""
     now: datetime | None
 
 
 def snapshots(names: list[str], at: list[int], nows: list[datetime]) -> list[Snapshot]:
-    """The two points to compare.
+    """Return the two points to compare.
 
     Raises:
-        UsageError: the arguments name more or fewer.
+        UsageError: the arguments do not name exactly two.
     """
     if len(names) > 2 or len(at) > 2 or len(nows) > 2:
         raise UsageError("cw diff compares two requests", hint="name two conversations, or --at")
@@ -125,11 +125,11 @@ class Reader:
         self.files: dict[str, Conversation] = {}
 
     def requests(self, points: list[Snapshot]) -> list[Context]:
-        """The requests, in order."""
+        """Build the requests, in order."""
         return [self.request(point) for point in points]
 
     def request(self, point: Snapshot) -> Context:
-        """The request at one point of a conversation."""
+        """Build the request at one point of a conversation."""
         source = Source(point.name, self.source, self.where)
         if source.is_file:
             if point.name not in self.files:
@@ -144,7 +144,7 @@ class Reader:
 def differences(
     previous: Context, context: Context, comparison: Comparison
 ) -> list[tuple[str, str]]:
-    """A comparison as rows of a table."""
+    """Return a comparison as rows of a table."""
     messages = [numbered(len(each.decisions), "message") for each in (previous, context)]
     rows = [
         ("before", f"{previous.ledger.tokens:,} tokens for {messages[0]}"),

@@ -1,4 +1,4 @@
-"""A drawing of a simulation: for each recipe, the tokens of every request, cached and not."""
+"""A plot of a simulation: for each recipe, the tokens of every request, cached and not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CACHED, UNCACHED, INK, FAINT = "#7aa6c2", "#e0703a", "#222222", "#999999"
 
 
 def plot(rows: Sequence[Row], *, model: Model, budget: int | None) -> str:
-    """The drawing as SVG: one panel per recipe, all on the same scale."""
+    """Return the plot as SVG: one panel per recipe, all on the same scale."""
     most = max((request.tokens for row in rows for request in row.requests), default=1)
     title = f"Tokens of each request, {model.id}"
     height = TOP + len(rows) * (PANEL + GAP)
@@ -43,7 +43,7 @@ width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12" fill="
 
 
 def panel(row: Row, top: int, scale: int, budget: int | None) -> Iterator[str]:
-    """The panel of one recipe."""
+    """Yield the panel of one recipe."""
     bottom = top + PANEL
     price = "" if row.dollars is None else f", input {money(row.dollars)}"
     title = f"{row.recipe}: {row.share:.1%} of {row.sent:,} tokens in the prefix{price}"
@@ -65,12 +65,12 @@ def panel(row: Row, top: int, scale: int, budget: int | None) -> Iterator[str]:
 
 
 def line(y: float, stroke: str) -> str:
-    """A line across a panel."""
+    """Return a line across a panel."""
     return f'<line x1="{LEFT}" x2="{EDGE}" y1="{y}" y2="{y}" {stroke}/>'
 
 
 def area(values: Sequence[int], colour: str, bottom: int, scale: int) -> str:
-    """A filled area of steps of equal width."""
+    """Return a filled area of steps of equal width."""
     wide = (EDGE - LEFT) / max(len(values), 1)
     steps = "".join(
         f"V{height_of(value, bottom, scale)}H{round(LEFT + (place + 1) * wide, 2):g}"
@@ -80,16 +80,16 @@ def area(values: Sequence[int], colour: str, bottom: int, scale: int) -> str:
 
 
 def height_of(tokens: int, bottom: int, scale: int) -> float:
-    """The y coordinate of a number of tokens."""
+    """Return the y coordinate of a number of tokens."""
     return round(bottom - PANEL * tokens / scale, 1)
 
 
 def nice(most: int) -> int:
-    """The smallest number 1, 2 or 5 × 10ⁿ that is not less than `most`."""
+    """Return the smallest number 1, 2 or 5 × 10ⁿ that is not less than `most`."""
     unit = 10 ** max(ceil(log10(max(most, 1))) - 1, 0)
     return next(step * unit for step in (1, 2, 5, 10) if step * unit >= most)
 
 
 def words(text: str) -> str:
-    """Text escaped for SVG."""
+    """Escape text for SVG."""
     return escape(safe(text, line=True))

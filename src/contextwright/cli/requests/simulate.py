@@ -115,7 +115,7 @@ def replay_all(
 
 
 def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversation], int]:
-    """The conversations of a file, and the number of lines that could not be read."""
+    """Return the conversations of a file, and the number of lines that could not be read."""
     if not jsonl:
         return [parse_document(read_data(file, source), source)], 0
     conversations: list[Conversation] = []
@@ -127,7 +127,7 @@ def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversati
             conversations.append(parse_document(data, source))
         except ContextwrightError as error:
             failed += 1
-            where = "" if error is data else f"line {number}: "  # it names its line
+            where = "" if error is data else f"line {number}: "  # the error names its line
             note(f"cw: {where}{error}")
     return conversations, failed
 
@@ -148,7 +148,7 @@ def show(rows: list[Row], *, as_json: bool) -> None:
 
 
 def cells(row: Row, least: float) -> tuple[str, ...]:
-    """The cells of a row; `least` is the smallest price of all rows."""
+    """Return the cells of a row; `least` is the smallest price of all rows."""
     return (
         row.recipe,
         f"{len(row.requests) + row.refused:,}",
@@ -166,7 +166,7 @@ def cells(row: Row, least: float) -> tuple[str, ...]:
 
 
 def verdict(rows: list[Row], failed: int, min_cached: float | None) -> int:
-    """The exit code: 1 if a line or a request failed, or if too little is cached."""
+    """Return the exit code: 1 if a line or a request failed, or if too little is cached."""
     bad = failed > 0
     for row in rows:
         if not row.sound:
@@ -181,7 +181,7 @@ def verdict(rows: list[Row], failed: int, min_cached: float | None) -> int:
 
 
 def faults(row: Row) -> str:
-    """The faults of a recipe's requests, counted."""
+    """Return the problems of a recipe's requests, counted."""
     counted = {
         "refused": row.refused,
         "invalid": row.invalid,

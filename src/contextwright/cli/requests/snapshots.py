@@ -1,4 +1,4 @@
-"""Options of a call as requests, for stored conversations and for files."""
+"""The options of a call, turned into requests for stored conversations and files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Source(Struct, frozen=True):
 
     @property
     def is_file(self) -> bool:
-        """True if the name is a file's: an explicit format or store decides, else the disk.
+        """Whether the name is a file's: an explicit format or store decides, else the disk.
 
         Raises:
             UsageError: both a format and a store are given.
@@ -70,7 +70,7 @@ class Source(Struct, frozen=True):
         return True
 
     def read(self) -> Conversation:
-        """The conversation of the file."""
+        """Read the conversation of the file."""
         with about(self.name):
             return parse_document(read_data(self.name, self.format), self.format)
 
@@ -93,7 +93,7 @@ class Source(Struct, frozen=True):
 
 
 class RequestTask(Struct, frozen=True, kw_only=True):
-    """How to make a request of a conversation."""
+    """How to make a request from a conversation."""
 
     recipe: Recipe
     model: Model
@@ -104,13 +104,13 @@ class RequestTask(Struct, frozen=True, kw_only=True):
     tools: tuple[Tool | Opaque, ...] | None = None
     """Tools instead of the conversation's own."""
     agents: Agents | None = None
-    """Agents of Port 42, one of which answers."""
+    """The agents of Port 42, one of which answers."""
     agent: str | None = None
     """The agent that answers; None: the conversation's own."""
 
     @classmethod
     def of(cls, options: RequestOptions, now: datetime | None = None) -> RequestTask:
-        """The task that options describe.
+        """Return the task that options describe.
 
         Raises:
             UsageError: the model, the format, the recipe or the tools do not exist.
@@ -151,7 +151,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
         return recipe, changes
 
     def build(self, conversation: Conversation, now: datetime | None = None) -> Context:
-        """The request for a conversation that was read from a file."""
+        """Build the request for a conversation that was read from a file."""
         recipe, changes = self.instructed(conversation.extra.get("port42", {}).get("agent"))
         context = recipe.build(
             conversation,
@@ -166,7 +166,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
     def build_from(
         self, source: Source, at: int | None = None
     ) -> tuple[tuple[Change, ...], Context]:
-        """The repairs that reading made, and the request after message `at`, or the last one."""
+        """Return the repairs of reading, and the request after message `at`, or the last one."""
         if source.is_file:
             conversation = first_messages(source.read(), at)
             with about(source.name):
@@ -187,10 +187,10 @@ def uninstructed(recipe: Recipe, agent: object) -> tuple[Change, ...]:
 
 
 def agents_of(options: RequestOptions) -> Agents | None:
-    """The agents of a call; they belong to Port 42's recipe.
+    """Return the agents of a call; they belong to Port 42's recipe.
 
     Raises:
-        UsageError: an agent without agents, or another recipe.
+        UsageError: an agent is given without agents, or with another recipe.
     """
     if options.agents is None:
         if options.agent is not None:
@@ -203,7 +203,7 @@ def agents_of(options: RequestOptions) -> Agents | None:
 
 
 def recipe_of(name: str, max_output_tokens: int | None) -> Recipe:
-    """A recipe by name or file, with another reserve for the answer if one is given."""
+    """Return a recipe by name or file, with another reserve for the answer if given."""
     recipe = recipe_files.find(name)
     if max_output_tokens is None:
         return recipe
@@ -211,7 +211,7 @@ def recipe_of(name: str, max_output_tokens: int | None) -> Recipe:
 
 
 def first_messages(conversation: Conversation, at: int | None) -> Conversation:
-    """The conversation as it was after message `at`; None: after all of them.
+    """Return the conversation as it was after message `at`; None: after all of them.
 
     Raises:
         UsageError: it has fewer messages.
@@ -230,7 +230,7 @@ def first_messages(conversation: Conversation, at: int | None) -> Conversation:
 def stored_arguments(
     task: RequestTask, chat: Chat, *, at: int | None = None, now: datetime | None = None
 ) -> tuple[Recipe, dict[str, Any]]:
-    """The recipe and the other arguments that `Chat.context` takes for a task."""
+    """Return the recipe and the other arguments of `Chat.context` for a task."""
     details = chat.details()
     frame, recipe = conversation_frame(details), task.instructed(details.agent)[0]
     reply_tools = {**frame.reply_tools, **recipe.reply_tools}
@@ -247,7 +247,7 @@ KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", 
 
 
 def conversation_frame(info: ConversationInfo) -> Conversation:
-    """A stored conversation without its messages: its id, title, tools and settings."""
+    """Return a stored conversation without its messages: its id, title, tools and settings."""
     kept: dict[str, Any] = {name: value for name, value in info.settings.items() if name in KEPT}
     about = {"title": info.title, "agent": info.agent}
     known = {name: value for name, value in about.items() if value is not None}
@@ -255,13 +255,13 @@ def conversation_frame(info: ConversationInfo) -> Conversation:
         kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
     try:
         conversation = convert({**kept, "messages": ()}, Conversation)
-    except msgspec.ValidationError:  # a user's own settings, under names that we use as well
+    except msgspec.ValidationError:  # the user's own settings, under names that we use too
         conversation = Conversation(())
     return msgspec.structs.replace(conversation, id=info.id)
 
 
 def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
-    """The last messages up to number `at`, newest first, read as they are needed."""
+    """Yield the last messages up to number `at`, newest first, read as needed."""
     last = chat.length() if at is None else at
     for stop in range(last, max(last - MAX_LOOKED_AT, 0), -PAGE_SIZE):
         page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))
@@ -269,6 +269,6 @@ def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
 
 
 def question_time(messages: Iterable[Message]) -> datetime | None:
-    """The time of the first user message that has one."""
+    """Return the time of the first user message that has one."""
     times = (message.time for message in messages if message.role == "user" and message.sent_at)
     return next(times, None)

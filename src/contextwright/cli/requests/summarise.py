@@ -95,18 +95,18 @@ def list_summaries(chat: Chat, *, as_json: bool) -> int:
 
 
 def text_of(summary: Summary) -> str:
-    """The whole summary as a model reads it."""
+    """Return the whole summary as a model reads it."""
     message = summary.message(1, is_free)
     return message.text if message else summary.head
 
 
 def is_free(message: Message) -> int:
-    """A price for messages whose tokens do not matter."""
+    """Price all messages at 0, where tokens do not matter."""
     return 0
 
 
 def by_command(command: str) -> Summariser:
-    """A summariser that runs a program: the prompt is its input, the summary its output."""
+    """Return a summariser that runs a program: prompt in, summary out."""
     try:
         arguments = shlex.split(command)
     except ValueError as error:
