@@ -333,7 +333,7 @@ def test_export_of_nothing(cw: Callable[..., Any], tmp_path: Path) -> None:
 
 
 def test_what_is_said_after_an_import_is_not_the_source_s(tmp_path: Path) -> None:
-    from contextwright.cli.conversations.transfer import conversation_of
+    from contextwright.store.frames import conversation_of
 
     path = write_json(tmp_path / "chat.json", FINETUNING[0])
     with Store(tmp_path / "store.db") as store:

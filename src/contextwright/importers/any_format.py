@@ -21,7 +21,6 @@ from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, compact_text, is_compact
 from contextwright.importers.base import (
-    SOURCE,
     Fields,
     Imported,
     Importer,
@@ -32,6 +31,7 @@ from contextwright.importers.base import (
 )
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
+from contextwright.messages.quotes import SOURCE
 from contextwright.wire.values import is_object
 
 __all__ = [

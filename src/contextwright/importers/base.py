@@ -17,11 +17,11 @@ from contextwright.errors import ParseError, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, MediaKind, Text
+from contextwright.messages.quotes import SOURCE
 
 __all__ = [
     "MODULES",
     "NAMES",
-    "SOURCE",
     "Fields",
     "Imported",
     "Importer",
@@ -48,8 +48,6 @@ MODULES = {
 """The module of each importer that is not simply a format."""
 NAMES = tuple(sorted({*MODULES, *formats.NAMES}))
 """All sources: files of other tools, and every format."""
-SOURCE = "source"
-"""Key in `Message.meta`: which message of which source this is. It is the same in every import."""
 LISTED = 1_000
 """Changes listed one by one; further ones are only counted, so that a hostile file costs little."""
 REASONS = 100

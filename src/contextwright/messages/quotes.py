@@ -13,10 +13,21 @@ import msgspec
 
 from contextwright.messages.message import Message
 
-__all__ = ["GONE", "is_gone", "quoted_id", "source_id", "stone_of", "unquoted", "without_quotes"]
+__all__ = [
+    "GONE",
+    "SOURCE",
+    "is_gone",
+    "quoted_id",
+    "source_id",
+    "stone_of",
+    "unquoted",
+    "without_quotes",
+]
 
 GONE = ("hidden", "deleted", "erased")
 """Visibilities of messages whose text is never shown."""
+SOURCE = "source"
+"""Key in `Message.meta`: which message of which source this is. It is the same in every import."""
 
 replace = msgspec.structs.replace
 
@@ -30,7 +41,7 @@ def source_id(message: Message) -> str | None:
     """Return the id by which replies name a message; None if it has none."""
     if "message_id" in message.meta:
         return str(message.meta["message_id"])
-    source = message.meta.get("source")
+    source = message.meta.get(SOURCE)
     return source.rpartition("/")[2] or None if isinstance(source, str) else None
 
 

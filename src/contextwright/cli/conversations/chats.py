@@ -10,7 +10,6 @@ import msgspec
 
 from contextwright import display
 from contextwright.cli.arguments import read_text, read_time_option
-from contextwright.cli.conversations.transfer import conversation_of, with_time
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -33,6 +32,7 @@ from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.messages.times import read_time
 from contextwright.store.chat import Chat
+from contextwright.store.frames import conversation_of, with_time
 from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import validation
 from contextwright.text.json import json_text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -35,22 +34,16 @@ from contextwright.cli.output import (
     say_json,
     written,
 )
-from contextwright.cli.requests.snapshots import conversation_frame
 from contextwright.cli.stores import existing, opened, require_conversation
 from contextwright.documents.files import Files
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.formats import api
-from contextwright.importers.base import SOURCE
 from contextwright.importers.intake import Intake, Outcome
-from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Message
 from contextwright.models import Model
-from contextwright.store.chat import Chat
-from contextwright.store.records import ConversationInfo, StoredMessage
+from contextwright.store.frames import TIMED, conversation_of
 from contextwright.store.store import Store
 
-__all__ = ["conversation_of", "export", "import_files", "with_time"]
+__all__ = ["export", "import_files"]
 
 SAID = ("guess.me", "guess.participant")
 """Changes that are printed in full, because a different call would avoid the guess."""
@@ -243,41 +236,3 @@ def export_all(
                 list_changes(all_changes, prefix=f"{info.id}: ")
     if not listed:
         count_changes(codes)
-
-
-TIMED = ("aya", "port42")
-"""Formats in which every message has a time."""
-
-
-def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:
-    """Return a stored conversation with the tools and settings it was imported with.
-
-    With `timed`, a message without a time gets the one it was stored at.
-    """
-    info = chat.details()
-    read = list(chat.read())
-    messages = tuple(with_time(stored) if timed else stored.message for stored in read)
-    changes = [
-        Change("loss.damaged", f"messages[{index}]", f"{stored.damage}; left out")
-        for index, stored in enumerate(read)
-        if stored.damage
-    ]
-    source = source_of(info, messages)
-    return msgspec.structs.replace(
-        conversation_frame(info), messages=messages, source=source, changes=tuple(changes)
-    )
-
-
-def with_time(stored: StoredMessage) -> Message:
-    """Return a message with a time: its own, or when it was stored."""
-    if stored.message.sent_at or stored.stored_at is None:
-        return stored.message
-    return msgspec.structs.replace(stored.message, sent_at=stored.stored_at)
-
-
-def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None:
-    """Return the format it was imported from, if all its messages came from there."""
-    source = info.settings.get("source")
-    marks = (message.meta.get(SOURCE) for message in messages)
-    same = all(isinstance(mark, str) and mark.startswith(f"{source}/") for mark in marks)
-    return source if isinstance(source, str) and same else None

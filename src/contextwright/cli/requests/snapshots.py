@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any
@@ -24,25 +24,20 @@ from contextwright.formats.given import parse_tools
 from contextwright.formats.port42.agents import Agents, parse_agents
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Message, Tool
+from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.models import Model
 from contextwright.store.chat import Chat
-from contextwright.store.records import ConversationInfo
+from contextwright.store.frames import frame_of, newest_question_time, question_time
 from contextwright.systems import port42
-from contextwright.text.json import convert
 
 __all__ = [
     "RequestTask",
     "Source",
-    "conversation_frame",
     "first_messages",
     "recipe_of",
     "stored_arguments",
 ]
-
-PAGE_SIZE, MAX_LOOKED_AT = 128, 1_024
-"""Messages read at once, and in all, to find the time of the newest question."""
 
 
 class Source(Struct, frozen=True):
@@ -232,43 +227,12 @@ def stored_arguments(
 ) -> tuple[Recipe, dict[str, Any]]:
     """Return the recipe and the other arguments of `Chat.context` for a task."""
     details = chat.details()
-    frame, recipe = conversation_frame(details), task.instructed(details.agent)[0]
+    frame, recipe = frame_of(details), task.instructed(details.agent)[0]
     reply_tools = {**frame.reply_tools, **recipe.reply_tools}
     return msgspec.structs.replace(recipe, reply_tools=reply_tools), {
         "model": task.model,
         "format": task.format,
         "tools": frame.tools if task.tools is None else task.tools,
-        "now": now or task.now or question_time(newest_first(chat, at)),
+        "now": now or task.now or newest_question_time(chat, at),
         "budget": task.budget,
     }
-
-
-KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
-
-
-def conversation_frame(info: ConversationInfo) -> Conversation:
-    """Return a stored conversation without its messages: its id, title, tools and settings."""
-    kept: dict[str, Any] = {name: value for name, value in info.settings.items() if name in KEPT}
-    about = {"title": info.title, "agent": info.agent}
-    known = {name: value for name, value in about.items() if value is not None}
-    if known:
-        kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
-    try:
-        conversation = convert({**kept, "messages": ()}, Conversation)
-    except msgspec.ValidationError:  # the user's own settings, under names that we use too
-        conversation = Conversation(())
-    return msgspec.structs.replace(conversation, id=info.id)
-
-
-def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
-    """Yield the last messages up to number `at`, newest first, read as needed."""
-    last = chat.length() if at is None else at
-    for stop in range(last, max(last - MAX_LOOKED_AT, 0), -PAGE_SIZE):
-        page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))
-        yield from (stored.message for stored in reversed(page))
-
-
-def question_time(messages: Iterable[Message]) -> datetime | None:
-    """Return the time of the first user message that has one."""
-    times = (message.time for message in messages if message.role == "user" and message.sent_at)
-    return next(times, None)

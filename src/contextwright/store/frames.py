@@ -1,0 +1,102 @@
+"""A stored conversation as values: its frame, the whole of it, the time of its newest question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.quotes import SOURCE
+from contextwright.store.chat import Chat
+from contextwright.store.records import ConversationInfo, StoredMessage
+from contextwright.text.json import convert
+
+__all__ = [
+    "TIMED",
+    "conversation_of",
+    "frame_of",
+    "newest_question_time",
+    "question_time",
+    "with_time",
+]
+
+TIMED = ("aya", "port42")
+"""Formats in which every message has a time."""
+PAGE_SIZE, MAX_LOOKED_AT = 128, 1_024
+"""Messages read at once, and in all, to find the time of the newest question."""
+
+KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
+
+
+def frame_of(info: ConversationInfo) -> Conversation:
+    """Return a stored conversation without its messages: its id, title, tools and settings."""
+    kept: dict[str, Any] = {name: value for name, value in info.settings.items() if name in KEPT}
+    about = {"title": info.title, "agent": info.agent}
+    known = {name: value for name, value in about.items() if value is not None}
+    if known:
+        kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
+    try:
+        conversation = convert({**kept, "messages": ()}, Conversation)
+    except msgspec.ValidationError:  # the user's own settings, under names that we use too
+        conversation = Conversation(())
+    return msgspec.structs.replace(conversation, id=info.id)
+
+
+def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:
+    """Return a stored conversation with the tools and settings it was imported with.
+
+    With `timed`, a message without a time gets the one it was stored at.
+    """
+    info = chat.details()
+    read = list(chat.read())
+    messages = tuple(with_time(stored) if timed else stored.message for stored in read)
+    changes = [
+        Change("loss.damaged", f"messages[{index}]", f"{stored.damage}; left out")
+        for index, stored in enumerate(read)
+        if stored.damage
+    ]
+    return msgspec.structs.replace(
+        frame_of(info),
+        messages=messages,
+        source=source_of(info, messages),
+        changes=tuple(changes),
+    )
+
+
+def with_time(stored: StoredMessage) -> Message:
+    """Return a message with a time: its own, or when it was stored."""
+    if stored.message.sent_at or stored.stored_at is None:
+        return stored.message
+    return msgspec.structs.replace(stored.message, sent_at=stored.stored_at)
+
+
+def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None:
+    """Return the format it was imported from, if all its messages came from there."""
+    source = info.settings.get("source")
+    marks = (message.meta.get(SOURCE) for message in messages)
+    same = all(isinstance(mark, str) and mark.startswith(f"{source}/") for mark in marks)
+    return source if isinstance(source, str) and same else None
+
+
+def newest_question_time(chat: Chat, at: int | None = None) -> datetime | None:
+    """Return the time of the newest user message that has one, up to number `at`."""
+    return question_time(newest_first(chat, at))
+
+
+def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
+    """Yield the last messages up to number `at`, newest first, read as needed."""
+    last = chat.length() if at is None else at
+    for stop in range(last, max(last - MAX_LOOKED_AT, 0), -PAGE_SIZE):
+        page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))
+        yield from (stored.message for stored in reversed(page))
+
+
+def question_time(messages: Iterable[Message]) -> datetime | None:
+    """Return the time of the first user message that has one."""
+    times = (message.time for message in messages if message.role == "user" and message.sent_at)
+    return next(times, None)
