@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from contextwright.serve import GatewaySettings, create_app
+from contextwright.store import Store
 
 TOKEN = "gateway-token-0123456789"
 PATHS = {
@@ -86,9 +87,12 @@ def running(
     *,
     environment: Mapping[str, str] | None = None,
     exposed: bool = False,
+    store: Store | None = None,
 ) -> Iterator[Running]:
     """A gateway while the block runs."""
-    app = create_app(settings, token=TOKEN, exposed=exposed, environment=environment or {})
+    app = create_app(
+        settings, token=TOKEN, exposed=exposed, environment=environment or {}, store=store
+    )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 
 from contextwright.context.recipe import Recipe
@@ -25,12 +26,15 @@ from contextwright.providers.http import HttpClient
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
+from contextwright.serve.api.app import Api, ApiLimits, ApiRoute
+from contextwright.serve.api.routes import OPERATIONS
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.relay import relay
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.translate import answer, count_tokens, cross
 from contextwright.serve.vault import Vault
+from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
 __all__ = ["Gateway", "create_app"]
@@ -44,15 +48,17 @@ def create_app(
     token: str = "",
     exposed: bool = False,
     environment: Mapping[str, str] | None = None,
+    store: Store | None = None,
 ) -> Starlette:
     """A gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
-    does. Where other machines can reach it (`exposed`), all clients show it.
+    does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
+    API serves the `store`.
     """
     keys = os.environ if environment is None else environment
     gateway = Gateway(settings or GatewaySettings(), token, exposed, keys)
-    paths = [
+    paths: list[BaseRoute] = [
         Path("/health", gateway.health),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
         Path("/v1/models", gateway.list_models),
@@ -68,6 +74,9 @@ def create_app(
         ]
     for prefix in ("/v1beta", "/v1", ""):
         paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
+    if store is not None and token:
+        api = Api(store, OPERATIONS, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
+        paths.append(ApiRoute(api))
     return Starlette(
         routes=paths,
         middleware=[

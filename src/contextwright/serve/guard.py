@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
@@ -58,7 +58,7 @@ class Guard:
         }
         reason = self.refusal(headers)
         if reason:
-            return PlainTextResponse(reason, 403)
+            return JSONResponse({"error": {"type": "forbidden", "message": reason}}, 403)
         if self.running >= self.max_requests:
             return JSONResponse(BUSY, 503, {"retry-after": "1"})
         return None

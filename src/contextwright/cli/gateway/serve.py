@@ -7,14 +7,19 @@ from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
 from contextwright.cli.locations import own_folder
-from contextwright.cli.options import Option
+from contextwright.cli.options import Option, StoreOptions
 from contextwright.cli.output import note
+from contextwright.cli.stores import opened
 from contextwright.errors import MissingExtra, UsageError
 
 __all__ = ["serve"]
 
+GRACE_SECONDS = 5
+"""How long answers may go on after the gateway was told to end; some never end by themselves."""
+
 
 def serve(
+    where: StoreOptions,
     host: Annotated[
         str, Option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
     ] = "127.0.0.1",
@@ -36,7 +41,8 @@ def serve(
     whose route speaks the client's own API goes through byte for byte, with the client's key. Any
     other is translated, and sent with the gateway's key; then the client shows the gateway's
     token where its key would stand. The model `echo` needs neither. On an address that other
-    machines can reach, every request needs the token.
+    machines can reach, every request needs the token. Below /api/v1, the store is served to those
+    who show the token.
 
     \b
     cw serve
@@ -59,10 +65,15 @@ def serve(
             hint='name this one in the routes file: hosts = ["gateway.example"]',
         )
     path = Path(token_file) if token_file else own_folder() / "gateway-token"
-    app = create_app(settings, token=own_token(path), exposed=exposed)
-    with listening(host, port) as listener:
+    with listening(host, port) as listener, opened(where) as store:
+        app = create_app(settings, token=own_token(path), exposed=exposed, store=store)
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
-        config = uvicorn.Config(app, log_level="warning", access_log=False)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
         uvicorn.Server(config).run(sockets=[listener])
     return 0
 

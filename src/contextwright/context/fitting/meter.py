@@ -29,10 +29,11 @@ class TokenMeter:
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
-        messages = told_apart(message)
-        payload = render(messages, self.format, model=self.model, repair=False).payload
-        found = pieces(payload, self.format)
-        return self._pricer.most(piece for piece in found if piece.place != "request")
+        return self._pricer.most(self._pieces(message))
+
+    def estimate(self, message: Message) -> int:
+        """Return the tokens that a message is likely to add to a request."""
+        return self._pricer.count(self._pieces(message), None).tokens
 
     def text(self, text: str) -> int:
         """Return the most that a bare text can cost."""
@@ -63,6 +64,12 @@ class TokenMeter:
     def count(self, payload: Any) -> Count:
         """Return the tokens of a whole request, by place."""
         return self._pricer.count(pieces(payload, self.format), None)
+
+    def _pieces(self, message: Message) -> list[Piece]:
+        """The pieces of a message alone, without the frame of a request."""
+        messages = told_apart(message)
+        payload = render(messages, self.format, model=self.model, repair=False).payload
+        return [piece for piece in pieces(payload, self.format) if piece.place != "request"]
 
 
 def leading_system(payload: Any) -> list[str]:

@@ -1,0 +1,1 @@
+"""Our own HTTP API: conversations, contexts, memories and tools as JSON."""

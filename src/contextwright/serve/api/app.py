@@ -1,0 +1,279 @@
+"""The API as an ASGI application: token, route, decoding, and work in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+import msgspec
+from anyio import CapacityLimiter, to_thread
+from msgspec import Struct
+from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from contextwright.documents.read import decode
+from contextwright.errors import ContextwrightError, ParseError, UsageError
+from contextwright.serve.api.conversations import Activity
+from contextwright.serve.api.errors import ApiError, error_answer
+from contextwright.serve.api.openapi import describe
+from contextwright.serve.api.operation import JSON, Operation
+from contextwright.serve.guard import same_token
+from contextwright.store.store import Store
+from contextwright.text.json import convert, encode_json
+
+__all__ = ["PREFIX", "Api", "ApiLimits", "ApiRoute"]
+
+PREFIX = "/api/v1"
+DOCUMENT = "/openapi.json"
+THREADS = 8
+"""Calls that are worked on at once; others wait for their turn."""
+MAX_PARAMETERS = 64
+DOTS = re.compile(r"~+\.{1,2}")
+"""What stands for `.`, `..` and their like in a path, because browsers resolve dots themselves."""
+WITHOUT_TOKEN = {"www-authenticate": "Bearer"}
+
+log = logging.getLogger("contextwright.serve")
+
+
+class ApiLimits(Struct, frozen=True):
+    """What a call may take."""
+
+    body_bytes: int = 64 << 20
+    upload_bytes: int = 1 << 30
+    """The size of a file to import; it goes to disk as it comes."""
+    silence_seconds: float = 30.0
+    """How long a client may pause within a body."""
+
+
+class Api:
+    """Answers calls below `/api/v1`; each one shows the token."""
+
+    def __init__(
+        self,
+        store: Store,
+        operations: tuple[Operation, ...],
+        *,
+        token: str,
+        limits: ApiLimits | None = None,
+    ) -> None:
+        self.operations = operations
+        self.token = token
+        self.limits = limits or ApiLimits()
+        self.threads = CapacityLimiter(THREADS)
+        self.shared: dict[str, Any] = {"store": store, "activity": Activity()}
+        """What operations may take besides what a call says."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        request = Request(scope, receive)
+        try:
+            self.require_token(request)
+            response = await self.answer(request)
+        except (ApiError, ContextwrightError) as error:
+            response = error_answer(error)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # its message may hold content: only where it happened is told
+            log.error("%s in %s", type(error).__name__, place_of(error))
+            response = error_answer(ApiError(500, "internal error"))
+        response.headers["cache-control"] = "no-store"
+        response.headers["x-content-type-options"] = "nosniff"
+        await response(scope, receive, send)
+
+    async def answer(self, request: Request) -> Response:
+        """Find the operation, decode what it takes, run it, and encode what it gives."""
+        if request.url.path == DOCUMENT:
+            return self.document(request)
+        operation, fields = self.find(request)
+        given = dict(self.shared)
+        if operation.query is not None:
+            given["query"] = read_query(operation.query, fields, request.url.query)
+        elif request.url.query:
+            raise ApiError(422, "this route has no parameters")
+        if operation.body is not None:
+            given["body"] = read_body(operation.body, await self.json_body(request))
+        if not operation.upload:
+            return await self.run(operation, given)
+        with TemporaryDirectory(prefix="contextwright-") as folder:
+            given["file"] = Path(folder) / "upload"
+            await self.save(request, given["file"])
+            return await self.run(operation, given)
+
+    def document(self, request: Request) -> Response:
+        """The OpenAPI document."""
+        if request.method != "GET":
+            raise ApiError(405, "this route takes GET", {"allow": "GET"})
+        return Response(encode_json(describe(self.operations, PREFIX)), media_type=JSON)
+
+    async def run(self, operation: Operation, given: Mapping[str, Any]) -> Response:
+        """Run an operation in a thread."""
+        arguments = {name: given[name] for name in operation.takes}
+        call = partial(operation.run, **arguments)
+        result = await to_thread.run_sync(call, limiter=self.threads)
+        if operation.answer is None:
+            return Response(status_code=204)
+        if not operation.streams:
+            body = await to_thread.run_sync(encode_json, result, limiter=self.threads)
+            return Response(body, operation.status, media_type=JSON)
+        return StreamingResponse(flowing(result), operation.status, media_type=operation.media)
+
+    # --- what a call says --------------------------------------------------------------------
+
+    def require_token(self, request: Request) -> None:
+        """Refuse a call without the token."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not same_token(given.strip(), self.token):
+            raise ApiError(401, "this route needs the gateway's token", WITHOUT_TOKEN)
+
+    def find(self, request: Request) -> tuple[Operation, dict[str, str]]:
+        """The operation of a call, and the fields in its path.
+
+        The path is split before it is decoded, so that a name may hold a slash.
+        """
+        raw = cast("bytes", request.scope.get("raw_path") or request.scope["path"].encode())
+        steps = raw.removeprefix(PREFIX.encode()).strip(b"/").split(b"/")
+        fitting = [one for one in self.operations if fits(one.segments, steps)]
+        # A plain segment goes before one in braces.
+        fitting.sort(key=lambda one: [step.startswith("{") for step in one.segments])
+        fitting = [one for one in fitting if one.segments == fitting[0].segments]
+        for one in fitting:
+            if one.method == request.method:
+                return one, path_fields(one, steps)
+        if fitting:
+            allowed = ", ".join(sorted(one.method for one in fitting))
+            raise ApiError(405, f"this route takes {allowed}", {"allow": allowed})
+        raise ApiError(404, "there is no such route")
+
+    async def json_body(self, request: Request) -> bytes:
+        """The JSON of a request."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != JSON:
+            raise ApiError(415, f"the body has to be {JSON}")
+        body = bytearray()
+        async for chunk in self.chunks(request, self.limits.body_bytes):
+            body += chunk
+        return bytes(body)
+
+    async def save(self, request: Request, path: Path) -> None:
+        """Write the body of a request to a file as it comes."""
+        with path.open("xb") as file:
+            async for chunk in self.chunks(request, self.limits.upload_bytes):
+                await to_thread.run_sync(file.write, chunk, limiter=self.threads)
+
+    async def chunks(self, request: Request, limit: int) -> AsyncIterator[bytes]:
+        """The body of a request, as long as it is not too large and keeps coming."""
+        size = 0
+        stream = request.stream().__aiter__()
+        while True:
+            try:
+                async with asyncio.timeout(self.limits.silence_seconds):
+                    chunk = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise ApiError(408, "the body came too slowly", {"connection": "close"}) from None
+            size += len(chunk)
+            if size > limit:
+                raise ApiError(413, f"more than {limit:,} bytes", {"connection": "close"})
+            yield chunk
+
+
+class ApiRoute(BaseRoute):
+    """All paths of the API, whatever characters are in them."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a call is one of the API."""
+        path = scope.get("path", "")
+        ours = path in (PREFIX, DOCUMENT) or path.startswith(f"{PREFIX}/")
+        return (Match.FULL if ours and scope["type"] == "http" else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call."""
+        await self.api(scope, receive, send)
+
+
+def fits(segments: tuple[str, ...], steps: list[bytes]) -> bool:
+    """Whether a path is one of a route; a field is never empty."""
+    if len(segments) != len(steps):
+        return False
+    pairs = zip(segments, steps, strict=True)
+    return all(step if want.startswith("{") else want.encode() == step for want, step in pairs)
+
+
+def path_fields(operation: Operation, steps: list[bytes]) -> dict[str, str]:
+    """The fields in a path, decoded; they are names and never paths."""
+    fields: dict[str, str] = {}
+    for want, step in zip(operation.segments, steps, strict=True):
+        if want.startswith("{"):
+            try:
+                text = unquote_to_bytes(step).decode()
+            except UnicodeDecodeError:
+                raise ApiError(400, "the path is not UTF-8") from None
+            fields[want[1:-1]] = text[1:] if DOTS.fullmatch(text) else text
+    return fields
+
+
+def read_query(type: type[Struct], fields: dict[str, str], query: str) -> Struct:
+    """The parameters of a call: those in its path, and those behind the question mark."""
+    found = dict(fields)
+    try:
+        pairs = parse_qsl(
+            query,
+            keep_blank_values=True,
+            strict_parsing=bool(query),
+            errors="strict",
+            max_num_fields=MAX_PARAMETERS,
+        )
+    except ValueError:
+        raise ApiError(400, "the query cannot be read") from None
+    for name, value in pairs:
+        if name in found:
+            raise ApiError(422, "a parameter is there twice")
+        found[name] = value
+    return checked(found, type, strict=False)
+
+
+def read_body(type: Any, data: bytes) -> Any:
+    """The body of a call."""
+    try:
+        value = decode(data)
+    except ParseError as error:
+        raise ApiError(400, f"the body is not valid JSON: {error}") from None
+    return checked(value, type, strict=True)
+
+
+def checked(value: Any, type: Any, *, strict: bool) -> Any:
+    """A value as a type; where it is not one, the refusal says which part."""
+    try:
+        return convert(value, type, strict=strict)
+    except msgspec.ValidationError as error:
+        raise UsageError(str(error)) from None
+
+
+async def flowing(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines as they are made, each in a thread."""
+    async for line in iterate_in_threadpool(lines):
+        yield line
+
+
+def place_of(error: BaseException) -> str:
+    """The file and line where an error was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "?"
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

@@ -1,0 +1,347 @@
+"""Contexts: the request for a conversation at a moment, its receipt, and two of them compared."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from contextwright import formats
+from contextwright.context import recipe_files
+from contextwright.context.context import Context
+from contextwright.context.receipt import Comparison, Ledger, Unit
+from contextwright.context.recipe import Recipe
+from contextwright.context.simulate import marks_of
+from contextwright.errors import Level, NotFound, UsageError, shown
+from contextwright.formats import FormatName
+from contextwright.formats.api import ANY_MODEL, check
+from contextwright.messages.times import with_zone
+from contextwright.models import find as find_model
+from contextwright.serve.api.fields import (
+    Budget,
+    ConversationId,
+    ModelName,
+    Now,
+    RecipeName,
+    Seq,
+)
+from contextwright.store.frames import frame_of, newest_question_time
+from contextwright.store.store import Store
+from contextwright.windows.decisions import Action
+
+__all__ = [
+    "build_context",
+    "build_context_with",
+    "compare_contexts",
+    "get_payload",
+    "recipe_named",
+]
+
+PLACE = re.compile(r"messages\[(\d+)\]")
+
+
+class RequestQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which request of a conversation to build."""
+
+    conversation: ConversationId
+    at: Annotated[Seq, Meta(description="Build the request after this message.")] | None = None
+    recipe: RecipeName = "default"
+    model: ModelName | None = None
+    budget: Budget | None = None
+    format: FormatName | None = None
+    now: Now | None = None
+
+
+class ContextQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which request of a conversation to build, and what to answer of it."""
+
+    payload: Annotated[bool, Meta(description="Whether to send the payload too.")] = True
+
+
+class CompareQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which two requests to compare."""
+
+    other: Annotated[
+        str,
+        Meta(
+            pattern="^(at|recipe|model|budget|format|now):.+$",
+            max_length=300,
+            description="What is different in the other request: `at:320`, `recipe:aya` …",
+        ),
+    ] = field(name="with")
+
+
+class RecipeBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """A recipe of your own, as a recipe file has it."""
+
+    recipe: dict[str, Any]
+
+
+class MessageRun(Struct, frozen=True):
+    """Neighbouring messages with the same decision, from number `first` to number `last`."""
+
+    first: int
+    last: int
+    action: Action
+    reason: str
+    tokens: int | None
+
+
+class SentMessage(Struct, frozen=True):
+    """A message of the request, and its tokens there."""
+
+    seq: int
+    tokens: int
+
+
+class PlacedChange(Struct, frozen=True):
+    """A change, and the number of the message it is about."""
+
+    code: str
+    path: str
+    reason: str
+    seq: int | None
+
+
+class PlacedProblem(Struct, frozen=True):
+    """A problem of the payload; `path` leads into it."""
+
+    code: str
+    path: str
+    message: str
+    level: Level
+
+
+class SectionText(Struct, frozen=True):
+    """A section of the system text; without text, `absence` says why."""
+
+    name: str
+    text: str
+    tokens: int
+    absence: str = ""
+
+
+class ContextAnswer(Struct, frozen=True, kw_only=True):
+    """A request and its receipt."""
+
+    conversation: str
+    at: int
+    recipe: str
+    model: str
+    format: str
+    ledger: Ledger
+    price: float | None
+    runs: list[MessageRun]
+    sent: list[SentMessage]
+    sections: list[SectionText]
+    changes: list[PlacedChange]
+    problems: list[PlacedProblem]
+    units: list[Unit]
+    marks: list[int]
+    payload: dict[str, Any] | None
+
+
+class RequestFigures(Struct, frozen=True):
+    """One of two requests that are compared."""
+
+    at: int
+    recipe: str
+    model: str
+    format: str
+    tokens: int
+    budget: int
+
+
+class ComparisonAnswer(Struct, frozen=True, kw_only=True):
+    """How much of the other request is a prefix of this one, why not more, and its cost."""
+
+    this: RequestFigures
+    other: RequestFigures
+    shared: int
+    fresh: int
+    share: float
+    first_difference: str | None
+    byte: int | None
+    cause: str
+    cost: float | None
+
+
+def build_context(store: Store, query: ContextQuery) -> ContextAnswer:
+    """Build a request and its receipt.
+
+    By default with the recipe `default` for the model of the conversation, after the last message.
+    Nothing is stored. A budget that is too small is refused with the smallest that works.
+    """
+    return answer_of(query, build(store, query), query.recipe, payload=query.payload)
+
+
+def build_context_with(store: Store, query: ContextQuery, body: RecipeBody) -> ContextAnswer:
+    """Build a request with a recipe of your own.
+
+    It may not name files, nor classes by their import path.
+    """
+    recipe = recipe_files.read(body.recipe, name="yours")
+    return answer_of(query, build(store, query, recipe), recipe.name, payload=query.payload)
+
+
+def get_payload(store: Store, query: RequestQuery) -> dict[str, Any]:
+    """Return the payload of a request, and nothing else."""
+    return build(store, query).payload
+
+
+def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
+    """Compare two requests of a conversation: where they part, why, and what that costs.
+
+    `with` says what is different in the other, earlier request.
+    """
+    name, _, value = query.other.partition(":")
+    different = different_query(query, name, value)
+    context, previous = build(store, query), build(store, different)
+    comparison = context.compared_with(previous)
+    return comparison_answer(
+        comparison, figures_of(context, query.recipe), figures_of(previous, different.recipe)
+    )
+
+
+# --- building ------------------------------------------------------------------------------------
+
+
+def build(store: Store, query: RequestQuery, recipe: Recipe | None = None) -> Context:
+    """The context that a query asks for."""
+    chat = store.conversation(query.conversation)
+    info = chat.details()
+    if query.at is not None and query.at > info.length:
+        raise NotFound(f"there is no message {query.at}", hint=f"the last is {info.length}")
+    frame, chosen = frame_of(info), recipe or recipe_named(query.recipe)
+    reply_tools = {**frame.reply_tools, **chosen.reply_tools}
+    return chat.context(
+        msgspec.structs.replace(chosen, reply_tools=reply_tools),
+        at=query.at,
+        model=find_model(query.model or own_model(frame.model, query.format)),
+        format=query.format,
+        tools=frame.tools,
+        now=time_of(query.now) if query.now else newest_question_time(chat, query.at),
+        budget=query.budget,
+    )
+
+
+def recipe_named(name: str) -> Recipe:
+    """A recipe of the package; a name is never a file's.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in recipe_files.SHIPPED:
+        known = ", ".join(recipe_files.SHIPPED)
+        raise UsageError(f"unknown recipe {shown(name)}", hint=f"known: {known}")
+    return recipe_files.find(name)
+
+
+def own_model(named: str | None, format: str | None) -> str:
+    """The model of a conversation, else one that reads the format."""
+    default = formats.find(format).default_model if format else None
+    return named or default or ANY_MODEL
+
+
+def time_of(text: str) -> datetime:
+    """A time in ISO 8601; without a zone it is UTC.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    try:
+        return with_zone(datetime.fromisoformat(text))
+    except ValueError:
+        hint = "example: 2026-11-15T13:05:00+02:00"
+        raise UsageError(f"{shown(text)} is not an ISO 8601 time", hint=hint) from None
+
+
+def different_query(query: CompareQuery, name: str, value: str) -> CompareQuery:
+    """The query of the other request: the same, but for one field."""
+    if name in ("at", "budget"):
+        if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:17]) <= 2**53:
+            raise UsageError(f"{name} cannot be {shown(value)}", hint="a number from 1")
+        return msgspec.structs.replace(query, **{name: int(value)})
+    return msgspec.structs.replace(query, **{name: value})
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def answer_of(
+    query: RequestQuery, context: Context, recipe: str, *, payload: bool
+) -> ContextAnswer:
+    """A context as an answer."""
+    decisions, ledger = context.decisions, context.ledger
+    problems = check(context.payload, context.format, model=context.model)
+    price = context.model.prices.input
+    return ContextAnswer(
+        conversation=query.conversation,
+        at=len(decisions),
+        recipe=recipe,
+        model=context.model.id,
+        format=context.format,
+        ledger=ledger,
+        price=None if price is None else ledger.tokens * price / 1_000_000,
+        runs=[
+            MessageRun(run.start + 1, run.stop, run.action, run.reason, decisions.run_tokens(run))
+            for run in decisions.runs
+        ],
+        sent=[SentMessage(index + 1, decisions.tokens.get(index, 0)) for index in decisions.kept()],
+        sections=sections_of(context),
+        changes=[
+            PlacedChange(one.code, one.path, one.reason, seq_in(one.path))
+            for one in context.changes
+        ],
+        problems=[PlacedProblem(one.code, one.path, one.message, one.level) for one in problems],
+        units=list(context.prefix),
+        marks=list(marks_of(context)),
+        payload=context.payload if payload else None,
+    )
+
+
+def sections_of(context: Context) -> list[SectionText]:
+    """The sections in their order, those without text at the end."""
+    tokens = context.ledger.sections
+    present = [
+        SectionText(name, text, tokens.get(name, 0)) for name, text in context.sections.items()
+    ]
+    return [*present, *(SectionText(name, "", 0, why) for name, why in context.absent.items())]
+
+
+def seq_in(path: str) -> int | None:
+    """The number of the message that a path into the history leads to."""
+    found = PLACE.match(path)
+    return int(found[1]) + 1 if found else None
+
+
+def figures_of(context: Context, recipe: str) -> RequestFigures:
+    """A request in figures."""
+    return RequestFigures(
+        len(context.decisions),
+        recipe,
+        context.model.id,
+        context.format,
+        context.ledger.tokens,
+        context.ledger.budget,
+    )
+
+
+def comparison_answer(
+    comparison: Comparison, this: RequestFigures, other: RequestFigures
+) -> ComparisonAnswer:
+    """A comparison as an answer."""
+    return ComparisonAnswer(
+        this=this,
+        other=other,
+        shared=comparison.shared,
+        fresh=comparison.fresh,
+        share=comparison.share,
+        first_difference=comparison.first_difference,
+        byte=comparison.byte,
+        cause=comparison.cause,
+        cost=comparison.cost,
+    )
