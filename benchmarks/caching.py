@@ -3,6 +3,7 @@
 python benchmarks/caching.py                      # the generated run
 python benchmarks/caching.py --data FOLDER        # recorded runs too: see README.md
 python benchmarks/caching.py --steps 0.2,0.4,0.6  # other steps of the default window
+python benchmarks/caching.py --clearing 4,12,20   # old results cleared, so many kept
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.context.simulate import Row, simulate, total
 from contextwright.sections import CurrentTime
 from contextwright.summaries import SummaryPolicy
+from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import KeepAll, KeepRecent, Stepped
 
 TURNS = 200
@@ -30,9 +32,13 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     options.add_argument("--data", type=Path, help="a folder with trajectories/ and agent_logs/")
     options.add_argument("--steps", default="", help="steps of the stepped window to compare")
+    options.add_argument("--clearing", default="", help="numbers of results that clearing keeps")
     options.add_argument("--models", default=",".join(MODELS), help="whose rules and prices")
     given = options.parse_args()
-    policies = recipes(float(step) for step in given.steps.split(",") if step)
+    policies = recipes(
+        [float(step) for step in given.steps.split(",") if step],
+        [int(results) for results in given.clearing.split(",") if results],
+    )
     for model in given.models.split(","):
         run = agent_run(TURNS)
         budget = tokens_of(run, model) // 12
@@ -43,7 +49,7 @@ def main() -> int:
     return 0
 
 
-def recipes(steps: Iterable[float]) -> list[Recipe]:
+def recipes(steps: Iterable[float], clearing: Iterable[int]) -> list[Recipe]:
     """The sliding window first: the others are held against it."""
     return [
         Recipe(name="sliding", window=KeepRecent()),
@@ -51,6 +57,7 @@ def recipes(steps: Iterable[float]) -> list[Recipe]:
         Recipe(name="with a clock", system=(CurrentTime(),)),
         Recipe(name="with a digest", summary=SummaryPolicy()),
         *(Recipe(name=f"step {step:g}", window=Stepped(step=step)) for step in steps),
+        *(Recipe(name=f"clear {count}", clearing=Clearing(results=count)) for count in clearing),
     ]
 
 

@@ -29,9 +29,9 @@ class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     """Minimum number of newest messages that keep their media."""
     most_media: int | None = None
     """Maximum number of media in one request, at least one; None: the provider's limit."""
-    step: float = 2.0
+    step: float = 3.0
     """How many more than these stay before the line moves, as a share of them: with 12 results and
-    a step of 2, between 12 and 36 stay. A larger step breaks the prompt cache less often.
+    a step of 3, between 12 and 48 stay. A larger step breaks the prompt cache less often.
     """
     spare: tuple[str, ...] = ()
     """Tools whose results are never cleared."""
