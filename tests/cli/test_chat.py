@@ -149,7 +149,7 @@ def test_a_talk(place: Path, terminal: Callable[..., Terminal]) -> None:
     person.enter("/diff")
     person.sees("nothing changed, only added")
     person.enter("/recall hello")
-    person.sees("#1 user: ")
+    person.sees(", user: ")
     person.enter("/budget 5000")
     person.sees("budget 5,000 tokens")
     person.enter("/recipe aya")

@@ -135,15 +135,14 @@ def test_nobody_forges_a_line(items: list[RecallHit]) -> None:
     lines = recall.text.split("\n") if recall.items else []
     assert lines == recall.text.splitlines()
     for item in recall:
-        if lines[0] != item.line:
-            heading = lines.pop(0)
-            assert heading == item.heading
-            assert heading.startswith(("undated", "2023-05-0"))
         line = lines.pop(0)
         assert line.isprintable() or set(line) & set("\u200c\u200d")
-        name = line.split(": ", 1)[0] if ": " in line else line[:-1]
-        assert name.startswith(f"#{item.seq} ")
-        assert ":" not in name
+        head = (line.split(": ", 1)[0] if ": " in line else line[:-1]).split(", ")
+        day = item.message.time
+        if day is not None:
+            assert head.pop(0) == day.date().isoformat()
+        assert len(head) == bool(item.title) + bool(item.speaker)
+        assert ":" not in "".join(head)
         # A quotation begins a line, and no line begins with words: only tags could open anything.
         tags = re.findall(r"<[A-Za-z/!?|｜]", line)
         assert len(tags) == len(BARE.findall(line))
@@ -158,15 +157,12 @@ def said(*texts: str, day: str | None = None, first: int = 1) -> list[RecallHit]
     ]
 
 
-def test_headings_that_come_again_are_paid_for() -> None:
-    """An item that parts others of one day has that day written twice."""
+def test_every_line_has_its_day_and_its_speaker_and_is_paid_for() -> None:
     items = [*said("one", day="2023-05-01"), *said("three", day="2023-05-01", first=3)]
     items += said("two", day="2023-05-02", first=2)
     recall = packed(items, 1 << 40, line_price(len))
     assert recall.text.splitlines() == [
-        "2023-05-01, a:", "#1 Anna: one",
-        "2023-05-02, a:", "#2 Anna: two",
-        "2023-05-01, a:", "#3 Anna: three",
+        "2023-05-01, Anna: one", "2023-05-02, Anna: two", "2023-05-01, Anna: three"
     ]  # fmt: skip
     assert recall.tokens == len(recall.text) + 1
     assert packed(items, recall.tokens, line_price(len)) == RecallResult(
@@ -242,7 +238,7 @@ def test_words_alone_need_no_numpy(tmp_path: object) -> None:
         text=True,
     )
     assert (done.stdout, done.stderr) == (
-        "undated, a:\n#1 user: I left the keys under the blue pot False 1\n",
+        "user: I left the keys under the blue pot False 1\n",
         "",
     )
 

@@ -40,7 +40,7 @@ def test_a_reply_tool_is_speech_everywhere(store: cw.Store) -> None:
         chat.add(cw.user(f"Lunch idea {minute}?", author=ALICE, sent_at=at(minute)))
         chat.add(posted(minute + 1, f"Mushroom risotto, number {minute}"))
     assert {hit.seq for hit in chat.search("risotto")} == {2, 5, 8, 11, 14, 17}
-    assert "#2 assistant: Mushroom risotto, number 0" in chat.recall("Which risotto?").text
+    assert "2026-01-01, assistant: Mushroom risotto, number 0" in chat.recall("Which risotto?").text
     chat.make_episodes(now=NOW)
     (episode,) = chat.episodes()
     assert "risotto" in f"{episode.memory.key} {episode.memory.text}"
@@ -65,16 +65,13 @@ def test_other_reply_tools_come_with_the_conversation(store: cw.Store) -> None:
 def test_what_is_recalled_has_titles_and_names_not_ids(store: cw.Store) -> None:
     chat = store.conversation("-100200")
     chat.add([cw.user("The passport is in the red drawer", author=ALICE, sent_at=at(0))])
-    store.remember("Keeps the passport at home", about="U1")
-    assert chat.recall("Where is the passport?").text == (
-        "known:\nabout Alice: Keeps the passport at home\n"
-        "2026-01-01, -100200:\n#1 Alice: The passport is in the red drawer"
-    )
+    store.remember("Keeps the passport at home", about="U1", at=at(9))
+    known = "2026-01-01, about Alice: Keeps the passport at home\n"
+    said = "Alice: The passport is in the red drawer"
+    assert chat.recall("Where is the passport?").text == f"{known}2026-01-01, {said}"
+    assert store.recall("Where is the passport?").text == f"{known}2026-01-01, -100200, {said}"
     chat.update(title="Family")
-    for recall in (chat.recall, store.recall):
-        assert (
-            "2026-01-01, Family:\n#1 Alice: The passport" in recall("Where is the passport?").text
-        )
+    assert store.recall("Where is the passport?").text == f"{known}2026-01-01, Family, {said}"
     chat.add([cw.user(f"Filler {n}", author=BOB) for n in range(40)])
     chat.add(cw.user("Where is the passport?", author=ALICE))
     recipe = cw.Recipe(
@@ -82,8 +79,8 @@ def test_what_is_recalled_has_titles_and_names_not_ids(store: cw.Store) -> None:
         window=cw.windows.KeepRecent(messages=2),
     )
     recalled, excerpts = chat.context(recipe, model=MODEL).sections.values()
-    assert "2026-01-01, Family:\n#1 Alice: The passport is in the red drawer" in recalled
-    assert "2026-01-01, Alice: The passport is in the red drawer" in excerpts
+    assert recalled.splitlines()[1] == f"2026-01-01, {said}"
+    assert excerpts.splitlines()[1].endswith(f"] 2026-01-01, {said}")
     chat.update(title=None)
     assert "-100200" not in str(chat.context(recipe, model=MODEL).sections)
 

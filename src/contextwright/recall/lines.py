@@ -1,39 +1,24 @@
-"""Recalled messages as lines with their origin, under headings with their day."""
+"""The line of whatever is recalled: its day, who said it or whom it is about, and the words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from contextwright.messages.times import read_time
-from contextwright.text.quoting import one_line
+from contextwright.text.quoting import one_line, quoted
 
-__all__ = ["LONGEST", "below_headings", "heading_of", "line_of"]
+__all__ = ["LONGEST", "line_of"]
 
 LONGEST = 60_000
 """Maximum characters of one message."""
+OURS = str.maketrans(",:", ";;")
 
 
-def heading_of(sent_at: str | None, chat: str) -> str:
-    """Return the day of a message, in its sender's time zone, and its conversation."""
+def line_of(
+    sent_at: str | None, name: str, text: str, *, chat: str = "", longest: int = LONGEST
+) -> str:
+    """Return `day, chat, name: words`, without what is unknown; the day is the sender's own."""
     moment = read_time(sent_at) if sent_at else None
-    day = moment.date().isoformat() if moment else "undated"
-    return f"{day}, {one_line(chat)}:" if chat else f"{day}:"
-
-
-def line_of(number: int | None, speaker: str, text: str) -> str:
-    """Return a message on one line, with its number and its speaker."""
-    name = one_line(speaker).replace(":", ";")  # the name ends at the first colon
-    words = f"{name}: {one_line(text, LONGEST)}"
-    return words if number is None else f"#{number} {words}"
-
-
-def below_headings(entries: Iterable[tuple[str, str]]) -> str:
-    """Return lines below their headings; consecutive lines share one."""
-    lines: list[str] = []
-    before = ""
-    for heading, line in entries:
-        if heading != before:
-            lines.append(heading)
-            before = heading
-        lines.append(line)
-    return "\n".join(lines)
+    day = moment.date().isoformat() if moment else ""
+    # Commas and the first colon are ours: what stands behind it was said.
+    head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name) if part)
+    words = one_line(text, longest)
+    return f"{quoted(head)}: {words}" if head else quoted(words)

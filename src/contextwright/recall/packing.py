@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from math import log
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import LONGEST, below_headings, heading_of, line_of
+from contextwright.recall.lines import LONGEST, line_of
 from contextwright.recall.memories import Memory
 from contextwright.recall.ranking import Part, RankedMessage
 from contextwright.text.terms import terms_of
@@ -79,7 +79,7 @@ class RecallHit(Struct, frozen=True):
     tokens: int
     memory: Memory | None = None
     title: str = ""
-    """The title of the conversation, or the name of the person a memory is about; may be empty."""
+    """The conversation, where several are searched; of a memory, the name of who it is about."""
 
     @property
     def speaker(self) -> str:
@@ -88,21 +88,15 @@ class RecallHit(Struct, frozen=True):
         return author.label if author else self.message.role
 
     @property
-    def heading(self) -> str:
-        """The conversation and day."""
-        if self.memory is not None:
-            return "known:"
-        return heading_of(self.message.sent_at, self.title or self.conversation)
-
-    @property
     def line(self) -> str:
-        """The message on one line, with its number and its speaker."""
+        """The message on one line, with its day and its speaker."""
+        at = self.message.sent_at
         if self.memory is not None:
             about = self.title or self.memory.about
             about = f"about {about}" if about else self.memory.kind
             key = f"{self.memory.key}: " if self.memory.key else ""
-            return line_of(None, about, key + self.memory.text)
-        return line_of(self.seq, self.speaker, spoken_text(self.message))
+            return line_of(at, about, key + self.memory.text)
+        return line_of(at, self.speaker, spoken_text(self.message), chat=self.title)
 
     @property
     def said(self) -> str:
@@ -128,8 +122,8 @@ class RecallHit(Struct, frozen=True):
 class Price(Struct, frozen=True):
     """Prices of messages."""
 
-    of: Callable[[RecallHit, Sequence[str]], int]
-    """The tokens of one hit, with the headings that it adds."""
+    of: Callable[[RecallHit], int]
+    """The tokens of one."""
     least: Callable[[int], float] = lambda size: 0.0
     """A lower estimate of the tokens of a number of characters."""
     whole: Callable[[str], int] | None = None
@@ -160,8 +154,8 @@ class RecallResult(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The lines of all messages, under headings with conversation and day."""
-        return below_headings((item.heading, item.line) for item in self.items)
+        """A line for each message."""
+        return "\n".join(item.line for item in self.items)
 
 
 class Packing:
@@ -178,8 +172,7 @@ class Packing:
         self.items: list[RecallHit] = []
         """The hits that stay, in the order of the conversation."""
         self._orders: list[Order] = []
-        self._headings: list[str] = []
-        """The heading of each hit."""
+        """The place of each."""
         self._misses = 0
         self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
@@ -210,9 +203,9 @@ class Packing:
         if said in self._offered:  # the same text: it stays already, or it did not fit
             return None
         self._offered.add(said)
-        order, heading = order_of(item), item.heading
+        order = order_of(item)
         place = bisect(self._orders, order)
-        tokens = self.price.of(item, self._brought(heading, place))
+        tokens = self.price.of(item)
         if tokens > self.left:
             self._misses += 1
             return None
@@ -222,16 +215,7 @@ class Packing:
         self.left -= tokens
         self.items.insert(place, replace(item, tokens=tokens))
         self._orders.insert(place, order)
-        self._headings.insert(place, heading)
         return place
-
-    def _brought(self, heading: str, place: int) -> list[str]:
-        """Return the headings a message adds; if it splits a group, the group's is repeated."""
-        before = self._headings[place - 1] if place else ""
-        after = self._headings[place] if place < len(self._headings) else ""
-        if heading in (before, after):
-            return []
-        return [heading, after] if after and after == before else [heading]
 
     def _is_told(self, said: str) -> bool:
         """Whether a hit that stays has the same text; if not, record this one for comparison."""
@@ -274,10 +258,10 @@ def order_of(item: RecallHit) -> Order:
 
 
 def line_price(count: Callable[[str], int]) -> Price:
-    """Return the price of a message as a line below its headings, exact or an upper bound."""
+    """Return the price of a message as a line, exact or an upper bound."""
 
-    def price(item: RecallHit, headings: Sequence[str]) -> int:
-        return count("\n".join([*headings, item.line, ""]))
+    def price(item: RecallHit) -> int:
+        return count(f"{item.line}\n")
 
     # The last line has no line break and may cost more without it; so may all lines together.
     return Price(price, lambda size: size / LONGEST_TOKEN, count)
@@ -286,8 +270,8 @@ def line_price(count: Callable[[str], int]) -> Price:
 def usual_price(count: Callable[[str], int]) -> Price:
     """Return the price of a line for any model: its count, and never less than the estimate."""
 
-    def price(item: RecallHit, headings: Sequence[str]) -> int:
-        text = "\n".join([*headings, item.line])
+    def price(item: RecallHit) -> int:
+        text = item.line
         return max(count(text), -(-len(text) // ESTIMATE)) + FRAME
 
     return Price(price, lambda size: size / ESTIMATE + FRAME)

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Author, Message
-from contextwright.messages.times import read_time
-from contextwright.recall.lines import below_headings, heading_of, line_of
+from contextwright.recall.lines import line_of
 from contextwright.recall.memories import (
     Memory,
     Ranking,
@@ -213,19 +212,15 @@ class PastMessages(
         require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
-        """Write a line for each message, with its number and speaker, below its day."""
+        """Write a line for each message, with its day and its speaker."""
         found = past_passages(
             moment, self.most, self.least, tokens=self.tokens, ranking=self.ranking
         )
         kept = sorted(different(found), key=place_of)
-        entries = (
-            (
-                heading_of(passage.at, where_said(passage)),
-                line_of(*origin_of(passage), passage.text),
-            )
-            for passage in kept
+        lines = (
+            line_of(one.at, one.author or "unknown", one.text, chat=where_said(one)) for one in kept
         )
-        return below_headings(entries) or None
+        return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
         """Return that nothing matches the question."""
@@ -294,12 +289,6 @@ def where_said(passage: Memory) -> str:
     return str(title or "") if "seq" in passage.meta else passage.scope
 
 
-def origin_of(passage: Memory) -> tuple[int | None, str]:
-    """Return the number of a passage and its speaker."""
-    number = passage.meta.get("seq")
-    return (number if isinstance(number, int) else None), passage.author or "unknown"
-
-
 # --- saying it once --------------------------------------------------------------------------
 
 
@@ -307,10 +296,7 @@ def attributed(memory: Memory, longest: int) -> str:
     """Return a passage on one line: day, speaker, text; only the text if the speaker is unknown."""
     if not memory.author:
         return quoted(memory.text, longest)
-    time = read_time(memory.at) if memory.at else None
-    day = f"{time.date().isoformat()}, " if time else ""
-    name = one_line(memory.author).replace(":", ";")  # the name ends at the first colon
-    return f"{quoted(day + name)}: {one_line(memory.text, longest)}"
+    return line_of(memory.at, memory.author, memory.text, longest=longest)
 
 
 def named_line(person: Author, text: str) -> str:

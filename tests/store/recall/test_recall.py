@@ -122,8 +122,7 @@ def require_lawful(recall: RecallResult, chats: dict[str, cw.Chat], asked: dict[
                 message.author.label.casefold(),
             )
     lines = recall.text.split("\n") if recall.items else []
-    assert [line for line in lines if line.startswith("#")] == [item.line for item in recall]
-    assert lines == recall.text.splitlines()
+    assert lines == recall.text.splitlines() == [item.line for item in recall]
 
 
 wishes = st.fixed_dictionaries(

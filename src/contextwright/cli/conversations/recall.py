@@ -22,6 +22,7 @@ from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import EmbedderError, UsageError
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.packing import RecallHit, RecallResult
+from contextwright.sections import PastMessages
 from contextwright.store.records import SearchHit, StoredMessage
 from contextwright.text.quoting import one_line
 
@@ -73,7 +74,7 @@ def recall(
     ] = None,
     min_score: Annotated[
         float, Option("--min-score", min=0.0, max=1.0, metavar="P", help="Minimum score, 0 to 1.")
-    ] = 0.0,
+    ] = PastMessages().least,
     model: ModelName = None,
     now: QuestionTime = None,
     explain: Annotated[
@@ -85,8 +86,8 @@ def recall(
     """Recall the messages that a question needs.
 
     Finds messages by their words, by their meaning if an embedder is installed, by speaker and by
-    date, and prints those that fit the token budget in their order, under their days. --model
-    counts tokens as that model does. Exits with 1 if nothing is recalled.
+    date, and prints those that fit the token budget in their order, each with its day and its
+    speaker. --model counts tokens as that model does. Exits with 1 if nothing is recalled.
 
     \b
     cw recall "What did Alice say about the train last week?"

@@ -143,7 +143,7 @@ def is_count(value: object) -> bool:
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
     """Return the price of a message: the caller's, a model's count of its line, or a usual one."""
     if price is not None:
-        return Price(lambda item, headings: price(item.message))
+        return Price(lambda item: price(item.message))
     if model is not None:
         facts = as_model(model)
         return line_price(lambda text: count_text(text, facts).most)

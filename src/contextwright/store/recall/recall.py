@@ -73,6 +73,7 @@ class SearchedConversation(Struct, frozen=True):
     behind: dict[Place, Message]
     outline: Outline
     title: str = ""
+    """Where several conversations are searched, what this one is called."""
 
 
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
@@ -88,8 +89,7 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
         packing = Packing(wish.budget, wish.price, wish.limit)
         people = names_in(connection, searched)
         for item in known(connection, state.tenant, id, question, wish):
-            about = item.memory.about if item.memory else None
-            packing.add(replace(item, title=people.get(about or "", "")))
+            packing.add(named(item, people))
         fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
         return packing.recall(wish.query, wish.budget, vector is not None)
 
@@ -106,6 +106,12 @@ def names_in(connection: Connection, searched: SearchedConversation) -> dict[str
     return {id: name for (name, id), count in people.items() if id and name and count > 0}
 
 
+def named(item: RecallHit, people: dict[str, str]) -> RecallHit:
+    """Return a memory with the name of who it is about, if that is known."""
+    about = item.memory.about if item.memory else None
+    return replace(item, title=people.get(about or "", ""))
+
+
 def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
     """Recall from all conversations of a tenant; the few that fit best are searched closely."""
     trouble = indexed(state, None)
@@ -115,15 +121,18 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
     def work(connection: Connection) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
         found: list[tuple[SearchedConversation, RankedMessage]] = []
+        people: dict[str, str] = {}
         for id in fitting(connection, state, question, vector):
             searched = look(connection, state, id, None)
+            searched = replace(searched, title=title_of(connection, searched.head) or id)
+            people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
             ranked = ranked_in(connection, state, searched, asked, vector, wish, total)
             found += [(searched, one) for one in ranked]
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, "", question, wish):
-            packing.add(item)
+            packing.add(named(item, people))
         found.sort(key=lambda pair: -worth(pair[1]))
         fill(connection, packing, found)
         return packing.recall(wish.query, wish.budget, vector is not None)
@@ -174,8 +183,12 @@ def look(connection: Connection, state: State, id: str, last: int | None) -> Sea
     for (number, seq), message in behind.items():
         new.setdefault(number, []).append((seq, message))
     outline = state.index.outlines.outline(connection, head, end, new)
-    titles = [title for (title,) in connection.rows(TITLE, head.number) if title]
-    return SearchedConversation(id, head, end, behind, outline, "".join(titles))
+    return SearchedConversation(id, head, end, behind, outline)
+
+
+def title_of(connection: Connection, head: Head) -> str:
+    """Return the title of a conversation; empty if it has none."""
+    return "".join(title for (title,) in connection.rows(TITLE, head.number) if title)
 
 
 def ranked_in(
