@@ -106,8 +106,8 @@ def test_equal_memories_merge(store: cw.Store) -> None:
     assert again == first
     (stored,) = store.memories()
     assert stored.memory.at == at(9)
-    for fields in ({"about": "U2"}, {"key": "home"}, {"scope": "lunch"}):
-        store.remember("Kyiv", **{"about": "U1", "kind": "fact", "key": "location", **fields})
+    for about, key, scope in (("U2", "location", ""), ("U1", "home", ""), ("U1", "home", "lunch")):
+        store.remember("Kyiv", about=about, kind="fact", key=key, scope=scope)
     assert len([*store.memories()]) == 4
 
 
