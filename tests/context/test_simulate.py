@@ -10,19 +10,18 @@ import pytest
 
 import contextwright as cw
 from contextwright.context import recipe_files as recipes
+from contextwright.context.prompt_cache import Charge, PromptCache, dollars
 from contextwright.context.recipe import Recipe
 from contextwright.context.simulate import (
-    Cache,
-    Charge,
     Request,
     Row,
-    dollars,
     requests_of,
     simulate,
     total,
 )
 from contextwright.models import Model, find
 from contextwright.sections import CurrentTime
+from contextwright.windows.decisions import Run
 from contextwright.windows.policies import FirstAndRecent, KeepAll, KeepRecent
 from paths import BENCHMARKS
 from strategies.messages import MODELS
@@ -73,14 +72,40 @@ def test_every_reply_answered_what_stands_before_it(
 # Rows
 
 
+def all_of(messages: int) -> tuple[Run, ...]:
+    return (Run(0, messages, "kept", "recent"),)
+
+
 def test_a_row_in_full() -> None:
     [row] = simulate(CHAT, [Recipe()], model="gpt-4o", budget=200)
     assert row == Row(
         "default",
         (
-            Request(2, 20, 200, 0, Charge(0, 0, 20), 20 * 2.5 / 1e6),
-            Request(4, 35, 200, 17, Charge(0, 0, 35), 35 * 2.5 / 1e6),
-            Request(6, 50, 200, 32, Charge(0, 0, 50), 50 * 2.5 / 1e6),
+            Request(2, 20, 200, 0, Charge(0, 0, 20), 20 * 2.5 / 1e6, runs=all_of(2)),
+            Request(
+                4,
+                35,
+                200,
+                17,
+                Charge(0, 0, 35),
+                35 * 2.5 / 1e6,
+                again=17,
+                waste=17 * (2.5 - 1.25) / 1e6,
+                unread="a prefix of fewer than 1,024 tokens is not cached",
+                runs=all_of(4),
+            ),
+            Request(
+                6,
+                50,
+                200,
+                32,
+                Charge(0, 0, 50),
+                50 * 2.5 / 1e6,
+                again=32,
+                waste=32 * (2.5 - 1.25) / 1e6,
+                unread="a prefix of fewer than 1,024 tokens is not cached",
+                runs=all_of(6),
+            ),
         ),
     )
     assert row.summary() == {
@@ -99,6 +124,15 @@ def test_a_row_in_full() -> None:
         "dollars": 0.000263,
     }
     assert row.sound
+
+
+def test_the_last_requests_are_those_of_the_whole_run() -> None:
+    [whole] = simulate(CHAT, Recipe(), model="gpt-4o", budget=200)
+    [last] = simulate(CHAT, Recipe(), model="gpt-4o", budget=200, last=1)
+    [request] = last.requests
+    assert request.messages == whole.requests[-1].messages
+    assert request.runs == whole.requests[-1].runs
+    assert request.again == 0, "nothing was sent before the first request of a run"
 
 
 def test_recipes_side_by_side() -> None:
@@ -273,7 +307,7 @@ def test_anthropic_looks_back_twenty_blocks() -> None:
         said = [cw.user("add them"), cw.assistant(asked)]
         said.extend(cw.tool_result(call.id or "", "1") for call in asked)
         model = small("claude-sonnet-5-5")
-        cache = Cache("anthropic", model)
+        cache = PromptCache("anthropic", model)
         cache.charge(Recipe().build(said[:1], model=model))
         context = Recipe().build(said, model=model)
         if not marked:
@@ -297,8 +331,8 @@ def test_a_mark_before_volatile_text_counts_as_the_end_of_the_message_before() -
 
 def test_the_cache_is_that_of_the_format_asked_for() -> None:
     model = small("claude-sonnet-5-5")
-    assert Cache("anthropic", model).marked
-    assert not Cache("openai-chat", model).marked
+    assert PromptCache("anthropic", model).marked
+    assert not PromptCache("openai-chat", model).marked
 
 
 # What is promised

@@ -7,15 +7,15 @@ what the provider's prompt cache would have kept. So you can choose a window on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.context.cache_marks import LOOKBACK
 from contextwright.context.context import Context
+from contextwright.context.prompt_cache import Charge, PromptCache, dollars, price_of
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
 from contextwright.errors import BudgetError
@@ -23,26 +23,16 @@ from contextwright.formats.api import check
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model, as_model
+from contextwright.windows.decisions import Run as DecisionRun
 from contextwright.windows.log import Log
 
-__all__ = ["Charge", "Progress", "Request", "Row", "dollars", "requests_of", "simulate", "total"]
+__all__ = ["Progress", "Request", "Row", "requests_of", "simulate", "total"]
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called after each request with the number done and the total."""
 
 START = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 """The start time for conversations without times; questions follow one minute apart."""
-
-
-class Charge(Struct, frozen=True):
-    """How a provider charges the tokens of one request; the three add up to all of them."""
-
-    read: int
-    """Taken from the cache."""
-    written: int
-    """Processed, and written to the cache for the next request."""
-    plain: int
-    """Processed, and not cached."""
 
 
 class Request(Struct, frozen=True):
@@ -63,6 +53,14 @@ class Request(Struct, frozen=True):
     lost_question: bool = False
     cause: str = ""
     """Why the previous request's prefix broke, where it did."""
+    again: int = 0
+    """Tokens that an earlier request had sent and that are not read from the cache."""
+    waste: float | None = 0.0
+    """Dollars that `again` costs beyond reading it from the cache."""
+    unread: str = ""
+    """Why the shared prefix was not read whole."""
+    runs: tuple[DecisionRun, ...] = ()
+    """The decisions on all messages."""
 
 
 class Row(Struct, frozen=True):
@@ -159,15 +157,18 @@ def simulate(
     model: str | Model,
     budget: int | None = None,
     format: str | None = None,
+    last: int | None = None,
     progress: Progress | None = None,
 ) -> list[Row]:
     """Replay a conversation with each recipe; return one row per recipe, in their order.
 
-    Time sections get the time of the newest question.
+    Time sections get the time of the newest question. With `last`, only so many of the newest
+    requests are made; the first of them finds nothing in the cache.
     """
     conversation = as_conversation(conversation)
     facts = as_model(model)
     places = requests_of(conversation.messages)
+    places = places[-last:] if last is not None else places
     tried = [
         as_recipe(one) for one in ([recipes] if isinstance(recipes, str | Recipe) else recipes)
     ]
@@ -229,7 +230,7 @@ class Run:
         self.budget = budget
         self.history = recipe.history(model=model, format=format)
         self.clock = Clock()
-        self.cache = Cache(format, model)
+        self.cache = PromptCache(format, model)
         self.previous: Context | None = None
 
     def request(self, place: int) -> Request | None:
@@ -256,18 +257,34 @@ class Run:
         comparison = context.compared_with(previous) if previous else None
         charge = self.cache.charge(context)
         ledger = context.ledger
+        shared = comparison.shared if comparison else 0
+        broke = comparison is not None and comparison.first_difference is not None
+        unread = self.cache.why_unread(shared, charge)
+        again = self.sent_again(context, previous, charge) if broke or unread else 0
         return Request(
             messages=len(self.history),
             tokens=ledger.tokens,
             budget=ledger.budget,
-            shared=comparison.shared if comparison else 0,
+            shared=shared,
             charge=charge,
             dollars=dollars(charge, self.model),
             errors=tuple(str(problem) for problem in problems if problem.level == "error"),
             over_budget=ledger.most > ledger.budget,
             lost_question=self.lost_question(context),
-            cause=comparison.cause if comparison and comparison.first_difference else "",
+            cause=comparison.cause if comparison and broke else "",
+            again=again,
+            waste=price_of(again, self.model),
+            unread=unread,
+            runs=tuple(context.decisions.runs),
         )
+
+    def sent_again(self, context: Context, previous: Context | None, charge: Charge) -> int:
+        """Return the tokens that are neither read from the cache nor of messages new since then."""
+        if previous is None:
+            return 0
+        before, ledger = len(previous.decisions), context.ledger
+        new = sum(tokens for index, tokens in context.decisions.tokens.items() if index >= before)
+        return max(ledger.tokens - ledger.wrappers - new - charge.read, 0)
 
     def lost_question(self, context: Context) -> bool:
         """Whether the newest question is not in the request."""
@@ -290,87 +307,3 @@ class Clock:
             self.questions += 1
         told = log[question].time if question is not None else None
         return told or START + timedelta(minutes=self.questions)
-
-
-# --- the provider's cache ----------------------------------------------------------------------
-
-
-def dollars(charge: Charge, model: Model) -> float | None:
-    """Return the price of a request's input in dollars.
-
-    Tokens read from the cache cost `cache_read`. Tokens written to it cost `cache_write` if the
-    provider charges for that (Anthropic, newer OpenAI models), else the price of input. All others
-    cost `input`. None if the price of input is unknown.
-    """
-    prices = model.prices
-    if prices.input is None:
-        return None
-    read = prices.input if prices.cache_read is None else prices.cache_read
-    write = prices.input if prices.cache_write is None else prices.cache_write
-    return (charge.read * read + charge.written * write + charge.plain * prices.input) / 1_000_000
-
-
-class Cache:
-    """The prompt cache of a provider.
-
-    Anthropic keeps prefixes that end at a cache mark, and finds them at a mark or up to 20 blocks
-    before one; the others keep every prefix. Prefixes shorter than the model's `cache_minimum` are
-    never kept. A mark before volatile text counts as the end of the previous message, which is
-    slightly less than what is kept.
-    """
-
-    def __init__(self, format: str, model: Model) -> None:
-        self.marked = format == "anthropic"
-        self.caches = model.prices.cache_read is not None
-        self.minimum = model.cache_minimum or 0
-        self.kept: set[str] = set()
-
-    def charge(self, context: Context) -> Charge:
-        """Charge a request, and keep its prefixes."""
-        reached = [0]
-        for unit in context.prefix:
-            reached.append(reached[-1] + unit.tokens)
-        ends = list(marks_of(context)) if self.marked else list(range(1, len(reached)))
-        ends = [end for end in ends if self.caches and reached[end] >= self.minimum]
-        found = max((self.found(context, end) for end in ends), default=0)
-        last = max(ends, default=0)
-        self.kept.update(context.prefix[end - 1].chain for end in ends)
-        # Tokens outside all units, such as the frame of the request, are never cached.
-        written = max(reached[last] - reached[found], 0)
-        tokens = context.ledger.tokens
-        return Charge(reached[found], written, tokens - reached[found] - written)
-
-    def found(self, context: Context, end: int) -> int:
-        """Return the longest kept prefix that can be found from one mark, as a number of units."""
-        room = LOOKBACK if self.marked else 1
-        while end and room > 0:
-            unit = context.prefix[end - 1]
-            if unit.chain in self.kept:
-                return end
-            room -= blocks_of(context.payload, unit.place)
-            end -= 1
-        return 0
-
-
-def marks_of(context: Context) -> Iterator[int]:
-    """Return the cache marks: numbers of units, each the end of a prefix."""
-    for index, unit in enumerate(context.prefix):
-        blocks = content_of(context.payload, unit.place)
-        for block in blocks:
-            if isinstance(block, dict) and "cache_control" in block:
-                end = index + 1 if block is blocks[-1] else index
-                if end:
-                    yield end
-
-
-def blocks_of(payload: dict[str, Any], place: str) -> int:
-    """Return the number of blocks of a unit."""
-    return max(len(content_of(payload, place)), 1)
-
-
-def content_of(payload: dict[str, Any], place: str) -> list[Any]:
-    """Return the blocks of a unit of an Anthropic request."""
-    content: Any = payload.get(place)
-    if place.startswith("messages["):
-        content = payload["messages"][int(place[9:-1])]["content"]
-    return cast("list[Any]", content) if isinstance(content, list) else []

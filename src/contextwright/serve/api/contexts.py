@@ -12,9 +12,9 @@ from msgspec import Meta, Struct, field
 from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.context.context import Context
+from contextwright.context.prompt_cache import marks_of
 from contextwright.context.receipt import Comparison, Ledger, Unit
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import marks_of
 from contextwright.errors import Level, NotFound, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.api import ANY_MODEL, check

@@ -14,6 +14,7 @@ from contextwright.serve.api.conversations import (
     list_conversations,
     update_conversation,
 )
+from contextwright.serve.api.flights import fly
 from contextwright.serve.api.messages import add_turn, get_message, list_messages
 from contextwright.serve.api.operation import Operation, operation
 
@@ -33,4 +34,5 @@ OPERATIONS: tuple[Operation, ...] = (
     operation("POST", f"{CONVERSATION}/context", build_context_with),
     operation("GET", f"{CONVERSATION}/payload", get_payload),
     operation("GET", f"{CONVERSATION}/compare", compare_contexts),
+    operation("GET", f"{CONVERSATION}/flight", fly),
 )
