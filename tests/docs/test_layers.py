@@ -18,7 +18,8 @@ ORDER = (
     ("context",),
     ("ask",),
     ("store", "display"),
-    ("importers", "serve", "systems"),
+    ("importers", "systems"),
+    ("serve",),
     ("cli", "__init__"),
     ("__main__",),
 )

@@ -84,7 +84,7 @@ def source_of(info: ConversationInfo, messages: Iterable[Message]) -> str | None
 
 
 def newest_question_time(chat: Chat, at: int | None = None) -> datetime | None:
-    """Return the time of the newest user message that has one, up to number `at`."""
+    """Return the time of the newest user message up to number `at`: when it was sent, or stored."""
     return question_time(newest_first(chat, at))
 
 
@@ -93,7 +93,7 @@ def newest_first(chat: Chat, at: int | None) -> Iterator[Message]:
     last = chat.length() if at is None else at
     for stop in range(last, max(last - MAX_LOOKED_AT, 0), -PAGE_SIZE):
         page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))
-        yield from (stored.message for stored in reversed(page))
+        yield from (with_time(stored) for stored in reversed(page))
 
 
 def question_time(messages: Iterable[Message]) -> datetime | None:

@@ -1,20 +1,40 @@
 """A client of our own API, and the store it is served from."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 import contextwright as cw
 from contextwright.serve import GatewaySettings
 from contextwright.store import Store
+from contextwright.store.engines.base import Connection
+from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows import bodies, conversations, memories, requests
+from contextwright.store.rows.validation import memory_body
 from serve.gateways import TOKEN, Answer, Running, running
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 JSON = {"content-type": "application/json"}
 ID = "lunch / ..%2e ü\u202f<b>&#x0A;'\"?"
 """A name that would be a path, a query, markup or SQL, if anything took it for one."""
+
+
+PAYLOAD = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Soup?"}]}
+MEMORY, FORGOTTEN = "m1", "m2"
+RECORD = RecordedRequest(
+    started="2026-11-16T07:00:00.000Z",
+    format="openai-chat",
+    upstream_format="openai-chat",
+    upstream="openai",
+    mode="pass-through",
+    model="gpt-4o",
+    sent_model="gpt-4o",
+)
 
 
 class Client(NamedTuple):
@@ -59,11 +79,32 @@ def filled(store: Store, id: str = ID, rounds: int = 12) -> None:
         )
 
 
+def remembered(store: Store, id: str, memory: cw.Memory) -> None:
+    """Store a memory under an id that tests know."""
+    store.engine.write(lambda to: memories.add(to, store.tenant, id, memory, memory_body(memory)))
+
+
+def recorded(store: Store, body: bytes, conversation: str = ID) -> int:
+    """Record a request of a conversation that was answered."""
+
+    def work(connection: Connection) -> int:
+        number = requests.begin(connection, store.tenant, RECORD, "here/1")
+        bodies.add(connection, number, "request", body)
+        head = conversations.ensure(connection, store.tenant, conversation)
+        requests.finish(connection, replace(RECORD, number=number, state="answered"), head.number)
+        return number
+
+    return store.engine.write_alone(work)
+
+
 @contextmanager
 def served(folder: Path, settings: GatewaySettings | None = None) -> Iterator[Client]:
-    """A gateway that serves a store with one conversation and a memory."""
+    """A gateway that serves a store with a conversation, two memories and a recorded request."""
     with Store(folder / "store.db", embedder=None) as store:
         filled(store)
+        remembered(store, MEMORY, cw.Memory("memory", "Likes tea.", "U1234546"))
+        remembered(store, FORGOTTEN, cw.Memory("fact", "Kyiv", "U1234546", "Location"))
+        recorded(store, json.dumps(PAYLOAD).encode())
         store.conversation(ID).update(title="Lunch", settings={"model": "claude-sonnet-5-5"})
         with running(settings, store=store) as gateway:
             yield Client(gateway, store)

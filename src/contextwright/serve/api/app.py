@@ -25,6 +25,7 @@ from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, ParseError, UsageError
 from contextwright.serve.api.conversations import Activity
 from contextwright.serve.api.errors import ApiError, error_answer
+from contextwright.serve.api.events import Events
 from contextwright.serve.api.openapi import describe
 from contextwright.serve.api.operation import JSON, Operation
 from contextwright.serve.guard import same_token
@@ -70,7 +71,12 @@ class Api:
         self.token = token
         self.limits = limits or ApiLimits()
         self.threads = CapacityLimiter(THREADS)
-        self.shared: dict[str, Any] = {"store": store, "activity": Activity()}
+        self.events = Events(store, self.threads)
+        self.shared: dict[str, Any] = {
+            "store": store,
+            "activity": Activity(),
+            "events": self.events,
+        }
         """What operations may take besides what a call says."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,6 +124,9 @@ class Api:
     async def run(self, operation: Operation, given: Mapping[str, Any]) -> Response:
         """Run an operation in a thread."""
         arguments = {name: given[name] for name in operation.takes}
+        if operation.waits:
+            stream = await operation.run(**arguments)
+            return StreamingResponse(stream, operation.status, media_type=operation.media)
         call = partial(operation.run, **arguments)
         result = await to_thread.run_sync(call, limiter=self.threads)
         if operation.answer is None:

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta
 
 __all__ = [
+    "MAX_NUMBER",
     "Budget",
     "ConversationId",
     "Limit",

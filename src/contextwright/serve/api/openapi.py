@@ -43,7 +43,8 @@ class Schemas:
         types: dict[Any, None] = {ErrorAnswer: None}
         queries: dict[Any, None] = {}
         for one in operations:
-            types |= {type: None for type in (one.body, one.answer) if type is not None}
+            answer = None if one.streams else one.answer
+            types |= {type: None for type in (one.body, answer) if type is not None}
             if one.query is not None:
                 queries[one.query] = None
         found, self.shared = msgspec.json.schema_components(types, ref_template=REF)

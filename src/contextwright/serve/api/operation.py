@@ -51,6 +51,11 @@ class Operation(Struct, frozen=True, kw_only=True):
         return self.media != JSON
 
     @property
+    def waits(self) -> bool:
+        """Whether its function runs in the event loop, because it waits for something."""
+        return inspect.iscoroutinefunction(self.run)
+
+    @property
     def upload(self) -> bool:
         """Whether the body is a file of any kind."""
         return "file" in self.takes
@@ -86,7 +91,8 @@ class Operation(Struct, frozen=True, kw_only=True):
         found = {400, 401, 403, 500, 503}
         if self.query is not None:
             found.add(422)
-        if self.path_fields:
+        named = {field for type in (self.query, self.body) if type for field in fields_of(type)}
+        if self.path_fields or "conversation" in named:
             found.add(404)
         if self.body is not None:
             found |= {408, 413, 415, 422}
@@ -122,10 +128,14 @@ def operation(
         takes=tuple(hints),
         conflicts=conflicts,
     )
-    known = {field.encode_name for field in structs.fields(query)} if query else set[str]()
-    missing = set(made.path_fields) - known
+    missing = set(made.path_fields) - set(fields_of(query) if query else ())
     assert not missing, f"{path}: {missing} are not fields of its query"
     return made
+
+
+def fields_of(type: type[Struct]) -> list[str]:
+    """Return the names of a struct's fields, as calls have them."""
+    return [field.encode_name for field in structs.fields(type)]
 
 
 Lines: TypeAlias = Iterator[bytes]

@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-from contextwright.serve.api.contexts import (
-    build_context,
-    build_context_with,
-    compare_contexts,
-    get_payload,
+from contextwright.serve.api import (
+    catalogue,
+    contexts,
+    conversations,
+    events,
+    flights,
+    memories,
+    messages,
+    recall,
+    requests,
+    simulations,
+    tools,
+    transfers,
 )
-from contextwright.serve.api.conversations import (
-    forget_conversation,
-    get_conversation,
-    list_conversations,
-    update_conversation,
-)
-from contextwright.serve.api.flights import fly
-from contextwright.serve.api.messages import add_turn, get_message, list_messages
 from contextwright.serve.api.operation import Operation, operation
 
 __all__ = ["OPERATIONS"]
 
-CONVERSATION = "/conversations/{conversation}"
+CHAT = "/conversations/{conversation}"
+LINES, BYTES, EVENTS = "application/x-ndjson", "application/octet-stream", "text/event-stream"
 
 OPERATIONS: tuple[Operation, ...] = (
-    operation("GET", "/conversations", list_conversations),
-    operation("GET", CONVERSATION, get_conversation),
-    operation("PATCH", CONVERSATION, update_conversation),
-    operation("DELETE", CONVERSATION, forget_conversation, status=204, conflicts=True),
-    operation("GET", f"{CONVERSATION}/messages", list_messages),
-    operation("GET", f"{CONVERSATION}/messages/{{seq}}", get_message),
-    operation("POST", f"{CONVERSATION}/turns", add_turn, status=201, conflicts=True),
-    operation("GET", f"{CONVERSATION}/context", build_context),
-    operation("POST", f"{CONVERSATION}/context", build_context_with),
-    operation("GET", f"{CONVERSATION}/payload", get_payload),
-    operation("GET", f"{CONVERSATION}/compare", compare_contexts),
-    operation("GET", f"{CONVERSATION}/flight", fly),
+    operation("GET", "/conversations", conversations.list_conversations),
+    operation("GET", CHAT, conversations.get_conversation),
+    operation("PATCH", CHAT, conversations.update_conversation),
+    operation("DELETE", CHAT, conversations.forget_conversation, status=204, conflicts=True),
+    operation("GET", f"{CHAT}/messages", messages.list_messages),
+    operation("GET", f"{CHAT}/messages/{{seq}}", messages.get_message),
+    operation("POST", f"{CHAT}/turns", messages.add_turn, status=201, conflicts=True),
+    operation("GET", f"{CHAT}/context", contexts.build_context),
+    operation("POST", f"{CHAT}/context", contexts.build_context_with),
+    operation("GET", f"{CHAT}/payload", contexts.get_payload),
+    operation("GET", f"{CHAT}/compare", contexts.compare_contexts),
+    operation("GET", f"{CHAT}/flight", flights.fly),
+    operation("GET", f"{CHAT}/export", transfers.export_conversation, media=BYTES),
+    operation("GET", "/export", transfers.export_all, media=LINES),
+    operation("POST", "/import", transfers.import_file, conflicts=True),
+    operation("GET", "/requests", requests.list_requests),
+    operation("GET", "/requests/{request}", requests.get_request),
+    operation("GET", "/requests/{request}/body", requests.get_request_body, media=BYTES),
+    operation("GET", "/requests/{request}/replay", requests.replay_request),
+    operation("GET", "/events", events.listen, media=EVENTS),
+    operation("GET", "/recall", recall.recall),
+    operation("GET", "/search", recall.search),
+    operation("GET", "/memories", memories.list_memories),
+    operation("POST", "/memories", memories.add_memory, status=201),
+    operation("PATCH", "/memories/{memory}", memories.update_memory),
+    operation("DELETE", "/memories/{memory}", memories.forget_memory, status=204),
+    operation("POST", "/simulate", simulations.simulate_recipes),
+    operation("POST", "/convert", tools.convert_data),
+    operation("POST", "/check", tools.check_payload),
+    operation("POST", "/count", tools.count_tokens),
+    operation("GET", "/recipes", catalogue.list_recipes),
+    operation("GET", "/recipes/{recipe}", catalogue.get_recipe),
+    operation("GET", "/formats", catalogue.list_formats),
+    operation("GET", "/models", catalogue.list_models),
+    operation("GET", "/models/{model}", catalogue.get_model),
 )

@@ -22,6 +22,7 @@ __all__ = [
     "details_of",
     "ensure",
     "find",
+    "fingerprint",
     "forget",
     "length_of",
     "locked",
@@ -29,6 +30,7 @@ __all__ = [
     "require",
     "seen",
     "state_of",
+    "states",
     "tenants",
     "unknown",
 ]
@@ -56,6 +58,13 @@ FROM conversations c
 JOIN heads h ON h.conversation = c.number
 LEFT JOIN conversations p ON p.number = c.parent
 WHERE c.tenant = ? AND """
+
+STATES = """
+SELECT c.id, h.last, h.marked
+FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?"""
+FINGERPRINT = """
+SELECT count(*), max(c.number), sum(h.last), sum(h.marked)
+FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?"""
 
 CREATE = """
 INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
@@ -159,6 +168,16 @@ def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
     for last, marked in connection.rows(sql, number):
         return last, marked
     return None
+
+
+def fingerprint(connection: Connection, tenant: str) -> Row:
+    """Return figures that differ once anything was added to a tenant's conversations, or marked."""
+    return connection.rows(FINGERPRINT, tenant)[0]
+
+
+def states(connection: Connection, tenant: str) -> dict[str, tuple[int, int]]:
+    """Return what `state_of` does for all conversations of a tenant, by id."""
+    return {id: (last, marked) for id, last, marked in connection.rows(STATES, tenant)}
 
 
 def locked_length(connection: Connection, head: Head) -> int | None:
