@@ -93,7 +93,7 @@ def test_every_code_is_documented() -> None:
     """Whoever meets a code can look it up."""
     rules = (SOURCE.parents[1] / "docs" / "rules.md").read_text()
     codes = {
-        node.args[0].value
+        str(node.args[0].value)
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
