@@ -168,7 +168,7 @@ def test_claude_code_prompts_taken_back_are_hidden(tmp_path: Path) -> None:
         ("B.", "public"),
     ]
     assert [change["changes"] for change in reports(path)] == [
-        [f"repair.branch line {line}: taken back; kept, hidden" for line in (3, 4)]
+        [f"repair.branch line {line}: retracted; kept hidden" for line in (3, 4)]
     ]
 
 

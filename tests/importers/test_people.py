@@ -247,7 +247,7 @@ def test_another_conversation_of_the_same_name_is_refused(tmp_path: Path) -> Non
 
 def test_whoever_is_nobody_is_refused(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "chat.db", embedder=None) as store:
-        with pytest.raises(cw.ParseError, match="nobody is 'gryag'"):
+        with pytest.raises(cw.ParseError, match="no participant is 'gryag'"):
             take(store, telegram(tmp_path, post(1, "one")), me="gryag")
         assert [*store.list()] == []
         take(store, telegram(tmp_path, post(1, "one")), me="@max")

@@ -65,7 +65,7 @@ class Silent(Section):
 
 def test_a_section_of_ones_own_needs_no_reason() -> None:
     context = cw.Recipe(system=(Silent(),)).build(cw.user("Hello?"), model="gpt-4o")
-    assert context.absent == {"Silent[0]": "it has nothing to say"}
+    assert context.absent == {"Silent[0]": "it has no text"}
 
 
 def test_a_store_has_its_reasons_too(tmp_path: Any) -> None:

@@ -121,9 +121,9 @@ def failing(request: Request) -> str:
     ("summariser", "reason"),
     [
         (failing, "it failed: RuntimeError: 'no credit'"),
-        (lambda request: "", "it came back empty"),
-        (lambda request: " \n\u200d", "it came back empty"),
-        (lambda request: None, "it came back empty"),
+        (lambda request: "", "it returned no text"),
+        (lambda request: " \n\u200d", "it returned no text"),
+        (lambda request: None, "it returned no text"),
         (None, "no summariser is set: SummaryPolicy(summariser=…)"),
     ],
 )
@@ -232,5 +232,5 @@ def test_the_guide_is_true() -> None:
 
 @pytest.mark.parametrize("tokens", [0, -5, None, 1.5, True])
 def test_a_summary_of_no_tokens_is_refused(tokens: int) -> None:
-    with pytest.raises(cw.UsageError, match="no summary has .* tokens"):
+    with pytest.raises(cw.UsageError, match="a summary cannot have .* tokens"):
         cw.SummaryPolicy(tokens=tokens)

@@ -150,7 +150,7 @@ def test_gry_33_layers_hold_each_message_once_and_in_order() -> None:
     decisions = decided(talk(40), Layers(), 10**9)
     assert list(decisions.kept()) == list(range(10, 40))
     assert [(run.start, run.stop, run.reason) for run in decisions.runs] == [
-        (0, 10, "older than the layers reach"),
+        (0, 10, "older than both layers"),
         (10, 35, "recent layer"),
         (35, 40, "immediate layer"),
     ]

@@ -27,7 +27,7 @@ def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     yield from tokens(receipt.ledger)
     if receipt.absent:
         yield "plain", ""
-        yield "title", "Sections that say nothing"
+        yield "title", "Sections without text"
         width = max(map(len, receipt.absent)) + 1
         for name, reason in receipt.absent.items():
             yield "faint", f"  {name:<{width}} {reason}"
@@ -35,7 +35,7 @@ def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     yield from messages(receipt)
     if receipt.changes:
         yield "plain", ""
-        yield "title", "Not as it came"
+        yield "title", "Changes"
         for line in changed(receipt.changes):
             yield "plain", f"  {line}"
     prices = receipt.model.prices
@@ -70,7 +70,7 @@ def tokens(ledger: Ledger) -> Iterator[tuple[Style, str]]:
     doubt = ledger.most - ledger.tokens
     if doubt:
         line = f"  {'in doubt':<{width}}{doubt:>10,}{share(doubt, ledger.budget):>6}"
-        yield "faint", f"{line}  what the estimate may be too low by"
+        yield "faint", f"{line}  margin of the estimate"
     free = ledger.budget - ledger.most
     yield "faint", f"  {'free':<{width}}{free:>10,}{share(free, ledger.budget):>6}"
 

@@ -211,7 +211,7 @@ def require_no_negatives(part: str, value: object) -> None:
     for field in getattr(value, "__struct_fields__", ()):
         number = getattr(value, field)
         if isinstance(number, int | float) and number < 0:
-            raise UsageError(f"{part}.{field}: {number} is less than nothing")
+            raise UsageError(f"{part}.{field}: {number} is negative")
 
 
 def refused(name: str, fault: str) -> ParseError:

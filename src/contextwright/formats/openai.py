@@ -59,7 +59,7 @@ def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
     """Return a tool whose schema has an object at its root, without alternatives."""
     schema, reworked = object_schema(tool.parameters or {})
     if reworked:
-        reason = f"{', '.join(reworked)} cannot stand at the top here"
+        reason = f"{', '.join(reworked)} not allowed at the root of a schema"
         changes.append(Change("repair.schema", f"{path}.parameters", reason))
     return replace(tool, parameters=schema)
 

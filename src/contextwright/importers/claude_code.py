@@ -123,7 +123,7 @@ class Log:
             if entry is None:
                 continue
             if self.agents[agent].cover(number):
-                report.change("repair.branch", f"line {number}", "taken back; kept, hidden")
+                report.change("repair.branch", f"line {number}", "retracted; kept hidden")
                 message = msgspec.structs.replace(entry.message, visibility="hidden")
                 entry = Held(entry.reply, message)
             if held is not None and held.reply and held.reply == entry.reply:

@@ -94,7 +94,7 @@ def told_by_lines(files: Files, file: str) -> str:
             return found
     found = told_by_fields(first)
     if found is None:
-        raise unsure(files.shown(file), "its lines are none of a known source")
+        raise unsure(files.shown(file), "its lines match no known source")
     return "openai-finetuning" if found == "openai-chat" else found
 
 
@@ -110,7 +110,7 @@ def told_by_document(files: Files, file: str) -> str:
             data = files.document(file)
             found = told_by_fields(data) if is_object(data) else None
     if found is None:
-        raise unsure(files.shown(file), "it has the shape of no known source")
+        raise unsure(files.shown(file), "it matches no known source")
     return found
 
 

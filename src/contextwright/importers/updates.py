@@ -60,7 +60,7 @@ def updated(
         for one in stored[reached:place]:
             if one.seq not in gone:
                 turns.mark(connection, tenant, id, one.seq, {"visibility": "deleted"})
-                report.change("update.deleted", f"messages[{one.seq}]", "its source has it no more")
+                report.change("update.deleted", f"messages[{one.seq}]", "deleted at its source")
             yield one.message
         reached = place + 1
         if place < len(stored) and stored[place].origin == source_id(message):
@@ -93,7 +93,7 @@ def compared(
     is_edit = (old.parts, old.role) != (message.parts, message.role)
     new = replace_message(connection, number, known.seq, old, message, keep=is_edit, marked=False)
     if is_edit:
-        report.change("update.edited", f"messages[{known.seq}]", "its source has other words")
+        report.change("update.edited", f"messages[{known.seq}]", "edited at its source")
     return new
 
 

@@ -70,7 +70,7 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
         is_number = all(type(one) in (int, float) and isfinite(one) for one in numbers)
         if not is_number or self.half_life <= 0:
             hint = "finite numbers, a half-life above 0"
-            raise UsageError("nothing can be ranked by these numbers", hint=hint)
+            raise UsageError("invalid ranking", hint=hint)
 
 
 class MemoryQuery(Struct, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ class Section:
 
     def absence(self, moment: SectionInput) -> str:
         """Return why it has no text, for the receipt; called only if it has none."""
-        return "it has nothing to say"
+        return "it has no text"
 
     def title(self, moment: SectionInput) -> str:
         """Return the heading, filled in."""

@@ -51,11 +51,11 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def __post_init__(self) -> None:
         if type(self.tokens) is not int or self.tokens < 1:
             hint = "a whole number, 1 or more"
-            raise UsageError(f"no summary has {shown(self.tokens)} tokens", hint=hint)
+            raise UsageError(f"a summary cannot have {shown(self.tokens)} tokens", hint=hint)
         # The store keeps a summary under this name, on every engine.
         if self.model is not None and UNFIT.search(self.model):
             hint = "a name without NUL and without half a surrogate pair"
-            raise UsageError(f"the model {shown(self.model)} cannot be named", hint=hint)
+            raise UsageError(f"{shown(self.model)} is not a valid model name", hint=hint)
 
     @property
     def method(self) -> str:

@@ -61,7 +61,7 @@ def write_summary(
         return SummaryResult(previous, f"it failed: {in_one_line(error)}")
     text = cleaned(answer)
     if not text:
-        return SummaryResult(previous, "it came back empty")
+        return SummaryResult(previous, "it returned no text")
     summary = Summary(last, count, policy.method, text, untold=tuple(sorted(untold)))
     return SummaryResult(summary)
 

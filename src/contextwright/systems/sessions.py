@@ -269,7 +269,7 @@ def require_id(id: Any) -> str:
     if not isinstance(id, str) or not id:
         raise UsageError(f"a session's id cannot be {shown(id)}", hint="give it a text")
     if "\0" in id or any("\ud800" <= letter <= "\udfff" for letter in id):
-        raise UsageError(f"a session's id cannot hold half a character or NUL: {shown(id)}")
+        raise UsageError(f"a session's id cannot hold NUL or a lone surrogate: {shown(id)}")
     return id
 
 

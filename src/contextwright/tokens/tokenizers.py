@@ -33,7 +33,7 @@ def vocabulary(name: str) -> Counter:
         # Only `encode_ordinary` of splintr's methods treats such spellings as text.
         encode = splintr.Tokenizer.from_pretrained(name).encode_ordinary
     except ValueError:
-        raise UsageError(f"no vocabulary is called {shown(name)}") from None
+        raise UsageError(f"unknown vocabulary {shown(name)}") from None
     encode(WARM_UP)
 
     def count_chunk(text: str) -> int:

@@ -199,7 +199,7 @@ class Layers(
     recent: int = 30
     """The number of messages in both layers."""
 
-    why_dropped: ClassVar[str] = "older than the layers reach"
+    why_dropped: ClassVar[str] = "older than both layers"
     is_exact: ClassVar[bool] = True
 
     def spans(self, view: View, limit: float) -> list[Span]:

@@ -97,7 +97,7 @@ def alternation(turns: Turns, level: Level) -> Iterator[Problem]:
         if role == "system":
             if index:
                 yield Problem(
-                    "H-system", path, "many templates take system text only on top", level
+                    "H-system", path, "many templates accept system text only at the start", level
                 )
         elif role == previous and role in ("user", "assistant"):
             yield Problem("H-alternate", path, f"two {role} messages in a row", level)

@@ -109,7 +109,7 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.cache_key and model.cache_breakpoints:
         wire["cache_control"] = {"type": "ephemeral"}
-        reason = f"{NAME} caches what is marked, and has no keys"
+        reason = f"{NAME} caches by breakpoints, and has no cache keys"
         changes.append(Change("repair.setting", "cache_key", reason))
     if wire.get("temperature", 0.0) > MOST_TEMPERATURE:
         wire["temperature"] = MOST_TEMPERATURE
@@ -159,7 +159,7 @@ def write_thinking(
     if effort == "none":
         if model.always_thinks or not model.disable_thinking:
             put(wire, "output_config.effort", LEAST)
-            reason = f"{model.id} always thinks; {LEAST} is the least"
+            reason = f"{model.id} always thinks; {LEAST} is the minimum"
             changes.append(Change("repair.setting", "effort", reason))
         elif model.adaptive_thinking or model.legacy_thinking:
             wire["thinking"] = {"type": "disabled"}
@@ -182,7 +182,7 @@ def write_thinking(
         changes.append(Change("repair.setting", "thinking_budget", reason))
         write_budget(BUDGETS[USUAL], model, wire, changes)
     else:
-        reason = f"{model.id} thinks only where it is told how much"
+        reason = f"{model.id} thinks only with an explicit budget"
         changes.append(Change("loss.setting", "show_thinking", reason))
 
 
@@ -209,15 +209,15 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
         return
     converted = output_schema(output.schema)
     if converted is None:
-        reason = f"{NAME} takes no schema that leads into itself"
+        reason = f"{NAME} accepts no recursive schema"
         changes.append(Change("loss.setting", "output", reason))
         return
     schema, lost = converted
     if lost:
-        reason = f"{NAME} holds no answer to {', '.join(lost)}"
+        reason = f"{NAME} does not enforce {', '.join(lost)}"
         changes.append(Change("loss.schema", "output", reason))
     if output.description:
-        reason = f"{NAME} has no description of the answer"
+        reason = f"{NAME} has no field for a description of the answer"
         changes.append(Change("loss.setting", "output.description", reason))
     put(wire, "output_config.format", {"type": "json_schema", "schema": schema})
 
@@ -234,7 +234,8 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
         thinks = is_object(thinking) and thinking.get("type") == "enabled"
         if thinks or not model.forced_tool_use:
             body["tool_choice"] = {"type": "auto"}
-            changes.append(Change("loss.setting", "tool_choice", "a call cannot be forced here"))
+            reason = "this model or its thinking mode allows no forced call"
+            changes.append(Change("loss.setting", "tool_choice", reason))
     contents = [turn["content"] for turn in body["messages"] if not is_plain(turn["content"])]
     settle_citations(contents, changes)
     settle_cache_marks(body, contents, changes)
@@ -258,7 +259,8 @@ def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]
         return
     for blocks, place, block in silent:
         blocks[place] = {**block, "citations": {"enabled": True}}
-    changes.append(Change("repair.citations", "messages", "on for all documents, as for one"))
+    reason = "enabled for all documents, because one has them"
+    changes.append(Change("repair.citations", "messages", reason))
 
 
 def is_cited(document: dict[str, Any]) -> bool:
@@ -278,7 +280,7 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
         changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
     elif mode == "enabled" and any(open_loop(turns_of(body))):
         del body["thinking"]
-        reason = "the open tool loop has no thinking to begin with"
+        reason = "the open tool loop does not begin with thinking"
         changes.append(Change("loss.setting", "thinking", reason))
     elif mode == "disabled" and not model.disable_thinking:
         del body["thinking"]

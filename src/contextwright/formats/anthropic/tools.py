@@ -64,14 +64,14 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         wire["description"] = tool.description
     schema, reworked = object_schema(tool.parameters or {"type": "object"})
     if reworked:
-        reason = f"{', '.join(reworked)} cannot stand at the top here"
+        reason = f"{', '.join(reworked)} not allowed at the root of a schema"
         changes.append(Change("repair.schema", f"{path}.parameters", reason))
     wire["input_schema"] = schema
     if tool.strict is not None:
         wire["strict"] = tool.strict
         if tool.strict and not target.same_format and output_schema(schema) != (schema, []):
             wire["strict"] = False
-            reason = "strict wants closed objects, no bounds and nothing that leads into itself"
+            reason = "strict requires closed objects, without bounds or recursion"
             changes.append(Change("loss.strict", path, reason))
     extra = tool.extra.get(NAME, {})
     lost = foreign_fields(tool, NAME)

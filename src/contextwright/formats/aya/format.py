@@ -171,7 +171,7 @@ def user_parts(
 ) -> tuple[Author | None, list[Part]]:
     """Return the speaker and the text of a user entry."""
     if isinstance(content, str):
-        reader.repair("repair.content", path, "names no speaker")
+        reader.repair("repair.content", path, "no speaker is named")
         return None, [Text(content)]
     fields = dict(content)
     userid, text = fields.pop("userid", None), fields.pop("text", "")
@@ -189,7 +189,7 @@ def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
         reader.repair("repair.author", path, f"{shown(userid)} is read as text")
         return Author(str(userid))
     if not isinstance(userid, str):
-        reader.repair("repair.author", path, "names no speaker")
+        reader.repair("repair.author", path, "no speaker is named")
         return None
     if userid.startswith("<@") and userid.endswith(">"):
         id = userid[2:-1]

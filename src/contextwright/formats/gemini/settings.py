@@ -129,10 +129,10 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
             schema, lost = gemini_schema(settings.output.schema, enforced=True)
             config["responseJsonSchema"] = schema
             if lost:
-                reason = f"{NAME} holds no answer to {', '.join(lost)}"
+                reason = f"{NAME} does not enforce {', '.join(lost)}"
                 changes.append(Change("loss.schema", "output", reason))
         if settings.output.description:
-            reason = f"{NAME} has no description of the answer"
+            reason = f"{NAME} has no field for a description of the answer"
             changes.append(Change("loss.setting", "output.description", reason))
     if config:
         body["generationConfig"] = config

@@ -115,7 +115,7 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
 def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
     """Whether a hosted tool is one that this provider knows."""
     if shape_problems(tool.data, wire.Tool):
-        changes.append(Change("loss.tool", path, "no tool the API knows"))
+        changes.append(Change("loss.tool", path, "the API does not know this tool"))
         return False
     return True
 

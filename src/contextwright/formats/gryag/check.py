@@ -43,7 +43,7 @@ class History(Shape):
 def check(payload: Any, model: Model) -> list[Problem]:
     """List what gryag does not accept in a history, and what Gemini would refuse."""
     if isinstance(payload, str):
-        reason = "the compact form is deprecated: it tells nobody who said what for sure"
+        reason = "the compact form is deprecated: it does not identify speakers reliably"
         return [*json_problems(payload), Problem("GRY-57", "", reason, "warning")]
     data, prefix, shape = framed(payload)
     body, problems = read_shape(data, shape)

@@ -210,7 +210,7 @@ def without_metadata(message: Message, path: str, reader: Reader) -> tuple[list[
             reason = "metadata became fields of the message"
             reader.changes.append(Change("repair.meta", place, reason))
         else:
-            reason = "metadata is nothing anybody said"
+            reason = "metadata is not part of the conversation"
             reader.changes.append(Change("loss.meta", place, reason))
         if found[1]:
             parts.append(msgspec.structs.replace(part, text=found[1]))
@@ -236,7 +236,7 @@ def quote_metadata(draft: Draft, target: Target) -> Ruled:
                 parts = (*message.parts[:index], words, *message.parts[index + 1 :])
                 message = message.with_parts(parts)
                 path = path_to(place, index)
-                reason = "words that look like metadata are marked as a quotation"
+                reason = "text that looks like metadata is quoted"
                 changes.append(Change("repair.meta", path, reason))
         spelled.append(Placed(place, message))
     return spelled, changes

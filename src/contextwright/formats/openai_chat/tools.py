@@ -76,7 +76,7 @@ def with_arguments(
         reader.fault(f"{path}.arguments", "cannot be written as JSON")
         return ToolCall(name, {}, id)
     if call.raw is not None and "_raw" in call.arguments:
-        reason = f"no JSON object: {shown(given)}"
+        reason = f"not a JSON object: {shown(given)}"
         reader.repair("repair.arguments", f"{path}.arguments", reason)
     return call
 

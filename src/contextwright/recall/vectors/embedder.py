@@ -45,7 +45,7 @@ class Embedder:
         is_name = type(name) is str and name.isprintable()
         if not is_name or not 1 <= len(name.encode()) <= LONGEST_NAME:
             hint = f"one printable line of 1 to {LONGEST_NAME} bytes"
-            raise UsageError(f"no embedder can be called {shown(name)}", hint=hint)
+            raise UsageError(f"{shown(name)} is not a valid embedder name", hint=hint)
         if not callable(function):
             raise UsageError(f"{shown(function)} embeds nothing", hint="a function from texts")
         if type(batch) is not int or batch < 1:

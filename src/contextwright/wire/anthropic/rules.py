@@ -102,7 +102,9 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
     if mode == "disabled" and not model.disable_thinking:
         yield Problem("A-thinking-type", "thinking.type", f"{model.id} always thinks")
     if forced and (mode == "enabled" or not model.forced_tool_use):
-        yield Problem("A-forced", "tool_choice", "a call cannot be forced here")
+        yield Problem(
+            "A-forced", "tool_choice", "this model or its thinking mode allows no forced call"
+        )
 
 
 def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:

@@ -157,7 +157,7 @@ def answers(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
         else:
             yield Problem("A-orphan", block.path, f"no tool_use {id!r} in the turn before")
     if len(holders) > 1:
-        reason = "results of one turn stand in several messages"
+        reason = "the results of one turn are in several messages"
         yield Problem("A-split", turn.path, reason, "warning")
 
 
@@ -175,7 +175,7 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
                 for place, inner in objects_in(content):
                     yield from blank_text(f"{block.path}.content[{place}]", inner)
                 if block.fields.get("is_error") is True and not content:
-                    reason = "an error needs words"
+                    reason = "an error needs text"
                     yield Problem("A-error-empty", f"{block.path}.content", reason)
         last_prefill = index == len(turns) - 1 and turn.role == "assistant"
         if not turn.blocks and not last_prefill:
@@ -223,7 +223,9 @@ def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
         if turn.role != "system":
             continue
         if not model.mid_system:
-            yield Problem("A-system-role", turn.path, f"{model.id} takes system text only on top")
+            yield Problem(
+                "A-system-role", turn.path, f"{model.id} takes system text only at the start"
+            )
             continue
         before = turns[index - 1] if index else None
         if before is None or not (before.role == "user" or ends_in_server_result(before)):
@@ -337,7 +339,7 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
     if held.get("type") == "url" and isinstance(held.get("url"), str):
         found, taken = mime_of(held["url"]), BEHIND_ADDRESS.get(str(block.get("type")), ())
         if found and taken and found not in taken:
-            reason = f"the address seems to be of {found}, which is not read from there"
+            reason = f"the URL seems to lead to {found}, which is not read from URLs"
             yield Problem("A-url-type", f"{path}.source.url", reason, "warning")
     elif held.get("type") == "base64":
         largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES

@@ -141,7 +141,7 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
     if others and turn.first_other is None:
         turn.first_other = index
     if responses and others:
-        reason = "function responses stand in a content of their own"
+        reason = "function responses need a content of their own"
         problems.append(Problem("G-mixed", f"contents[{index}]", reason))
     return bool(responses)
 
@@ -174,7 +174,7 @@ def one_function(
         level = "warning" if name else "error"
         problems.append(Problem("G-toolname", f"{placed.path}.{key}.name", NAME_RULE, level))
     if "thoughtSignature" in function or "thought_signature" in function:
-        reason = "the signature stands beside the function, not in it"
+        reason = "the signature belongs next to the function, not inside it"
         problems.append(Problem("G-signature", f"{placed.path}.{key}", reason))
 
 
@@ -190,11 +190,11 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
         if turn.role == "user":
             yield from answers(turn, open_calls)
             for call in turn.calls:
-                yield Problem("G-call-place", call.path, "the user calls no functions")
+                yield Problem("G-call-place", call.path, "a user content cannot call functions")
             open_calls = []
             continue
         for response in turn.responses:
-            yield Problem("G-orphan", response.path, "the model answers no function calls")
+            yield Problem("G-orphan", response.path, "a model content holds no function responses")
         if turn.calls and index == 0:
             yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn")
         yield from repeated_ids(turn.calls)
@@ -268,7 +268,7 @@ def signatures(turns: list[Turn], model: Model) -> Iterator[Problem]:
         elif turn.calls and not turn.calls[0].part.get("thoughtSignature"):
             path = turn.calls[0].path
             yield Problem(
-                "G-signature", path, f"{model.id} wants a thoughtSignature beside this call"
+                "G-signature", path, f"{model.id} requires a thoughtSignature next to this call"
             )
 
 
@@ -303,7 +303,7 @@ def system(body: Object, model: Model) -> Iterator[Problem]:
         yield Problem("G-system", "systemInstruction.parts", "at least one text is needed")
     for place, part in objects_in(parts):
         if not isinstance(part.get("text"), str):
-            yield Problem("G-system", f"systemInstruction.parts[{place}]", "only texts stand here")
+            yield Problem("G-system", f"systemInstruction.parts[{place}]", "only texts are allowed")
 
 
 def tools(body: Object, model: Model) -> Iterator[Problem]:

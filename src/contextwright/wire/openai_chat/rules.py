@@ -139,7 +139,7 @@ def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]
             yield Problem(
                 "OC-args",
                 f"{path}.{kind}.arguments",
-                "no JSON object: this format takes it, no other does",
+                "not a JSON object: only this format accepts it",
                 "warning",
             )
 
@@ -169,7 +169,7 @@ def contents(messages: Messages, level: Level) -> Iterator[Problem]:
             continue
         if not any(message.get(field) for field in INSTEAD_OF_CONTENT):
             path = f"messages[{index}].content"
-            reason = "null only beside tool_calls, refusal or audio"
+            reason = "null is allowed only with tool_calls, refusal or audio"
             yield Problem("OC-content", path, reason, level)
 
 
@@ -282,7 +282,7 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
 def audio(messages: Messages, model: Model) -> Iterator[Problem]:
     """Audio for a model that does not accept it."""
     level: Level = "error" if model.matched == "exact" else "warning"
-    reason = f"{model.id} does not listen to audio"
+    reason = f"{model.id} does not accept audio"
     for index, message in messages:
         content = message.get("content")
         if not isinstance(content, list):

@@ -228,7 +228,7 @@ def calls(read: Input) -> Iterator[Problem]:
         yield from name_problems(item.get("name"), "OR-callname", f"input[{index}].name")
         arguments = item.get("arguments")
         if isinstance(arguments, str) and not is_json_object(arguments):
-            message = "no JSON object: poison for every other provider"
+            message = "not a JSON object: every other provider refuses it"
             yield Problem("OR-args", f"input[{index}].arguments", message, "warning")
 
 
@@ -265,11 +265,11 @@ def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
             message = "must be a data URL: data:<type>;base64,<bytes>"
             yield Problem("OR-file", f"{path}.file_data", message)
         elif head[0].startswith(("data:audio/", "data:video/")):
-            yield Problem("OR-file", f"{path}.file_data", "no sounds or films as input_file")
+            yield Problem("OR-file", f"{path}.file_data", "input_file takes no audio or video")
         yield from data_url_problems(data, f"{path}.file_data", OPENAI_BYTES)
     elif isinstance(url, str):
         if UNHEARD(url.partition("?")[0].partition("#")[0]):
-            yield Problem("OR-file", f"{path}.file_url", "no sounds or films as input_file")
+            yield Problem("OR-file", f"{path}.file_url", "input_file takes no audio or video")
     elif not part.get("file_id"):
         message = "a file needs file_data, file_id or file_url"
         yield Problem("T-required", f"{path}.file_data", message)

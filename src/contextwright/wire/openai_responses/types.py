@@ -149,7 +149,7 @@ def body_shape(payload: Any) -> Iterator[Problem]:
         f"tools[{index}]" for index, tool in objects_in(tools) if is_object(tool.get("function"))
     }
     for path in sorted(nested):
-        yield Problem("OR-toolshape", f"{path}.function", "tools are flat: name beside type")
+        yield Problem("OR-toolshape", f"{path}.function", "tools are flat: name is next to type")
     for problem in problems:
         if problem.path.partition(".")[0] not in nested:
             yield problem
