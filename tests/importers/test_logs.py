@@ -35,7 +35,7 @@ def said(uuid: str, role: Any, *parts: Any, **fields: Any) -> Message:
     rest = fields.pop("rest", {})
     if role == "assistant":
         rest = {**rest, "id": "msg_1", "model": "opus", **fields.pop("reply", {})}
-    meta = {"source": f"claude-code/{fields.pop('id', 's')}/{uuid}"}
+    meta: dict[str, Any] = {"source": f"claude-code/{fields.pop('id', 's')}/{uuid}"}
     if rest:
         meta["claude-code"] = rest
     return Message(role, parts, sent_at=f"t-{uuid}", meta=meta, **fields)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from commands import runner
 from contextwright import importers
-from contextwright.importers.base import without_secrets
+from contextwright.importers.base import Imported, event, without_secrets
 from contextwright.importers.intake import Intake
 from contextwright.store.care.doctor import examine
 from samples.exports import SLACK, reports, write_json, write_zip
@@ -41,7 +41,7 @@ def telegram(folder: Path, *messages: Any, type: str = "private_group") -> Path:
     )
 
 
-def conversation_in(path: Path, **options: Any) -> tuple[importers.base.Imported, list[cw.Message]]:
+def conversation_in(path: Path, **options: Any) -> tuple[Imported, list[cw.Message]]:
     """The one conversation of a file, with its messages."""
     ((one, messages),) = [(one, list(one.messages)) for one in importers.read(path, **options)]
     return one, messages
@@ -102,7 +102,9 @@ def test_addresses_lose_their_tokens(tmp_path: Path) -> None:
     file = {"name": "menu.pdf", "mimetype": "application/pdf", "url_private": address}
     path = slack(tmp_path, 0, said("1.1", "menu", user="U1", files=[file]))
     one, (message,) = conversation_in(path)
-    assert message.parts[1].url == "https://files.slack.com/f/menu.pdf?pub=1"
+    file = message.parts[1]
+    assert isinstance(file, cw.Media)
+    assert file.url == "https://files.slack.com/f/menu.pdf?pub=1"
     assert "xoxe" not in str(message)
     assert [change.code for change in one.report.changes] == ["loss.token"]
 
@@ -170,7 +172,7 @@ def test_a_recipe_that_wants_events_gets_them_quoted(tmp_path: Path) -> None:
 @given(words=WORDS)
 def test_nothing_a_member_writes_reaches_the_system_text(model: str, words: str) -> None:
     """Names, topics, titles and messages: the system text is the same whatever they are."""
-    service = importers.base.event(words, cw.Author("1", words), meta={})
+    service = event(words, cw.Author("1", words), meta={})
     asked = cw.user(f"hi {words}", author=cw.Author("1", words))
     recipe = cw.Recipe(system=["Be kind."])
     system = {
