@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,22 +14,7 @@ from contextwright.messages.make import user
 from contextwright.store.store import Store
 from samples.stores.chat import CHAT
 
-
-@pytest.fixture
-def cw(cw: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run a command in this process, on a store of its own."""
-    monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "chat.db"))
-    monkeypatch.chdir(tmp_path)
-    return cw
-
-
-@pytest.fixture
-def chat(cw: Run, tmp_path: Path) -> str:
-    """A conversation that came from a file."""
-    file = tmp_path / "chat.json"
-    file.write_text(json.dumps(CHAT))
-    assert cw("import", str(file), "--as", "lunch").code == 0
-    return "lunch"
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 # --- conversations -------------------------------------------------------------------------------
@@ -250,3 +236,21 @@ def test_help_teaches_with_examples(cw: Run, command: str) -> None:
     code, out, _ = cw(command, "--help")
     assert code == 0
     assert f"\n  cw {command} " in out
+
+
+def test_what_is_added_has_the_time_it_was_stored_at_or_sent_at(cw: Run) -> None:
+    """In exports that need a time; one that is not known is never a neighbour's."""
+    noon = "2023-04-04T12:00:00Z"
+    before = datetime.now(UTC).replace(microsecond=0)
+    cw("add", "lunch", "First", "--at", noon)
+    cw("add", "lunch", "Second")
+    entries = json.loads(cw("export", "lunch", "--format", "aya").out)
+    assert [entry["turn"] for entry in entries] == [0, 0]
+    assert entries[0]["timestamp"] == noon
+    assert before <= datetime.fromisoformat(entries[1]["timestamp"]) <= datetime.now(UTC)
+    session = json.loads(cw("export", "lunch", "--format", "port42").out)
+    assert [one["timestamp"] for one in session["messages"]] == [
+        entry["timestamp"] for entry in entries
+    ]
+    plain = json.loads(cw("export", "lunch").out)
+    assert "sent_at" not in plain["messages"][1]
