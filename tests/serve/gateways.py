@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
-import uvicorn
+from starlette.applications import Starlette
 
 from contextwright.serve import GatewaySettings, create_app
+from contextwright.serve.server import GatewayServer
 from contextwright.store import Store
 
 TOKEN = "gateway-token-0123456789"
@@ -93,7 +94,14 @@ def running(
     app = create_app(
         settings, token=TOKEN, exposed=exposed, environment=environment or {}, store=store
     )
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
+    with listening(app) as gateway:
+        yield gateway
+
+
+@contextmanager
+def listening(app: Starlette) -> Iterator[Running]:
+    """An application that listens on a port of its own while the block runs."""
+    server = GatewayServer(app, port=0, log_level="error")
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -254,14 +254,14 @@ def damaged(file: str, error: BaseException) -> ParseError:
     )
 
 
-def open_files(source: str | Path) -> Files:
-    """Open the files of a path; `-` is standard input.
+def open_files(source: str | Path, label: str = "") -> Files:
+    """Open the files of a path; `-` is standard input. `label` is its name in errors.
 
     Raises:
         UsageError: the path cannot be read.
         ParseError: the path is a zip that cannot be opened.
     """
-    label = "standard input" if source == "-" else str(source)
+    label = label or ("standard input" if source == "-" else str(source))
     try:
         if source == "-":
             return from_stream(label, standard_input())

@@ -74,10 +74,11 @@ def create_app(
         ]
     for prefix in ("/v1beta", "/v1", ""):
         paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
+    api = None
     if store is not None and token:
         api = Api(store, OPERATIONS, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
         paths.append(ApiRoute(api))
-    return Starlette(
+    app = Starlette(
         routes=paths,
         middleware=[
             Middleware(
@@ -88,6 +89,8 @@ def create_app(
         ],
         lifespan=gateway.lifespan,
     )
+    app.state.api = api
+    return app
 
 
 def posted(path: str, endpoint: Endpoint) -> Path:

@@ -14,9 +14,6 @@ from contextwright.errors import MissingExtra, UsageError
 
 __all__ = ["serve"]
 
-GRACE_SECONDS = 5
-"""How long answers may go on after the gateway was told to end; some never end by themselves."""
-
 
 def serve(
     where: StoreOptions,
@@ -51,10 +48,9 @@ def serve(
       -d '{"model":"echo","messages":[{"role":"user","content":"hello"}]}'
     """
     try:
-        import uvicorn
-
         from contextwright.serve import GatewaySettings, create_app, read_settings
         from contextwright.serve.guard import is_loopback, own_token
+        from contextwright.serve.server import GatewayServer
     except ImportError as error:
         raise MissingExtra("a gateway", "serve") from error
     settings = read_settings(routes) if routes else GatewaySettings()
@@ -68,13 +64,7 @@ def serve(
     with listening(host, port) as listener, opened(where) as store:
         app = create_app(settings, token=own_token(path), exposed=exposed, store=store)
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+        GatewayServer(app).run(sockets=[listener])
     return 0
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,8 +53,8 @@ class ApiLimits(Struct, frozen=True):
     body_bytes: int = 64 << 20
     upload_bytes: int = 1 << 30
     """The size of a file to import; it goes to disk as it comes."""
-    silence_seconds: float = 30.0
-    """How long a client may pause within a body."""
+    body_seconds: float = 60.0
+    """How long a body may take; a file may take as long between two pieces of it."""
 
 
 class Api:
@@ -169,8 +170,9 @@ class Api:
         if kind != JSON:
             raise ApiError(415, f"the body has to be {JSON}")
         body = bytearray()
-        async for chunk in self.chunks(request, self.limits.body_bytes):
-            body += chunk
+        async with self.patience():
+            async for chunk in self.chunks(request, self.limits.body_bytes):
+                body += chunk
         return bytes(body)
 
     async def save(self, request: Request, path: Path) -> None:
@@ -180,21 +182,27 @@ class Api:
                 await to_thread.run_sync(file.write, chunk, limiter=self.threads)
 
     async def chunks(self, request: Request, limit: int) -> AsyncIterator[bytes]:
-        """The body of a request, as long as it is not too large and keeps coming."""
+        """Yield the body of a request, as long as it is not too large and keeps coming."""
         size = 0
-        stream = request.stream().__aiter__()
+        stream = aiter(request.stream())
         while True:
-            try:
-                async with asyncio.timeout(self.limits.silence_seconds):
-                    chunk = await anext(stream)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise ApiError(408, "the body came too slowly", {"connection": "close"}) from None
+            async with self.patience():
+                chunk = await anext(stream, b"")
             size += len(chunk)
             if size > limit:
                 raise ApiError(413, f"more than {limit:,} bytes", {"connection": "close"})
+            if not chunk:
+                return
             yield chunk
+
+    @asynccontextmanager
+    async def patience(self) -> AsyncGenerator[None]:
+        """Refuse a client that takes too long."""
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                yield
+        except TimeoutError:
+            raise ApiError(408, "the body came too slowly", {"connection": "close"}) from None
 
 
 class ApiRoute(BaseRoute):

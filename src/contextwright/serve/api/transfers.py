@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from contextwright import importers
+from contextwright.documents.files import open_files
 from contextwright.errors import ContextwrightError
 from contextwright.formats import FormatName
 from contextwright.formats.api import render
@@ -70,8 +71,7 @@ def import_file(store: Store, query: ImportQuery, file: Path) -> ImportAnswer:
     The body is the file itself: JSON, JSON Lines or a zip. It is stored whole or not at all; the
     same file again adds only what is new.
     """
-    with importers.open_files(file) as files:
-        files.label = "the file"
+    with open_files(file, "the file") as files:
         intake = Intake(
             format=query.format or importers.detect(files),
             id=query.id,

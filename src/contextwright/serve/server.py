@@ -1,0 +1,98 @@
+"""The server that a gateway runs in: short heads of requests, and an end that does not wait."""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from socket import socket
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+__all__ = ["GatewayServer"]
+
+GRACE_SECONDS = 5
+"""How long answers may go on after the gateway was told to end."""
+MAX_HEAD_BYTES = 64 << 10
+"""The size of a request's first line and headers."""
+HEAD_SECONDS = 30.0
+"""How long a client may take to send them."""
+TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"content-length: 0\r\nconnection: close\r\n\r\n"
+)
+
+
+class GatewayServer(uvicorn.Server):
+    """A server for one application that `create_app` made."""
+
+    def __init__(self, app: Starlette, **options: Any) -> None:
+        self.app = app
+        chosen: dict[str, Any] = {
+            "http": BoundedProtocol,
+            "access_log": False,
+            "log_level": "warning",
+            "timeout_graceful_shutdown": GRACE_SECONDS,
+            **options,
+        }
+        super().__init__(uvicorn.Config(app, **chosen))
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End streams of events, which never end by themselves, and then everything else."""
+        api = getattr(self.app.state, "api", None)
+        if api is not None:
+            api.events.close()
+        await super().shutdown(sockets)
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """Refuses a head that is too long, and closes a connection whose head does not come.
+
+    uvicorn itself would wait for it without an end, and keep all of it in memory.
+    """
+
+    head_bytes: int = 0
+    in_head: bool = True
+    timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self.wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self.stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless it is a head without an end."""
+        self.head_bytes += len(data) if self.in_head else 0
+        super().data_received(data)
+        if self.in_head and self.head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of a head."""
+        super().on_message_begin()
+        self.wait_for_head()
+
+    def on_headers_complete(self) -> None:
+        """Go on with a request whose head is whole."""
+        self.in_head, self.head_bytes = False, 0
+        self.stop_waiting()
+        super().on_headers_complete()
+
+    def wait_for_head(self) -> None:
+        """Close the connection unless a head comes in time."""
+        self.in_head = True
+        self.stop_waiting()
+        self.timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def stop_waiting(self) -> None:
+        """Let a connection stay open."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
