@@ -102,9 +102,9 @@ def test_addresses_lose_their_tokens(tmp_path: Path) -> None:
     file = {"name": "menu.pdf", "mimetype": "application/pdf", "url_private": address}
     path = slack(tmp_path, 0, said("1.1", "menu", user="U1", files=[file]))
     one, (message,) = conversation_in(path)
-    file = message.parts[1]
-    assert isinstance(file, cw.Media)
-    assert file.url == "https://files.slack.com/f/menu.pdf?pub=1"
+    media = message.parts[1]
+    assert isinstance(media, cw.Media)
+    assert media.url == "https://files.slack.com/f/menu.pdf?pub=1"
     assert "xoxe" not in str(message)
     assert [change.code for change in one.report.changes] == ["loss.token"]
 
@@ -234,6 +234,21 @@ def test_a_later_export_brings_edits_and_deletions(tmp_path: Path) -> None:
         take(store, telegram(tmp_path, *later))
         assert [one.message.visibility for one in chat.read()][:3] == ["erased", "public", "erased"]
         assert examine(store.engine).findings == []
+
+
+def test_what_the_latest_export_lacks_at_its_end_was_deleted(tmp_path: Path) -> None:
+    first, later = [post(1, "one"), post(2, "two"), post(3, "three")], [post(1, "one")]
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        chat = store.conversation("telegram-5")
+        take(store, telegram(tmp_path, *first))
+        outcome = take(store, telegram(tmp_path, *later))
+        assert [one.message.visibility for one in chat.read()] == ["public"] * 3
+        assert (outcome.report.codes["guess.later"], outcome.known) == (2, 1)
+        outcome = take(store, telegram(tmp_path, *later), latest=True)
+        assert [one.message.visibility for one in chat.read()] == ["public", "deleted", "deleted"]
+        assert (outcome.report.codes["update.deleted"], outcome.known) == (2, 3)
+        outcome = take(store, telegram(tmp_path, *later))
+        assert "guess.later" not in outcome.report.codes, "they are gone already"
 
 
 def test_another_conversation_of_the_same_name_is_refused(tmp_path: Path) -> None:

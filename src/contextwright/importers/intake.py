@@ -58,6 +58,8 @@ class Intake(Struct, frozen=True, kw_only=True):
     replace: bool = False
     me: str | None = None
     threads: bool = False
+    latest: bool = False
+    """Whether this is the latest export: stored messages after its end were deleted."""
     strict: bool = False
     """Whether to refuse what would need a repair, with its path."""
     progress: Progress | None = None
@@ -129,7 +131,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         inspection = Inspection(one.report, pairs=one.parent is None)
         messages = self.seen(inspection.watch(one.messages, fork_at or 0), outcome)
         if one.has_ids and connection is not None:
-            messages = updated(connection, tenant, one.id, messages, one.report)
+            messages = updated(connection, tenant, one.id, messages, one.report, latest=self.latest)
         try:
             for stored, known in add_or_compare(connection, tenant, info, messages):
                 empty = False

@@ -1,7 +1,8 @@
 """Applies a later export of a stored conversation: edits and deletions at its source.
 
 Messages are identified by the ids they have at their source. An older export changes nothing: newer
-edits stay, and so do messages after the last one of the file.
+edits stay, and so do messages after the last one of the file, unless the caller knows that it is
+the latest export. Nothing in an export tells whether its end was deleted or not yet written.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ SELECT seq, origin FROM marks WHERE conversation = ? AND visibility = 'erased'""
 GONE = "SELECT seq FROM marks WHERE conversation = ? AND visibility IN ('deleted', 'erased')"
 
 
+LATER = "it follows the end of the file and stays: --latest deletes it"
+
+
 class Known(Struct, frozen=True):
     """A stored message, and the id it has at its source."""
 
@@ -36,12 +40,19 @@ class Known(Struct, frozen=True):
 
 
 def updated(
-    connection: Connection, tenant: str, id: str, messages: Iterable[Message], report: Report
+    connection: Connection,
+    tenant: str,
+    id: str,
+    messages: Iterable[Message],
+    report: Report,
+    *,
+    latest: bool,
 ) -> Iterator[Message]:
     """Apply the changes of the source; yield the conversation as stored, then new messages.
 
     Edited messages get their new text, and the old text is kept as a version. Messages that the
-    source no longer has are marked as deleted.
+    source no longer has are marked as deleted; those after its last message only if it is the
+    `latest` export, and otherwise a change names them.
     """
     head = conversations.find(connection, tenant, id)
     if head is None:
@@ -50,6 +61,14 @@ def updated(
     stored = known_messages(connection, head)
     places = {one.origin: place for place, one in enumerate(stored) if one.origin is not None}
     gone = {seq for (seq,) in connection.rows(GONE, head.number)}
+
+    def delete(missing: list[Known]) -> Iterator[Message]:
+        for one in missing:
+            if one.seq not in gone:
+                turns.mark(connection, tenant, id, one.seq, {"visibility": "deleted"})
+                report.change("update.deleted", f"messages[{one.seq}]", "deleted at its source")
+            yield one.message
+
     reached = 0
     for message in messages:
         place = places.get(source_id(message) or "")
@@ -57,11 +76,7 @@ def updated(
             place = len(stored)  # the newest stored messages were deleted
         if place is None or place < reached:
             place = reached
-        for one in stored[reached:place]:
-            if one.seq not in gone:
-                turns.mark(connection, tenant, id, one.seq, {"visibility": "deleted"})
-                report.change("update.deleted", f"messages[{one.seq}]", "deleted at its source")
-            yield one.message
+        yield from delete(stored[reached:place])
         reached = place + 1
         if place < len(stored) and stored[place].origin == source_id(message):
             yield compared(
@@ -69,6 +84,11 @@ def updated(
             )
         else:
             yield message
+    if latest:
+        yield from delete(stored[reached:])
+    for one in stored[reached:] if not latest else ():
+        if one.seq not in gone:
+            report.change("guess.later", f"messages[{one.seq}]", LATER)
 
 
 def known_messages(connection: Connection, head: conversations.Head) -> list[Known]:

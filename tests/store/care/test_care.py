@@ -163,7 +163,17 @@ DAMAGE = {
     "settings nobody can read": (
         "UPDATE conversations SET settings = '{' WHERE number = 1",
         ["settings conversation 'a': its settings cannot be read"],
-        False,
+        True,
+    ),
+    "a summary nobody can read": (
+        "INSERT INTO summaries (conversation, name, last, made, body) VALUES (1, 'm', 5, '', '{')",
+        ["summary conversation 'a': its summary up to message 5 cannot be read"],
+        True,
+    ),
+    "a version nobody can read": (
+        "INSERT INTO versions (conversation, seq, number, replaced, body) VALUES (1, 3, 1, '', '')",
+        ["version conversation 'a': an old version of message 3 cannot be read"],
+        True,
     ),
     "a fork behind the end": (
         "UPDATE conversations SET fork_at = 30 WHERE number = 2",
@@ -208,6 +218,35 @@ def find_and_mend(place: str, damage: str, expected: list[str], is_mended: bool)
             assert list(store.conversation("a").read()) == whole
             assert store.conversation("a").add(cw.user("Next")) == [9]
             assert examine(store.engine).findings == []
+
+
+def test_what_stands_beside_messages_is_named_and_stops_nothing_else(place: str) -> None:
+    with filled(place) as store:
+        ids = [store.remember(text, about="U1") for text in ("Likes tea", "Likes tin")]
+        store.index()
+        run_sql(store, f"UPDATE memories SET body = '{{' WHERE id = '{ids[0]}'")
+        run_sql(store, "UPDATE outlines SET body = '[' WHERE conversation = 1")
+        assert list(map(str, examine(store.engine).findings)) == [
+            "index conversation 'a': its index cannot be read; cw reindex --rebuild makes it anew",
+            f"memory {ids[0]} cannot be read; cw forget-memory {ids[0]} removes it",
+        ]
+        told = {one.id: one.memory.text for one in store.memories()}
+        assert (told[ids[0]], told[ids[1]]) == ("(damaged)", "Likes tin")
+        recipe = cw.Recipe(system=[cw.Memories()])
+        asked = [cw.user("Tea?", author=cw.Author("U1", "Alice"))]
+        store.conversation("new").add(asked)
+        context = store.conversation("new").context(recipe, model="gpt-4o")
+        assert "Likes tin" in str(context.sections)
+        assert "damaged" not in str(context.sections)
+        for recall in (store.recall, store.conversation("a").recall):
+            with pytest.raises(cw.errors.StoreError, match="a row of .* is damaged"):
+                recall("tea times")
+        with pytest.raises(cw.errors.StoreError, match="the memory .* is damaged"):
+            store.update_memory(ids[0], text="Likes milk")
+        store.forget_memory(ids[0])
+        store.index(again=True)
+        assert examine(store.engine).findings == []
+        assert store.recall("tea times") is not None
 
 
 @pytest.mark.parametrize("first", [3, 9])
@@ -361,7 +400,7 @@ def no_fork(store: cw.Store) -> None:
 @pytest.mark.parametrize(
     ("fill", "reason"),
     [
-        (in_other_words, "conversation 'a' of the target holds other messages"),
+        (in_other_words, "conversation 'a' of the target holds another message 1"),
         (longer, "conversation 'a' of the target has 34 messages, the source 8"),
         (no_fork, "conversation 'b' of the target was forked elsewhere, or not at all"),
     ],
@@ -375,6 +414,26 @@ def test_a_target_with_other_content_is_refused(
         with pytest.raises(cw.errors.Conflict, match=reason):
             copying.copy(store.engine, target.engine)
         assert everything(target) == before
+
+
+@pytest.mark.parametrize("change", ["edit", "erase"])
+def test_a_copy_from_before_a_change_names_it_and_can_be_made_again(
+    tmp_path: Path, change: str
+) -> None:
+    with cw.Store(tmp_path / "a.db") as store, cw.Store(tmp_path / "b.db") as target:
+        chat = store.conversation("lunch")
+        chat.add([cw.user("one"), cw.user("two"), cw.user("three")])
+        copying.copy(store.engine, target.engine)
+        chat.edit(2, "TWO") if change == "edit" else chat.erase(2)
+        with pytest.raises(cw.errors.Conflict) as caught:
+            copying.copy(store.engine, target.engine)
+        assert str(caught.value) == (
+            "conversation 'lunch' of the target has message 2 as it was before it was edited or "
+            "erased (copy into another store, or remove it there (cw rm 'lunch') and copy again)"
+        )
+        target.forget("lunch")
+        copying.copy(store.engine, target.engine)
+        assert everything(target) == everything(store)
 
 
 def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

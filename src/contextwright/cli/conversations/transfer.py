@@ -65,6 +65,10 @@ class SourceOptions(OptionGroup, frozen=True, kw_only=True):
     threads: Annotated[
         bool, Option("--threads", help="Store each thread as a conversation of its own.")
     ] = False
+    latest: Annotated[
+        bool,
+        Option("--latest", help="This export is the newest: what its end lacks was deleted."),
+    ] = False
 
 
 def import_files(

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.errors import Conflict, StoreError
+from contextwright.errors import Conflict, StoreError, shown
 from contextwright.store.care.entries import (
     CALLS,
     MARKS,
@@ -257,7 +257,21 @@ def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry
     if known.last > entry.last:
         raise conflict(entry, f"has {known.last:,} messages, the source {entry.last:,}")
     if content_of(source, entry, known.last) != content_of(target, known, known.last):
-        raise conflict(entry, "holds other messages")
+        raise conflict(entry, difference(source, target, entry, known))
+
+
+def difference(source: Engine, target: Engine, entry: Entry, known: Entry) -> str:
+    """Say where a target parts from the source: often at what was edited or erased since."""
+    ours = pages(source, MESSAGES, entry.number, entry.before, known.last)
+    theirs = pages(target, MESSAGES, known.number, known.before, known.last)
+    for page, other in zip(ours, theirs, strict=False):
+        for (seq, _, _, body, _, digest), row in zip(page, other, strict=False):
+            if body != row[3]:
+                message = read_message(body, digest)
+                if message.visibility == "erased" or "edited" in message.meta:
+                    return f"has message {seq} as it was before it was edited or erased"
+                return f"holds another message {seq}"
+    return "holds other messages"
 
 
 def damaged_in(target: Engine, entry: Entry) -> list[str]:
@@ -275,7 +289,7 @@ def damaged_in(target: Engine, entry: Entry) -> list[str]:
 
 def conflict(entry: Entry, reason: str) -> Conflict:
     """Return the error for a target that differs from the source."""
-    hint = "copy into another store, or forget it there; nothing was written"
+    hint = f"copy into another store, or remove it there (cw rm {shown(entry.id)}) and copy again"
     return Conflict(f"{named(entry)} of the target {reason}", hint=hint)
 
 

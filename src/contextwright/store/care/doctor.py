@@ -8,6 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import StoreError
+from contextwright.store.care.derived import derived_findings, memory_findings
 from contextwright.store.care.examination import Examination, patient_of
 from contextwright.store.care.health import Facts, health_of
 from contextwright.store.care.lengths import length_findings
@@ -62,6 +63,7 @@ def examine_each(engine: Engine, report: Report, progress: Progress | None) -> N
         report.messages += messages
         if progress is not None:
             progress(report.conversations, max(total, report.conversations))
+    report.findings.extend(engine.read(lambda connection: [*memory_findings(connection)]))
 
 
 def mend(engine: Engine, report: Report) -> list[Finding]:
@@ -98,7 +100,7 @@ def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
     if patient is None:
         return [], 0
     examined = Examination(connection, patient)
-    found = [*examined.findings(), *length_findings(examined)]
+    found = [*examined.findings(), *length_findings(examined), *derived_findings(examined)]
     return found, examined.messages
 
 

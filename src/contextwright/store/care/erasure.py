@@ -24,7 +24,6 @@ from contextwright.store.rows.erasing import (
     messages_like,
     spoken_by,
 )
-from contextwright.store.rows.validation import decode_memory
 from contextwright.store.state import State
 
 __all__ = ["edit", "erase", "erase_old", "erase_person", "erase_tenant", "scrubbed"]
@@ -78,9 +77,12 @@ def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> 
             erased.quotes += forget_person(connection, number, answers)
             erased += erase_messages(connection, head, said)
         for id, about, body in connection.rows(MEMORIES, state.tenant):
-            memory = decode_memory(body)
-            people = memory.meta.get("participants", ())
-            if person in (about, memory.author) or person in people:
+            memory = notes.decoded(body)
+            if memory is None:  # what cannot be read may still have the words
+                named = person in body
+            else:
+                named = person == memory.author or person in memory.meta.get("participants", ())
+            if named or person == about:
                 notes.remove(connection, state.tenant, id)
                 erased.memories += 1
         return erased
@@ -132,7 +134,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
             elif old:
                 erased += erase_messages(connection, head, old)
         for id, _, body in connection.rows(MEMORIES, state.tenant):
-            if is_old(decode_memory(body).at):
+            if is_old((notes.decoded(body) or notes.DAMAGED).at):
                 notes.remove(connection, state.tenant, id)
                 erased.memories += 1
         requests.remove_before(connection, state.tenant, limit)

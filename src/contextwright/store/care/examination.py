@@ -150,7 +150,9 @@ class Examination:
         try:
             msgspec.json.decode(patient.settings, type=dict)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            yield self.found("settings", "its settings cannot be read")
+            sql = "UPDATE conversations SET settings = '{}' WHERE number = ?"
+            cure = Cure(sql, ((patient.number,),), "the settings were emptied")
+            yield self.found("settings", "its settings cannot be read", cure)
         if patient.parent is None:
             return
         if patient.parent_tenant != patient.tenant:

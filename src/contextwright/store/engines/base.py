@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from contextwright.errors import ContextwrightError
+from contextwright.errors import ContextwrightError, StoreError
 
 __all__ = [
     "Connection",
@@ -21,14 +22,24 @@ __all__ = [
     "Row",
     "Sync",
     "TextIndex",
+    "UNREADABLE",
     "Value",
     "Work",
+    "unreadable_row",
 ]
 
 Value: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Any, ...]
 Sync: TypeAlias = Literal["full", "fast"]
 Result = TypeVar("Result")
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
+"""The errors of rows that changed on disk; values that callers pass are checked before."""
+
+
+def unreadable_row(where: str) -> StoreError:
+    """Return the error for a row that changed on disk."""
+    return StoreError(f"a row of {where} is damaged", hint="cw doctor names it")
 
 
 class TextIndex(Struct, frozen=True):

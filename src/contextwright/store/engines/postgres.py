@@ -18,7 +18,16 @@ from contextwright.errors import (
     UnknownSchema,
     UsageError,
 )
-from contextwright.store.engines.base import Outcomes, Row, Sync, TextIndex, Value, Work
+from contextwright.store.engines.base import (
+    UNREADABLE,
+    Outcomes,
+    Row,
+    Sync,
+    TextIndex,
+    Value,
+    Work,
+    unreadable_row,
+)
 from contextwright.store.engines.group_commit import Entry, Writer
 from contextwright.store.engines.pool import Pool
 from contextwright.store.engines.schema import STEPS, Step, steps_after
@@ -172,6 +181,8 @@ class PostgresEngine:
                     return work(connection)
         except psycopg.Error as error:
             raise self._explained(error) from error
+        except UNREADABLE as error:
+            raise unreadable_row(self.where) from error
 
     def scrub(self) -> list[str]:
         """Rewrite the tables; others wait meanwhile."""
@@ -217,6 +228,8 @@ class PostgresEngine:
             except psycopg.Error as error:
                 if not is_passing(error) or time.monotonic() > deadline:
                     raise self._explained(error) from error
+            except UNREADABLE as error:
+                raise unreadable_row(self.where) from error
             # Whatever else is open was open to the server that is gone.
             self._readers.drop()
             self._writers.drop()

@@ -19,7 +19,16 @@ import apsw
 from contextwright.errors import StoreBusy, StoreError, StoreFull, UnknownSchema
 from contextwright.store.engines.address import shown_address
 from contextwright.store.engines.backup import back_up
-from contextwright.store.engines.base import Outcomes, Row, Sync, TextIndex, Value, Work
+from contextwright.store.engines.base import (
+    UNREADABLE,
+    Outcomes,
+    Row,
+    Sync,
+    TextIndex,
+    Value,
+    Work,
+    unreadable_row,
+)
 from contextwright.store.engines.group_commit import Entry, Writer
 from contextwright.store.engines.pool import Pool
 from contextwright.store.engines.schema import STEPS, Step, steps_after
@@ -279,6 +288,8 @@ class SqliteEngine:
             yield
         except apsw.Error as error:
             raise self._explained(error) from error
+        except UNREADABLE as error:
+            raise unreadable_row(self.where) from error
 
     def _explained(self, error: apsw.Error) -> StoreError:
         where = shown_address(self.path)

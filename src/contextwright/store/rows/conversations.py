@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import Conflict, NotFound, shown
+from contextwright.errors import Conflict, NotFound, StoreError, shown
 from contextwright.store.engines.base import Connection, Row, Value
 from contextwright.store.records import ConversationInfo, TenantInfo
 from contextwright.store.rows.validation import require_visible
@@ -228,7 +228,11 @@ def tenants(connection: Connection) -> list[TenantInfo]:
 
 def as_details(row: Row) -> ConversationInfo:
     """A row as a value."""
-    settings: dict[str, Any] = msgspec.json.decode(row[5])
+    try:
+        settings: dict[str, Any] = msgspec.json.decode(row[5])
+    except msgspec.DecodeError as error:
+        hint = "cw doctor --repair empties them"
+        raise StoreError(f"the settings of {shown(row[1])} are damaged", hint=hint) from error
     return ConversationInfo(row[1], row[2], row[3], row[4], settings, row[6], row[7], row[8])
 
 

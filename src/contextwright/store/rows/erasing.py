@@ -20,7 +20,6 @@ from contextwright.store.rows import requests
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.rewriting import Reader, messages_at, rewrite
-from contextwright.store.rows.validation import decode_memory
 
 __all__ = ["Erased", "erase_messages", "forget_person", "messages_like", "requote", "spoken_by"]
 
@@ -124,7 +123,7 @@ def forget_made(connection: Connection, reader: Reader) -> int:
     """Remove the memories that name one of the messages as what they were made from."""
     removed = 0
     for id, body in connection.rows(MADE, reader.tenant, reader.id):
-        if not set(reader.seqs).isdisjoint(notes.made_from(decode_memory(body))):
+        if not set(reader.seqs).isdisjoint(notes.made_from(notes.decoded(body) or notes.DAMAGED)):
             notes.remove(connection, reader.tenant, id)
             removed += 1
     return removed

@@ -9,7 +9,7 @@ from typing import cast
 
 import msgspec
 
-from contextwright.errors import Conflict, NotFound, UsageError, shown
+from contextwright.errors import Conflict, NotFound, StoreError, UsageError, shown
 from contextwright.recall.episodes.episode import Episode
 from contextwright.recall.memories import Memory
 from contextwright.store.engines.base import Connection, Engine, Row, Value, Work
@@ -18,12 +18,14 @@ from contextwright.store.rows import conversations
 from contextwright.store.rows.validation import decode_memory, memory_body, require_name
 
 __all__ = [
+    "DAMAGED",
     "add",
     "after",
     "change_scope",
     "copy",
     "count",
     "count_accesses",
+    "decoded",
     "find",
     "find_equal",
     "is_told",
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 PAGE = 100
+DAMAGED = Memory("memory", "(damaged)")
+"""The placeholder of a memory that cannot be read."""
 
 INSERT = """
 INSERT INTO memories (tenant, id, kind, about, scope, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -85,13 +89,9 @@ def change_scope(connection: Connection, tenant: str, scope: str, new_scope: str
         "SELECT id, body FROM memories WHERE tenant = ? AND scope = ?", tenant, scope
     )
     moved = [
-        (
-            new_scope,
-            memory_body(msgspec.structs.replace(decode_memory(body), scope=new_scope)),
-            tenant,
-            id,
-        )
+        (new_scope, memory_body(msgspec.structs.replace(memory, scope=new_scope)), tenant, id)
         for id, body in rows
+        if (memory := decoded(body)) is not None
     ]
     sql = "UPDATE memories SET scope = ?, body = ? WHERE tenant = ? AND id = ?"
     connection.run_many(sql, moved)
@@ -177,7 +177,8 @@ def is_there(connection: Connection, row: Row) -> bool | None:
 
 def was_made(body: str) -> bool:
     """Whether a memory is an episode made from messages, not added by a person."""
-    return Episode.of(decode_memory(body)) is not None
+    memory = decoded(body)
+    return memory is not None and Episode.of(memory) is not None
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -194,9 +195,17 @@ def after(
 
 
 def as_stored(row: Row) -> StoredMemory:
-    """A row as a value."""
+    """A row as a value; a placeholder if it is damaged."""
     _, id, body, accesses, accessed = row
-    return StoredMemory(id, decode_memory(body), accesses, accessed)
+    return StoredMemory(id, decoded(body) or DAMAGED, accesses, accessed)
+
+
+def decoded(body: str) -> Memory | None:
+    """The memory of a row; None if it is damaged."""
+    try:
+        return decode_memory(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 def newest(
@@ -210,7 +219,7 @@ def newest(
 ) -> list[StoredMemory]:
     """Return the newest memories with these fields in a chat's scope, oldest first.
 
-    Those of the kind `without` do not count.
+    Those of the kind `without` do not count, and damaged ones are left out.
     """
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"
@@ -220,7 +229,8 @@ def newest(
         for row in connection.rows(sql, tenant, *fields.values(), without, one, most)
     ]
     told.sort(key=lambda row: row[0])
-    return [as_stored(row) for row in told[-most:]] if most > 0 else []
+    found = [as_stored(row) for row in told[-most:]] if most > 0 else []
+    return [one for one in found if one.memory is not DAMAGED]
 
 
 def find(connection: Connection, tenant: str, id: str) -> Memory:
@@ -230,7 +240,10 @@ def find(connection: Connection, tenant: str, id: str) -> Memory:
         NotFound: there is none.
     """
     for _, _, body, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
-        return decode_memory(body)
+        if (memory := decoded(body)) is not None:
+            return memory
+        hint = f"cw forget-memory {id} removes it"
+        raise StoreError(f"the memory {shown(id)} is damaged", hint=hint)
     raise NotFound(f"there is no memory {shown(id)}")
 
 

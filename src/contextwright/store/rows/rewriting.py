@@ -19,7 +19,7 @@ from contextwright.store.rows import index, summaries
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.kinds import kind_of
-from contextwright.store.rows.validation import body_of, decode_memory
+from contextwright.store.rows.validation import body_of
 from contextwright.windows.ruler import length_of
 
 __all__ = ["Reader", "messages_at", "readers_of", "rewrite"]
@@ -119,7 +119,7 @@ def shift(
 def forget_episodes(connection: Connection, reader: Reader) -> None:
     """Remove the episodes that were made of some messages; the next call makes them anew."""
     for id, body in connection.rows(EPISODES, reader.tenant, reader.id):
-        episode = Episode.of(decode_memory(body))
+        episode = Episode.of(notes.decoded(body) or notes.DAMAGED)
         if episode is not None and not set(reader.seqs).isdisjoint(episode.messages):
             notes.remove(connection, reader.tenant, id)
             before = episode.first - 1

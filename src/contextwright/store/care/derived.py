@@ -1,0 +1,60 @@
+"""Examination of what a store keeps beside messages: summaries, versions, outlines, memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from contextwright.errors import shown
+from contextwright.store.care.examination import Examination
+from contextwright.store.engines.base import Connection, Row
+from contextwright.store.recall.outlines import decode_lines
+from contextwright.store.records import Cure, Finding
+from contextwright.store.rows import summaries
+from contextwright.store.rows.validation import decode_memory, decode_message
+
+__all__ = ["derived_findings", "memory_findings"]
+
+SUMMARIES = "SELECT body, name, last FROM summaries WHERE conversation = ?"
+DROP_SUMMARY = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+VERSIONS = "SELECT body, seq, number FROM versions WHERE conversation = ?"
+DROP_VERSION = "DELETE FROM versions WHERE conversation = ? AND seq = ? AND number = ?"
+OUTLINES = "SELECT body FROM outlines WHERE conversation = ?"
+MEMORIES = """
+SELECT body, number, tenant, id FROM memories WHERE number > ? ORDER BY number LIMIT 500"""
+
+
+def derived_findings(examined: Examination) -> Iterator[Finding]:
+    """Return what cannot be read of a conversation besides its messages."""
+    connection, number = examined.connection, examined.patient.number
+    for _, name, last in unreadable(connection.rows(SUMMARIES, number), summaries.decode):
+        cure = Cure(DROP_SUMMARY, ((number, name, last),), "the summary was removed")
+        yield examined.found("summary", f"its summary up to message {last} cannot be read", cure)
+    for _, seq, version in unreadable(connection.rows(VERSIONS, number), decode_message):
+        cure = Cure(DROP_VERSION, ((number, seq, version),), "the version was removed")
+        yield examined.found("version", f"an old version of message {seq} cannot be read", cure)
+    if any(unreadable(connection.rows(OUTLINES, number), decode_lines)):
+        yield examined.found(
+            "index", "its index cannot be read; cw reindex --rebuild makes it anew"
+        )
+
+
+def memory_findings(connection: Connection) -> Iterator[Finding]:
+    """Return the memories of all tenants that cannot be read."""
+    after = 0
+    while rows := connection.rows(MEMORIES, after):
+        for _, _, tenant, id in unreadable(rows, decode_memory):
+            where = f"tenant {shown(tenant)}" if tenant else ""
+            problem = f"{id} cannot be read; cw forget-memory {id} removes it"
+            yield Finding("memory", problem, where=where)
+        after = rows[-1][1]
+
+
+def unreadable(rows: list[Row], decode: Callable[[str], object]) -> Iterator[Row]:
+    """Return the rows whose body, the first value, cannot be decoded."""
+    for row in rows:
+        try:
+            decode(row[0])
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            yield row
