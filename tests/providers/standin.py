@@ -13,7 +13,7 @@ from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.replies.events import Event, ReplyError, TextDelta
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import ModelReply, events_of
-from contextwright.formats.replies.streams import as_reply, stream_writer
+from contextwright.formats.replies.streams import as_reply, stream_writer, write_reply
 
 KEY = "sk-test-0123456789abcdef"
 ENDINGS = {
@@ -21,6 +21,7 @@ ENDINGS = {
     "/v1/responses": "openai-responses",
     "/v1/messages": "anthropic",
     ":streamGenerateContent": "gemini",
+    ":generateContent": "gemini",
 }
 
 
@@ -115,13 +116,17 @@ class Handler(BaseHTTPRequestHandler):
             answer = refused or answer(Request(body, format, model, number))
         if refused is not None or isinstance(answer, ReplyError):
             self.refuse(refused or answer, format)
+        elif body.get("stream") or "stream" in path.rpartition(":")[2]:
+            self.answer(answer, format, model, f"r{number}")
         else:
-            self.answer(answer, format, model)
+            whole = write_reply(answer, format, model=model, id=f"r{number}", created=7).body
+            self.send(200, {"content-type": "application/json"}, whole)
 
     def refusal(self, body: dict[str, Any], format: str, model: str) -> ReplyError | None:
         """What the provider finds wrong: the key, or the body by the rules of `check`."""
         named = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(format, "authorization")
-        key = self.headers.get(named, "").removeprefix("Bearer ")
+        given = self.headers.get(named) or self.headers.get("authorization", "")
+        key = given.removeprefix("Bearer ")
         if key != KEY:
             return ReplyError("authentication", f"Incorrect API key provided: {key}", 401)
         if format == "anthropic" and not self.headers.get("anthropic-version"):
@@ -145,7 +150,9 @@ class Handler(BaseHTTPRequestHandler):
             self.server.returned.add(signature)
 
     def refuse(self, error: ReplyError, format: str) -> None:
-        status, headers, body = write_error(error, format)
+        self.send(*write_error(error, format))
+
+    def send(self, status: int, headers: dict[str, str], body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
         for name, value in {**headers, "content-length": str(len(data))}.items():
@@ -153,14 +160,14 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def answer(self, answer: Any, format: str, model: str) -> None:
+    def answer(self, answer: Any, format: str, model: str, id: str) -> None:
         """A stream in chunks of HTTP, one for each event."""
         reply = answer if isinstance(answer, ModelReply) else answer.reply
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        writer = stream_writer(format, model, id="r1", created=7)
+        writer = stream_writer(format, model, id=id, created=7)
         pieces = 0
         for event in one_by_one(events_of(reply)):
             if isinstance(event, TextDelta):

@@ -15,7 +15,7 @@ from contextwright.providers import HttpClient
 from providers.standin import KEY, BreakOff, Held, said, serving
 
 BODY = json.dumps(
-    {"model": "gpt-5.6-sol", "messages": [{"role": "user", "content": "Hi"}]}
+    {"model": "gpt-5.6-sol", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
 ).encode()
 HEADERS = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
 

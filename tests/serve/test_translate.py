@@ -9,37 +9,14 @@ import pytest
 import contextwright as cw
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve import GatewaySettings, Route
-from providers.standin import KEY, Request, StandIn, said, serving
+from contextwright.serve import GatewaySettings
+from providers.standin import KEY, Request, said, serving
 from serve.gateways import TOKEN, running
+from serve.upstreams import ENVIRONMENT, MODELS, PAIRS, settings_for
 
-FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
-MODELS = {
-    "anthropic": "claude-sonnet-5-5",
-    "gemini": "gemini-3.8-flash",
-    "openai-chat": "gpt-4o",
-    "openai-responses": "gpt-5.6-sol",
-}
-UPSTREAMS = {"openai-chat": "openai"}
-PAIRS = [(one, other) for one in FORMATS for other in FORMATS if one != other]
 TOOLS = [
     cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}}),
 ]
-
-
-def settings_for(format: str, server: StandIn) -> GatewaySettings:
-    """All models go to one upstream, with a key of the gateway's own."""
-    route = Route(
-        "*",
-        UPSTREAMS.get(format, format),
-        base_url=server.base_url(format),
-        send_as=MODELS[format],
-        key_variable="UPSTREAM_KEY",
-    )
-    return GatewaySettings((route,))
-
-
-ENVIRONMENT = {"UPSTREAM_KEY": KEY}
 
 
 def request_of(format: str, messages: list[cw.Message]) -> dict[str, Any]:
@@ -56,7 +33,10 @@ def reply_of(body: bytes, format: str, streams: bool) -> ModelReply:
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 def test_a_tool_round_trip(client: str, upstream: str, streams: bool) -> None:
-    """Two parallel calls of one tool, signed thinking before them, and a second turn."""
+    """Two parallel calls of one tool, signed thinking before them, and a second turn.
+
+    The client sends the thinking back as text, or not at all.
+    """
 
     def answer(request: Request) -> ModelReply:
         if request.number:
@@ -90,10 +70,11 @@ def test_a_tool_round_trip(client: str, upstream: str, streams: bool) -> None:
         results = [
             cw.tool_result(call.id or "", str(3 + 4 * place)) for place, call in enumerate(calls)
         ]
-        bare = cw.assistant(
-            [part for part in reply.message.parts if not isinstance(part, cw.Thinking)]
-        )
-        again = [*said_first, bare, *results]
+        parts = [
+            (cw.Text(part.text) if streams else None) if isinstance(part, cw.Thinking) else part
+            for part in reply.message.parts
+        ]
+        again = [*said_first, cw.assistant([part for part in parts if part]), *results]
         second = gateway.generate(client, request_of(client, again), model="any", streams=streams)
         assert second.status == 200, second.body
         assert reply_of(second.body, client, streams).message.text.strip() == "It is 3 and 7."

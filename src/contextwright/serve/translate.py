@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.responses import Response, StreamingResponse
 
 from contextwright.context.recipe import Recipe
@@ -19,7 +20,7 @@ from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.conversation import Conversation, Settings, replaced
 from contextwright.messages.message import Message
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
@@ -32,6 +33,8 @@ __all__ = ["Crossing", "count_tokens", "cross"]
 
 CHANGES_HEADER = "x-contextwright-changes"
 MAX_CODES = 20
+RESPONSES = "openai-responses"
+"""The one API that stores requests unless it is told not to."""
 
 
 class Crossing(Struct, frozen=True):
@@ -64,10 +67,18 @@ def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: 
     format = call.format if route.upstream == "echo" else route.host(call.format).format
     conversation = vault.restored(owner, format, api.parse(call.payload, call.format))
     model = route.send_as or call.model
-    conversation = replaced(conversation, model=model)
+    conversation = replaced(conversation, model=model, settings=stored_as(conversation, format))
     sent = rendered(conversation, format, model, recipe, route.budget)
     changes = (*conversation.changes, *sent.changes)
     return Crossing(call, conversation, model, sent.payload, changes, sent.tool_names)
+
+
+def stored_as(conversation: Conversation, format: str) -> Settings:
+    """The settings; where only the upstream stores by default, nothing is stored."""
+    settings = conversation.settings
+    if conversation.source != RESPONSES and format == RESPONSES and settings.store is None:
+        return replace(settings, store=False)
+    return settings
 
 
 def rendered(

@@ -1,7 +1,7 @@
-"""Signatures that a client of another API cannot keep, by the calls they belong to.
+"""Signatures that a client of another API cannot keep, by the answers they belong to.
 
-Providers sign the thinking before a tool call, or the call itself, and want the signature back
-with the history. A client of another API sends the history back without it.
+Providers sign the thinking before an answer, or a tool call, and want the signature back with
+the history. A client of another API sends the history back without it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Opaque, Part, Thinking, ToolCall
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.text.json import encode_json
 
 __all__ = ["Vault"]
@@ -39,10 +39,10 @@ class Vault:
 
         `owner` tells clients apart.
         """
-        if not message.calls or not any(is_signed(part, format) for part in message.parts):
+        if not any(is_signed(part, format) for part in message.parts):
             return
         *_, place = places_of(before.messages)
-        for key in (message.calls[0].id, place):
+        for key in (first_id(message), place):
             if key:
                 self._parts[owner, key] = message.parts
         while len(self._parts) > self._most:
@@ -60,15 +60,19 @@ class Vault:
         return replace(conversation, messages=tuple(messages))
 
     def _whole(self, owner: str, format: str, message: Message, place: str) -> Message:
-        calls = message.calls
-        if not calls or any(is_signed(part, format) for part in message.parts):
+        if message.role != "assistant" or any(is_signed(part, format) for part in message.parts):
             return message
-        for key in ((owner, calls[0].id or ""), (owner, place)):
+        for key in ((owner, first_id(message)), (owner, place)):
             kept = self._parts.get(key, ())
-            if same_calls(calls, kept):
+            if kept and same_answer(message, kept):
                 self._parts.move_to_end(key)
                 return message.with_parts(merged(message.parts, kept, format))
         return message
+
+
+def first_id(message: Message) -> str:
+    """The id of the first call; empty if there is none."""
+    return message.calls[0].id or "" if message.calls else ""
 
 
 def places_of(messages: Sequence[Message]) -> Iterator[str]:
@@ -91,20 +95,39 @@ def is_signed(part: Part, format: str) -> bool:
     return isinstance(part, Opaque) and part.format == format
 
 
-def same_calls(calls: Sequence[ToolCall], kept: Sequence[Part]) -> bool:
-    """Whether a client sends the calls back that it was given, with their arguments."""
+def same_answer(message: Message, kept: Sequence[Part]) -> bool:
+    """Whether a client sends back what it was given: the calls, or words if there are none."""
     given = [part for part in kept if isinstance(part, ToolCall)]
-    return [(call.name, call.arguments) for call in calls] == [
+    if not given and not message.calls:
+        return words_of(own_words(message.parts, kept)) == words_of(kept)
+    return [(call.name, call.arguments) for call in message.calls] == [
         (call.name, call.arguments) for call in given
     ]
 
 
 def merged(parts: Sequence[Part], kept: Sequence[Part], format: str) -> list[Part]:
-    """The client's words, and signed thinking and calls as they were given."""
-    words = [part for part in parts if not isinstance(part, ToolCall | Thinking)]
-    signed = [part for part in kept if not isinstance(part, ToolCall) and is_signed(part, format)]
-    own = [part for part in parts if isinstance(part, ToolCall)]
-    given = [part for part in kept if isinstance(part, ToolCall)]
+    """An answer as it was given, with the client's ids, and its words where they differ."""
+    words = own_words(parts, kept)
     # The client's results name its own ids.
-    calls = [replace(call, id=mine.id) for call, mine in zip(given, own, strict=True)]
-    return [*signed, *words, *calls]
+    ids = iter([part.id for part in parts if isinstance(part, ToolCall)])
+    whole = [replace(part, id=next(ids)) if isinstance(part, ToolCall) else part for part in kept]
+    if words_of(words) == words_of(kept) and all(isinstance(part, Text) for part in words):
+        return whole
+    signed = [part for part in kept if not isinstance(part, ToolCall) and is_signed(part, format)]
+    return [*signed, *words, *(part for part in whole if isinstance(part, ToolCall))]
+
+
+def own_words(parts: Sequence[Part], kept: Sequence[Part]) -> list[Part]:
+    """What a client says besides calls and thinking; some send thinking back as text."""
+    thoughts = {part.text.strip() for part in kept if isinstance(part, Thinking)}
+    return [
+        part
+        for part in parts
+        if not isinstance(part, ToolCall | Thinking)
+        and not (isinstance(part, Text) and part.text.strip() in thoughts)
+    ]
+
+
+def words_of(parts: Sequence[Part]) -> str:
+    """All text in one line of words; clients trim it as they like."""
+    return " ".join(" ".join(part.text for part in parts if isinstance(part, Text)).split())

@@ -105,6 +105,9 @@ def translated(conversation: Conversation, target: Target, changes: list[Change]
         put(wire, "reasoning.summary", "auto")
     elif settings.show_thinking:
         changes.append(Change("loss.setting", "show_thinking", f"{model.id} does not reason"))
+    if settings.store is False and not model.sampling:
+        # Reasoning that is not stored comes back only if it is sent.
+        wire["include"] = ["reasoning.encrypted_content"]
     form = output_wire(conversation, changes)
     if form:
         put(wire, "text.format", form)

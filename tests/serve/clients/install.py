@@ -1,0 +1,78 @@
+"""Install the clients that the gateway is tested with.
+
+    python tests/serve/clients/install.py FOLDER [NAME …]
+
+Names are those of `PACKAGES`; without any, all are installed. What cannot be installed is named
+and left out. Needs npm, and uv for the clients in Python. The tests look for the folder in
+`CONTEXTWRIGHT_CLIENTS`.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NODE = "node@22.23.3"
+"""With an older Node, npm silently picks older clients."""
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "pi": ("@mariozechner/pi-coding-agent@0.73.1",),
+    "opencode": ("opencode-ai@1.18.18",),
+    "claude": ("@anthropic-ai/claude-code@2.1.325",),
+    "codex": ("@openai/codex@0.166.0",),
+    "gemini": ("@google/gemini-cli@0.61.0",),
+    "ai": (
+        "ai@7.0.169",
+        "@ai-sdk/openai@4.0.114",
+        "@ai-sdk/anthropic@4.0.102",
+        "@ai-sdk/google@4.0.117",
+        "zod@4.1.12",
+    ),
+    "langchain": (
+        "langchain-openai==1.7.3",
+        "langchain-anthropic==1.7.7",
+        "langchain-google-genai==4.4.2",
+    ),
+    "agents": ("openai-agents==0.24.0",),
+}
+IN_PYTHON = ("langchain", "agents")
+SECONDS = 600
+"""How long one client may take."""
+
+
+def main(folder: Path, names: list[str]) -> int:
+    """Install each client into a folder of its own; return how many were left out."""
+    missing = 0
+    for name in names or PACKAGES:
+        place = folder / name
+        try:
+            if name in IN_PYTHON:
+                install_from_pypi(place, PACKAGES[name])
+            else:
+                install_from_npm(place, (NODE, *PACKAGES[name]))
+        except (OSError, subprocess.SubprocessError) as error:
+            shutil.rmtree(place, ignore_errors=True)
+            print(f"{name}: not installed: {error}", flush=True)
+            missing += 1
+        else:
+            print(f"{name}: installed", flush=True)
+    return missing
+
+
+def install_from_npm(place: Path, packages: tuple[str, ...]) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    run(["npm", "install", "--prefix", str(place), *quiet, *packages])
+
+
+def install_from_pypi(place: Path, packages: tuple[str, ...]) -> None:
+    run(["uv", "venv", "--quiet", "--allow-existing", str(place)])
+    run(["uv", "pip", "install", "--quiet", "--python", str(place), *packages])
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    folder, *names = sys.argv[1:] or sys.exit(__doc__)
+    sys.exit(main(Path(folder), names) > 0)

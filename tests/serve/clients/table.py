@@ -1,0 +1,218 @@
+"""The clients: how each is set up, asked, and continued.
+
+`{address}` is the gateway, `{key}` what the client shows, `{model}` the client's model.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from serve.upstreams import FORMATS, MODELS
+
+FIRST = "Print both words with your tool."
+SECOND = "Is there anything else?"
+
+ENDINGS = {"anthropic": "", "gemini": "/v1beta"}
+
+
+class Client(NamedTuple):
+    """A program that speaks one of the four APIs."""
+
+    name: str
+    package: str
+    """The folder that `install.py` puts it in; empty: it is installed for all tests."""
+    format: str
+    model: str
+    tool: str
+    """How the name of the tool that prints a word ends."""
+    arguments: Callable[[str], dict[str, Any]]
+    """What the tool wants for printing `42-WORD`."""
+    commands: tuple[tuple[str, ...], ...]
+    """The first turn and the second, or a program that does both."""
+    environment: Mapping[str, str] = {}
+    files: Mapping[str, str] = {}
+    """What stands in its home folder."""
+    program: str = ""
+    """A file of `programs/`, put into the folder it works in."""
+    refused_once: bool = True
+    """Whether the second turn is refused once with 429."""
+    broken: Mapping[str, str] = {}
+    """Upstreams that the client cannot speak to, with or without a gateway, and why."""
+
+    @property
+    def slug(self) -> str:
+        """The name in the names of tests."""
+        return re.sub(r"[^a-z]+", "-", self.name.lower())
+
+
+def shell(name: str) -> Callable[[str], dict[str, Any]]:
+    """Arguments of a tool that runs a command."""
+    return lambda word: {name: f"echo 42-{word}", "description": f"Print {word}"}
+
+
+def bare_shell(word: str) -> dict[str, Any]:
+    return {"cmd": f"echo 42-{word}"}
+
+
+def pi(format: str) -> Client:
+    kinds = {
+        "openai-chat": "openai-completions",
+        "openai-responses": "openai-responses",
+        "anthropic": "anthropic-messages",
+        "gemini": "google-generative-ai",
+    }
+    # It asks for thinking as models up to this one do.
+    model = "claude-sonnet-4-5" if format == "anthropic" else MODELS[format]
+    provider = {
+        "baseUrl": "{address}" + ENDINGS.get(format, "/v1"),
+        "api": kinds[format],
+        "apiKey": "{key}",
+        "models": [{"id": model, "reasoning": True}],
+    }
+    command = ("pi", "--model", f"own/{model}", "-p")
+    return Client(
+        "pi",
+        "pi",
+        format,
+        model,
+        "bash",
+        shell("command"),
+        ((*command, FIRST), (*command, "-c", SECOND)),
+        {"PI_OFFLINE": "1"},
+        {".pi/agent/models.json": json.dumps({"providers": {"own": provider}})},
+    )
+
+
+def opencode(format: str) -> Client:
+    names = {
+        "openai-chat": "own",
+        "openai-responses": "openai",
+        "anthropic": "anthropic",
+        "gemini": "google",
+    }
+    name, model = names[format], MODELS[format]
+    provider: dict[str, Any] = {
+        "options": {
+            "baseURL": "{address}" + ("/v1beta" if format == "gemini" else "/v1"),
+            "apiKey": "{key}",
+        },
+        "models": {model: {"tool_call": True, "limit": {"context": 200_000, "output": 8_000}}},
+    }
+    if format == "openai-chat":
+        provider["npm"] = "@ai-sdk/openai-compatible"
+    settings = {"autoupdate": False, "share": "disabled", "provider": {name: provider}}
+    command = ("opencode", "run", "--auto", "-m", f"{name}/{model}")
+    return Client(
+        "opencode",
+        "opencode",
+        format,
+        model,
+        "bash",
+        shell("command"),
+        ((*command, FIRST), (*command, "-c", SECOND)),
+        {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        {".config/opencode/opencode.json": json.dumps(settings)},
+    )
+
+
+def claude_code() -> Client:
+    command = ("claude", "--model", MODELS["anthropic"], "--allowedTools", "Bash", "-p")
+    return Client(
+        "Claude Code",
+        "claude",
+        "anthropic",
+        MODELS["anthropic"],
+        "Bash",
+        shell("command"),
+        ((*command, FIRST), (*command, SECOND, "-c")),
+        {
+            "ANTHROPIC_BASE_URL": "{address}",
+            "ANTHROPIC_API_KEY": "{key}",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        },
+    )
+
+
+def codex(known: bool) -> Client:
+    """Codex sends other tools to models that it knows."""
+    model = "gpt-5.6-sol" if known else "gpt-own"
+    provider = '{name="x",base_url="{address}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}'
+    settings = (
+        "-c",
+        "model_provider=x",
+        "-c",
+        f"model_providers.x={provider}",
+        "-m",
+        model,
+        "--skip-git-repo-check",
+        "--dangerously-bypass-approvals-and-sandbox",
+    )
+    return Client(
+        "Codex" if known else "Codex, unknown model",
+        "codex",
+        "openai-responses",
+        model,
+        "exec" if known else "exec_command",
+        (lambda word: {"input": f"text(`${{6*7}}-{word}`)"}) if known else bare_shell,
+        (
+            ("codex", "exec", *settings, FIRST),
+            ("codex", "exec", "resume", "--last", *settings, SECOND),
+        ),
+        {"OPENAI_API_KEY": "{key}"},
+    )
+
+
+def gemini_cli() -> Client:
+    command = ("gemini", "-m", MODELS["gemini"], "--skip-trust", "-y")
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    return Client(
+        "Gemini CLI",
+        "gemini",
+        "gemini",
+        MODELS["gemini"],
+        "run_shell_command",
+        shell("command"),
+        ((*command, "-p", FIRST), (*command, "--resume", "latest", "-p", SECOND)),
+        {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "{key}"},
+        {".gemini/settings.json": json.dumps(settings)},
+        refused_once=False,  # it comes back only after half a minute
+        broken={"gemini": "a session that it resumes holds each tool result twice"},
+    )
+
+
+def program(name: str, package: str, file: str, *command: str) -> Callable[[str], Client]:
+    """A client that is a library: a program of ours that uses it."""
+
+    def client(format: str) -> Client:
+        return Client(
+            name,
+            package,
+            format,
+            MODELS[format],
+            "print_word",
+            lambda word: {"word": word},
+            ((*command, file, "{address}", "{key}", format, MODELS[format], FIRST, SECOND),),
+            program=file,
+        )
+
+    return client
+
+
+sdk = program("SDK", "", "vendors.py", "python")
+vercel = program("Vercel AI SDK", "ai", "vercel.mjs", "node")
+langchain = program("LangChain", "langchain", "chains.py", "python")
+agents = program("OpenAI Agents", "agents", "agents_sdk.py", "python")
+
+CLIENTS = (
+    *map(sdk, FORMATS),
+    *map(pi, FORMATS),
+    *map(opencode, FORMATS),
+    *map(vercel, FORMATS),
+    *map(langchain, FORMATS),
+    *map(agents, FORMATS[:2]),
+    claude_code(),
+    codex(True),
+    codex(False),
+    gemini_cli(),
+)

@@ -1,0 +1,28 @@
+"""Real clients, each through the gateway to each upstream: a question, tools, a second turn.
+
+One cell: `pytest -m slow tests/serve/clients -k 'pi-anthropic-to-gemini'`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from serve.clients.cell import findings, installed
+from serve.clients.table import CLIENTS, Client
+from serve.upstreams import FORMATS
+
+CELLS = [
+    pytest.param(client, upstream, id=f"{client.slug}-{client.format}-to-{upstream}")
+    for client in CLIENTS
+    for upstream in FORMATS
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("client", "upstream"), CELLS)
+def test_a_client_reaches_an_upstream(client: Client, upstream: str, tmp_path: Path) -> None:
+    if not installed(client):
+        pytest.skip(f"{client.name} is not installed; see tests/serve/clients/install.py")
+    if upstream in client.broken:
+        pytest.xfail(client.broken[upstream])
+    assert findings(client, upstream, tmp_path) == []
