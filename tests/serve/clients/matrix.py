@@ -22,13 +22,19 @@ SDKS = {"anthropic": "anthropic", "gemini": "google-genai"}
 PAGE = """\
 # Clients that work with the gateway
 
-Each cell is a run of the client itself, through `cw serve`, to an upstream that refuses what the provider refuses. The model thinks, calls one tool twice at once, and answers; the client asks again, is told once to come back later (429), and gets its second answer. A cell passes if the client shows both answers, the upstream finds nothing wrong in any request, each result stands with its own call, and every signature comes back.
+Each cell is a run of the client itself, through `cw serve`, to an upstream that refuses what \
+the provider refuses. The model thinks, calls one tool twice at once, and answers; the client \
+asks again, is told once to come back later (429), and gets its second answer. A cell passes if \
+the client shows both answers, the upstream finds nothing wrong in any request, each result \
+stands with its own call, and every signature comes back.
 
-**=** same API on both sides, the bytes pass through · **✓** translated · **✗** does not pass · **–** not run
+**=** same API on both sides, the bytes pass through · **✓** translated · **✗** does not pass · \
+**–** not run
 
 {table}
 {notes}
-Made by `tests/serve/clients/matrix.py` from a run of `tests/serve/clients`; `install.py` beside it has the versions.
+`tests/serve/clients/matrix.py` makes this page from a run of `tests/serve/clients`; \
+`install.py` beside it has all versions.
 """
 
 
