@@ -101,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
     """One request, checked as the provider checks it."""
 
     protocol_version = "HTTP/1.1"
-    server: StandIn
+    server: StandIn  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -110,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
         model = path.rpartition("/")[2].partition(":")[0] if format == "gemini" else body["model"]
         self.server.bodies.append(body)
         number = len(self.server.bodies) - 1
-        answer = self.server.answers[min(number, len(self.server.answers) - 1)]
+        answer: Any = self.server.answers[min(number, len(self.server.answers) - 1)]
         refused = self.refusal(body, format, model)
         if callable(answer):
             answer = refused or answer(Request(body, format, model, number))

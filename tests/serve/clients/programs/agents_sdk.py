@@ -1,5 +1,7 @@
 """Asks twice with the OpenAI Agents SDK: ADDRESS KEY FORMAT MODEL FIRST SECOND."""
 
+# pyright: reportMissingImports=false
+
 import sys
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Asks twice with LangChain: ADDRESS KEY FORMAT MODEL FIRST SECOND."""
 
+# pyright: reportMissingImports=false, reportFunctionMemberAccess=false
+
 import sys
 from typing import Any
 

@@ -106,7 +106,7 @@ def messages_api(address: str, key: str, model: str, questions: tuple[str, ...])
                 for call in calls
             ]
             messages.append({"role": "user", "content": results})
-        print(message.content[-1].text)
+        print("".join(block.text for block in message.content if block.type == "text"))
 
 
 def gemini(address: str, key: str, model: str, questions: tuple[str, ...]) -> None:
