@@ -29,7 +29,7 @@ from msgspec import Struct
 from contextwright.models import find
 from contextwright.tokens.count import Count, count_pieces
 from contextwright.tokens.pieces import Piece, pieces
-from fitting import Sample, beyond_tightest, cross_validated, sample_of
+from counts.fitting import Sample, beyond_tightest, cross_validated, sample_of
 
 FORMATS = {
     "openai.chat": "openai-chat",

@@ -26,8 +26,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-import naive
 import workload
+from contenders import naive
 from contextwright import Conversation, check, formats, render
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
@@ -107,9 +107,15 @@ def show_rendering(
             print(f"  {timing.name:32}{times}   {ratio}   {growth(timing.best)}")
 
 
+def model_of(format: str) -> str:
+    model = formats.find(format).default_model
+    assert model is not None
+    return model
+
+
 def require_same_payload(format: str) -> None:
     """Ours and the hand-written loop must do the same work to be compared."""
-    model = formats.find(format).default_model
+    model = model_of(format)
     sample = replace(workload.clean(1_000), tools=())  # has everything in it, pictures too
     by_hand = msgspec.json.decode(naive.LOOPS[format](sample, model))
     if by_hand != render(sample, format, model=model).payload:
@@ -120,7 +126,7 @@ def rendering(
     conversations: dict[int, Conversation], format: str, *, peers: bool, collecting: bool
 ) -> list[Timing]:
     """Ours, the hand-written loop, and the peers, at each size."""
-    model = formats.find(format).default_model
+    model = model_of(format)
     loop = naive.LOOPS[format]
     makers: dict[str, Callable[[Conversation], Run]] = {
         "contextwright": lambda held: partial(render, held, format, model=model),
@@ -145,7 +151,7 @@ def rendering(
 
 def ready_peers(format: str, model: str) -> list[Any]:
     """The peers of a format, imported and tried once."""
-    from peers import PEERS, Ready
+    from contenders.peers import PEERS, Ready
 
     sample = workload.clean(1_000)  # has everything in it, pictures too
     return [Ready.from_peer(peer, model, sample) for peer in PEERS if peer.format == format]
@@ -161,7 +167,7 @@ def show_checking(
     sizes = list(conversations)
     print("\nChecking the payload of a clean history (CPU ms)")
     for format in names:
-        model = formats.find(format).default_model
+        model = model_of(format)
         best: dict[str, dict[int, float]] = {"check": {}, "by hand": {}}
         for size, conversation in conversations.items():
             payload = render(conversation, format, model=model).payload
@@ -187,7 +193,7 @@ def show_repairs(sizes: Sequence[int], names: Sequence[str], *, collecting: bool
     print("\nWhat repairs cost: a damaged history beside a clean one (CPU ms)\n")
     print(f"{'':34}{cells(('messages', 'clean', 'damaged', 'ratio', 'changes'))}")
     for format in names:
-        model = formats.find(format).default_model
+        model = model_of(format)
         for size in kept:
             clean, dirty = workload.clean(size), workload.dirty(size)
             runs: dict[str, Run] = {

@@ -21,8 +21,8 @@ from typing import Any
 
 import msgspec
 
-import naive
 import workload
+from contenders import naive
 from contextwright import Conversation, Message, Recipe, Settings, Store, user
 from contextwright.store.records import Turn
 from contextwright.tokens.count import count_text
@@ -42,7 +42,7 @@ def main() -> int:
     options.add_argument("--sizes", default="100,10000,100000")
     sizes = [int(size) for size in options.parse_args().sizes.split(",")]
     print(f"{'messages':>10}{'by hand':>12}{'ours':>12}{'ours / hand':>13}{'kept':>6}{'cold':>12}")
-    first = 0.0
+    first = ours = 0.0
     for size in sizes:
         with TemporaryDirectory() as folder:
             hand, ours, kept, cold = measured(Path(folder), size)

@@ -14,9 +14,10 @@ DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
 
 
-def benchmark(name: str) -> ModuleType:
-    """A script of `benchmarks/` as a module."""
-    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+def benchmark(path: str) -> ModuleType:
+    """A script of `benchmarks/`, such as `storage/scope`, as a module."""
+    name = path.rpartition("/")[2]
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{path}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

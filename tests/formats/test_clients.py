@@ -7,7 +7,7 @@ import pytest
 
 from paths import benchmark
 
-clients = benchmark("clients")
+clients = benchmark("formats/clients")
 
 
 @pytest.mark.parametrize("target", clients.FORMATS)

@@ -1,7 +1,8 @@
-"""Whoever reads people's words does so in time that grows with them, not with their square.
+"""Readers of people's text take linear time, not quadratic.
 
-`benchmarks/linear.py` measures it up to a megabyte; here a quarter of the text must take clearly
-more than a sixteenth of the time, in one of several tries: a busy machine only makes one slower.
+`benchmarks/formats/linear.py` measures it up to a megabyte. Here a quarter of the text must take
+clearly more than a sixteenth of the time, in one of several tries, because a busy machine can only
+make a try slower.
 """
 
 import gc
@@ -17,7 +18,7 @@ TOO_STEEP = 9
 """Linear time gives 4, quadratic time 16."""
 
 
-LINEAR = benchmark("linear")
+LINEAR = benchmark("formats/linear")
 
 
 @pytest.fixture(autouse=True)

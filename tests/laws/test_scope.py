@@ -1,4 +1,4 @@
-"""No way to read a store gives anybody what belongs to another: `benchmarks/scope.py`, held."""
+"""No way to read a store returns what belongs to another: see `benchmarks/storage/scope.py`."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ SOME = 60
 """At most so many tenants are asked with vectors and through an event loop too."""
 
 
-SCOPE = benchmark("scope")
+SCOPE = benchmark("storage/scope")
 
 OTHER = {
     "Store": "add_all add_each calibration close conversation drop_unused_vectors embedder engine "

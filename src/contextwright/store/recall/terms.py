@@ -1,8 +1,8 @@
 """The index of terms, which follows right behind the messages.
 
 Nothing is indexed while a turn is stored, because that would more than double its cost (see
-`benchmarks/search.py`). A search reads the few messages that the index lacks, and indexes them in
-bulk when they are no longer few. A message is indexed once, where it was written.
+`benchmarks/retrieval/search.py`). A search reads the few messages that the index lacks, and indexes
+them in bulk when they are no longer few. A message is indexed once, where it was written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether episodes begin where people began to talk, and what making them costs.
 
-    uv run python benchmarks/episodes.py --data FOLDER [--show 5]
+    uv run python -m benchmarks.retrieval.episodes --data FOLDER [--show 5]
 
 FOLDER holds recall/*.jsonl: conversations whose messages have times and the number of the session
 they were said in. Found is the share of sessions whose first message begins a stretch of talk;
@@ -25,7 +25,7 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="Print some of each.")
     options = parser.parse_args()

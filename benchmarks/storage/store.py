@@ -1,6 +1,6 @@
 """What a turn costs at any length, how fast a large store opens, how large it is on disk.
 
-    uv run python benchmarks/store.py [--messages 1000000]
+    uv run python -m benchmarks.storage.store [--messages 1000000]
 
 Times are CPU of this process, the best of several rounds; the work is that of `workload.py`.
 """
@@ -14,15 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import workload
 from contextwright import Message, Store, Turn, user
 from contextwright.text.json import encode_json
+
+from .. import workload
 
 LENGTHS = (100, 10_000, 100_000)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=1_000_000, help="of the large store")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """What of real clients' requests arrives at the other three APIs.
 
-    uv run python benchmarks/clients.py --data FOLDER
-    uv run --with 'litellm[proxy]' python benchmarks/clients.py --data FOLDER --peers
+    uv run python -m benchmarks.formats.clients --data FOLDER
+    uv run --with 'litellm[proxy]' python -m benchmarks.formats.clients --data FOLDER --peers
 
 FOLDER holds recorded requests, `NAME.FORMAT.N.json` with `{"body": …}`. For each pair of formats
 the table says how many of the tools sent arrive, how many efforts and structured outputs are
@@ -176,8 +176,8 @@ def recorder() -> str:
 def by_litellm(body: Body, source: str, target: str) -> Body:
     """The body that LiteLLM sends, with the settings it is best with."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-    from litellm.google_genai import generate_content
+    import litellm  # pyright: ignore[reportMissingImports]
+    from litellm.google_genai import generate_content  # pyright: ignore[reportMissingImports]
 
     litellm.drop_params = litellm.modify_params = litellm.suppress_debug_info = True
     path = "/v1" if target == "openai-chat" else ""

@@ -1,6 +1,6 @@
 """Our estimate for Claude in scripts of which no recorded request exists.
 
-    uv run --with anthropic-tokenizer python benchmarks/scripts.py
+    uv run --with anthropic-tokenizer python -m benchmarks.counts.scripts
 
 Held against the last vocabulary that Anthropic published (Claude 2). Newer models were measured
 by others to need about a tenth more tokens than it, so that is what an estimate has to reach;
@@ -36,9 +36,9 @@ TEXTS = {
 
 def main() -> int:
     try:
-        from anthropic_tokenizer import count_tokens
+        from anthropic_tokenizer import count_tokens  # pyright: ignore[reportMissingImports]
     except ImportError:
-        line = "uv run --with anthropic-tokenizer python benchmarks/scripts.py"
+        line = "uv run --with anthropic-tokenizer python -m benchmarks.counts.scripts"
         print(f"the published vocabulary is not installed: {line}", file=sys.stderr)
         return 2
     print(

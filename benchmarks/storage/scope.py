@@ -1,6 +1,6 @@
 """Does any way to read a store give a tenant, a chat or a person what belongs to another?
 
-    uv run python benchmarks/scope.py [--tenants 1000] [--place postgresql://…]
+    uv run python -m benchmarks.storage.scope [--tenants 1000] [--place postgresql://…]
 
 Fills one store with many tenants whose names try to be each other's. All of them have chats of the
 same names, with the same people in them; every text carries a mark that says whose it is. Then
@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 import contextwright as cw
-from contextwright.recall.memories import MemoryQuery
+from contextwright.recall.memories import MemoryKind, MemoryQuery
 from contextwright.store.recall.source import StoreMemorySource
 
 MODEL = "gpt-4o"
@@ -256,7 +256,7 @@ def asked(place: Place, *, about: bool = False) -> Arguments:
     return arguments("What were the common words?", budget=20_000, about=who)
 
 
-def recalled(place: Place, kind: cw.MemoryKind, query: str = "") -> Arguments:
+def recalled(place: Place, kind: MemoryKind, query: str = "") -> Arguments:
     """What a section wants: of the person who asks, or what fits some words."""
     about = None if query else PEOPLE[place.person]
     return arguments(MemoryQuery(kind=kind, about=about, query=query))
@@ -397,7 +397,7 @@ async def settled(value: Awaitable[object] | AsyncIterator[object]) -> object:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tenants", type=int, default=1_000)
     parser.add_argument("--place", help="a store that is filled; without one, a new file")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """How the time of parsers and cleaners grows when hostile text is doubled.
 
-    uv run python benchmarks/linear.py [--largest 1000000] [--only clean]
+    uv run python -m benchmarks.formats.linear [--largest 1000000] [--only clean]
 
 Every reader of people's words reads texts made to be slow: runs of `<tool>`, brackets, blanks,
 quotes, nesting. The table shows the time of a megabyte, and the worst growth of one doubling up to

@@ -1,6 +1,6 @@
 """What an index of words costs, and how long a search takes in a long conversation.
 
-    uv run python benchmarks/search.py [--messages 100000]
+    uv run python -m benchmarks.retrieval.search [--messages 100000]
 
 Times are CPU of this process. The first line shows why the store indexes behind the turns, many at
 once: what a turn would cost if the index were brought up to date after each.
@@ -17,16 +17,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import workload
 from contextwright import Store
 from contextwright.store.recall import terms
-from store import best_of, fill
+
+from .. import workload
+from ..storage.store import best_of, fill
 
 QUERIES = 200
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """How often an embedder puts the right one of eight sentences first, by language.
 
-    uv run python benchmarks/languages.py
+    uv run python -m benchmarks.retrieval.languages
 
 A handful of questions written by hand: enough to see where it fails, not to compare embedders by.
 A guess is right once in eight times.

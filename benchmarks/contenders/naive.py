@@ -8,6 +8,8 @@ The checks look at what breaks most often: roles, words where they must be, call
 that can be read, and a result for each. Our `check` looks at every field besides.
 """
 
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

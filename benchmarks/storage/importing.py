@@ -1,7 +1,7 @@
 """How fast a large file gets into a store, in how much memory, and what a kill leaves behind.
 
-    uv run python benchmarks/importing.py
-    uv run python benchmarks/importing.py --megabytes 100 --store postgresql://localhost/test
+    uv run python -m benchmarks.storage.importing
+    uv run python -m benchmarks.storage.importing --megabytes 100 --store postgresql://localhost/test
 
 Makes a JSON Lines file of fine-tuning data, imports it with `cw import` in a process of its own,
 and does so again with a `kill -9` in the middle. CPU seconds are those of the importing process;
@@ -22,9 +22,10 @@ from pathlib import Path
 
 import msgspec
 
-import workload
 from contextwright import render
 from contextwright.store.store import Store
+
+from .. import workload
 
 CONVERSATIONS = 50
 """Different ones in the file; they repeat until it is long enough."""

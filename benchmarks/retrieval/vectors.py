@@ -1,6 +1,6 @@
 """Vectors: what embedding costs, what a turn pays for it, how long the nearest take.
 
-    uv run python benchmarks/vectors.py [--messages 100000]
+    uv run python -m benchmarks.retrieval.vectors [--messages 100000]
 
 CPU of this process, the best of several. Messages are words of `workload.py` in any order.
 """
@@ -15,18 +15,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import workload
 from contextwright import Store, Turn, user
-from contextwright.recall.vectors.choose import choose_embedder
+from contextwright.recall.vectors.choose import EmbedderChoice, choose_embedder
 from contextwright.store.recall import vectors
 from contextwright.store.rows import conversations
-from store import best_of
+
+from .. import workload
+from ..storage.store import best_of
 
 QUESTIONS = ("When did we speak about the budget?", "Who likes coffee?", "the failing test")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +63,8 @@ def show_turns(folder: Path) -> None:
     """A turn of four messages in a store with an embedder, and in one without."""
     four = list(workload.clean(100).messages[:4])
     times: dict[str, float] = {}
-    for name, embedder in (("without", None), ("with", "wordllama")):
+    embedders: dict[str, EmbedderChoice] = {"without": None, "with": "wordllama"}
+    for name, embedder in embedders.items():
         with Store(folder / f"{name}.db", embedder=embedder) as store:
             chat = store.conversation("c")
             chat.add(four)

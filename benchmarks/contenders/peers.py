@@ -6,6 +6,9 @@ its own JSON encoder where ours takes what it gives. Most of these functions are
 packages and move; a peer that cannot be used is named with the reason.
 """
 
+# The peers are not installed here.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from __future__ import annotations
 
 import os
@@ -16,8 +19,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-import naive
 from contextwright import Conversation, Media, Message, Text, ToolCall, ToolResult
+
+from . import naive
 
 __all__ = ["PEERS", "Peer", "Ready"]
 

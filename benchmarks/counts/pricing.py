@@ -1,6 +1,6 @@
 """How long counting takes: many short messages, seen for the first time and again.
 
-    uv run python benchmarks/pricing.py [--messages 10000]
+    uv run python -m benchmarks.counts.pricing [--messages 10000]
 
 Prints microseconds of CPU a message, the best of five: taking the request apart into pieces,
 pricing texts that are new, pricing texts that the pricer remembers, and the tokenizer alone.
