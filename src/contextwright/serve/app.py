@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeAlias
@@ -22,6 +22,7 @@ from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.failures import write_error
 from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
+from contextwright.providers.hosts import body_for
 from contextwright.providers.http import HttpClient
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
@@ -30,6 +31,8 @@ from contextwright.serve.api.app import Api, ApiLimits, ApiRoute
 from contextwright.serve.api.routes import OPERATIONS
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
+from contextwright.serve.passage import Passage
+from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.translate import answer, count_tokens, cross
@@ -53,11 +56,12 @@ def create_app(
     """A gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
-    does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
-    API serves the `store`.
+    does. Where other machines can reach it (`exposed`), all clients show it. With a `store`,
+    requests are recorded there, unless the settings say otherwise; with a token too, our own API
+    serves it.
     """
     keys = os.environ if environment is None else environment
-    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys)
+    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys, store)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
@@ -102,7 +106,12 @@ class Gateway:
     """What all requests share: connections, signatures, recipes."""
 
     def __init__(
-        self, settings: GatewaySettings, token: str, exposed: bool, environment: Mapping[str, str]
+        self,
+        settings: GatewaySettings,
+        token: str,
+        exposed: bool,
+        environment: Mapping[str, str],
+        store: Store | None = None,
     ) -> None:
         self.settings = settings
         self.token = token
@@ -112,11 +121,19 @@ class Gateway:
         self.vault = Vault()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
+        self.recorder: Recorder | None = None
+        if store is not None and settings.record:
+            redact = settings.redact == "content"
+            self.recorder = Recorder(store, redact=redact, keep_days=settings.keep_days)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:
-        """Close all connections at the end."""
+        """Record while the gateway runs; close all connections at the end."""
+        if self.recorder is not None:
+            self.recorder.start()
         yield
+        if self.recorder is not None:
+            await self.recorder.close()
         await self.client.close()
         for provider in self.providers.values():
             await provider.close()
@@ -161,13 +178,39 @@ class Gateway:
         """Send a request on: as it is, or in the API of another provider."""
         route = self.settings.route_for(call.model)
         key = self.own_key(route, call, request)
+        client_key = key_in(call.headers, request.query_params) or ""
+        if call.action == "count":
+            if route.is_open(call.format):
+                return await relay(call, route.host(call.format), self.client, key)
+            return count_tokens(call)
+        passage = self.passage(call, route, (client_key, key or ""))
+        try:
+            response = await self.answer(call, route, key, client_key, passage)
+        except ContextwrightError as error:
+            if passage is not None:
+                passage.failed(error)
+            raise
+        return response if passage is None else await passage.along(response)
+
+    async def answer(
+        self, call: Call, route: Route, key: str | None, owner: str, passage: Passage | None
+    ) -> Response:
+        """The answer of a route's upstream to a request."""
         if route.is_open(call.format):
             return await relay(call, route.host(call.format), self.client, key)
-        if call.action == "count":
-            return count_tokens(call)
-        owner = key_in(call.headers, request.query_params) or ""
         crossing = cross(call, route, self.recipe_of(route), self.vault, owner)
+        if passage is not None:
+            body = crossing.payload
+            if route.upstream != ECHO:
+                body = body_for(route.host(call.format), body, crossing.model)
+            passage.translated(body, crossing.model, crossing.changes)
         return await answer(crossing, self.provider_for(route, call, key), self.vault, owner)
+
+    def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
+        """Follow a request for the record; None if it is not recorded."""
+        if self.recorder is None:
+            return None
+        return self.recorder.begin(call, record_of(call, route), keys)
 
     def own_key(self, route: Route, call: Call, request: Request) -> str | None:
         """The key that the gateway adds, for clients that show its token; None if it adds none.

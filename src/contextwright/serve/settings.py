@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -77,6 +78,14 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     max_body_bytes: int = 64 << 20
     max_requests: int = 256
     """How many requests are answered at once; others are told to come back."""
+    store: str | None = None
+    """The file or URL of the store."""
+    record: bool = True
+    """Whether requests and answers are kept in the store."""
+    redact: Literal["content"] | None = None
+    """`content`: only figures are kept, neither bodies nor messages."""
+    keep_days: float | None = None
+    """Recorded requests that are older are removed; messages stay."""
 
     def route_for(self, model: str) -> Route:
         """The route of a model.

@@ -10,13 +10,24 @@ from contextwright.context.receipt import Comparison
 from contextwright.formats.replies.events import Usage
 from contextwright.messages.changes import Change
 
-__all__ = ["BodyKind", "RecordedFork", "RecordedRequest", "RequestBodies", "RequestState"]
+__all__ = [
+    "BodyKind",
+    "ForkReason",
+    "RecordedFork",
+    "RecordedRequest",
+    "RequestBodies",
+    "RequestState",
+]
 
 RequestState: TypeAlias = Literal["open", "answered", "failed", "interrupted", "lost"]
 """`open`: on its way. `failed`: the upstream refused it, or could not be reached. `interrupted`:
 the answer broke off, or the client went away. `lost`: the gateway ended before it was answered."""
 
 RequestMode: TypeAlias = Literal["pass-through", "translated"]
+
+ForkReason: TypeAlias = Literal["compaction", "edit", "rewind"]
+"""`compaction`: a shorter history begins. `edit`: a message before the last one is another.
+`rewind`: the client went back, and on from there."""
 
 BodyKind: TypeAlias = Literal["request", "upstream", "reply"]
 
@@ -28,9 +39,7 @@ class RecordedFork(Struct, frozen=True):
     """The conversation that was left."""
     at: int
     """The last message that both have; 0: none."""
-    reason: Literal["compaction", "edit", "rewind"]
-    """`compaction`: a shorter history begins. `edit`: a message before the last one is another.
-    `rewind`: the client went back, and on from there."""
+    reason: ForkReason
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -53,6 +62,8 @@ class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fork: RecordedFork | None = None
     session: str = ""
     """The session that the client named; empty if it named none."""
+    toolset: str = ""
+    """A digest of the names of its tools; empty if it has none."""
     client: str = ""
     """The name and version of the client, as far as it told them."""
     format: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -46,14 +47,17 @@ def recorded(
 
     def work(connection: Connection) -> None:
         head = conversation and conversations.ensure(connection, store.tenant, conversation)
-        for body in sent:
-            number = requests.begin(connection, store.tenant, record, "here/1")
+        began = datetime.fromisoformat(record.started)
+        for hours, body in enumerate(sent):
+            started = requests.moment(began + timedelta(hours=hours))
+            one = replace(record, started=started)
+            number = requests.begin(connection, store.tenant, one, "here/1")
             bodies.add(connection, number, "request", body)
             base = numbers[-1] if numbers else None
             bodies.replace(connection, number, "request", body, base)
             bodies.replace(connection, number, "reply", b"answer", None)
             if head:
-                done = replace(record, number=number, state="answered")
+                done = replace(one, number=number, state="answered")
                 requests.finish(connection, done, head.number)
             numbers.append(number)
 
@@ -99,13 +103,10 @@ def test_every_byte_comes_back(
     """Also when the requests are removed that the others were kept as differences to."""
     with cw.Store(tmp_path_factory.mktemp("bodies") / "store.db", sync="fast") as store:
         numbers = recorded(store, "a", sent)
-
-        def work(connection: Connection) -> None:
-            for number in numbers[:gone]:
-                bodies.release(connection, number)
-                connection.run("DELETE FROM requests WHERE number = ?", number)
-
-        store.engine.write_alone(work)
+        began = datetime.fromisoformat(RECORD.started)
+        store.engine.write_alone(
+            lambda connection: requests.remove_before(connection, "", began + timedelta(hours=gone))
+        )
         found = [store.request_bodies(number).request for number in numbers[gone:]]
         assert found == sent[gone:]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import BodyKind, RequestBodies
 
-__all__ = ["add", "all_of", "body_of", "release", "replace", "shared_ends"]
+__all__ = ["KINDS", "add", "all_of", "body_of", "make_whole", "replace", "shared_ends"]
 
 MAX_DEPTH = 64
 """A body is restored from at most this many differences; then one is stored whole again."""
@@ -67,13 +67,11 @@ def all_of(connection: Connection, request: int) -> RequestBodies:
     return RequestBodies(*(body_of(connection, request, kind) for kind in KINDS))
 
 
-def release(connection: Connection, request: int) -> None:
-    """Store whole what is kept as a difference to the bodies of a request, which then may go."""
-    sql = "SELECT request, kind FROM bodies WHERE base = ?"
-    for number, kind in connection.rows(sql, request):
-        body = body_of(connection, number, kind)
-        if body is not None:
-            add(connection, number, kind, body, LEVEL)
+def make_whole(connection: Connection, request: int, kind: BodyKind) -> None:
+    """Store a body whole that was kept as a difference, so that its base may go."""
+    body = body_of(connection, request, kind)
+    if body is not None:
+        add(connection, request, kind, body, LEVEL)
 
 
 def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:

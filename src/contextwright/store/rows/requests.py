@@ -38,8 +38,14 @@ OPEN = "SELECT number, process, started FROM requests WHERE state = 'open'"
 LATEST = """
 SELECT max(number) FROM requests
 WHERE tenant = ? AND conversation = ? AND number < ? AND state = 'answered'"""
-LAST_OF_SESSION = f"{SELECT} AND r.session = ? AND r.number < ? AND r.conversation IS NOT NULL "
-OLD = "SELECT number FROM requests WHERE tenant = ? AND started < ? ORDER BY number"
+FEW = 20
+"""Requests of a session that are looked at."""
+OLD = "FROM requests WHERE tenant = ? AND started < ?"
+LEANING = """
+SELECT b.request, b.kind FROM requests old JOIN bodies b ON b.base = old.number
+JOIN requests r ON r.number = b.request
+WHERE old.tenant = ? AND old.started < ? AND r.started >= ?"""
+"""Bodies that stay, and are kept as differences to bodies that go."""
 HOLDING = "(conversation = ? OR (tenant = ? AND conversation IS NULL))"
 
 decode = decoder(RecordedRequest).decode
@@ -98,12 +104,17 @@ def latest(connection: Connection, tenant: str, conversation: int, before: int) 
 
 
 def last_of_session(
-    connection: Connection, tenant: str, session: str, before: int
+    connection: Connection, tenant: str, record: RecordedRequest
 ) -> RecordedRequest | None:
-    """The last request of a session that belongs to a conversation, before another."""
-    sql = f"{LAST_OF_SESSION} ORDER BY r.number DESC LIMIT 1"
-    for row in connection.rows(sql, tenant, session, before):
-        return as_record(row)
+    """The last request before one that has the same session and the same tools.
+
+    A session has requests on the side, such as one for a title; these have other tools.
+    """
+    sql = f"{SELECT} AND r.session = ? AND r.number < ? ORDER BY r.number DESC LIMIT {FEW}"
+    for row in connection.rows(sql, tenant, record.session, record.number):
+        found = as_record(row)
+        if found.toolset == record.toolset and found.state == "answered":
+            return found
     return None
 
 
@@ -123,11 +134,12 @@ def give_up(connection: Connection, is_running: Callable[[str, str], bool]) -> i
 
 def remove_before(connection: Connection, tenant: str, time: datetime) -> int:
     """Remove a tenant's requests from before a time; return how many."""
-    old = [number for (number,) in connection.rows(OLD, tenant, moment(time))]
-    for number in old:
-        bodies.release(connection, number)
-        connection.run("DELETE FROM requests WHERE number = ?", number)
-    return len(old)
+    limit = moment(time)
+    for number, kind in connection.rows(LEANING, tenant, limit, limit):
+        bodies.make_whole(connection, number, kind)
+    ((count,),) = connection.rows(f"SELECT count(*) {OLD}", tenant, limit)
+    connection.run(f"DELETE {OLD}", tenant, limit)
+    return count
 
 
 def forget_words(

@@ -1,0 +1,144 @@
+"""A request as a provider's cache sees it: steps of the prompt, and what two requests share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count as numbers
+from itertools import takewhile
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.context.receipt import PROMPT, TURNS, Comparison, Unit, is_marked, units_of
+from contextwright.formats.api import count
+from contextwright.models import Model
+from contextwright.text.json import encode_json
+from contextwright.wire.values import is_list, is_object
+
+__all__ = ["Prompt", "prompt_of"]
+
+SYSTEM_ROLES = ("system", "developer")
+
+
+class Prompt(Struct, frozen=True):
+    """The steps of a request that another program made, with our count of the tokens of each."""
+
+    model: Model
+    units: tuple[Unit, ...]
+    system_places: frozenset[str] = frozenset()
+    """Where system messages stand among the turns."""
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all steps."""
+        return sum(unit.tokens for unit in self.units)
+
+    def compared_with(self, previous: Prompt) -> Comparison:
+        """Return how much of the previous request is a prefix of this one, and why not more."""
+        shared = len(shared_units(self.units, previous.units))
+        if self.model.id != previous.model.id:
+            shared = 0
+        tokens = sum(unit.tokens for unit in self.units[:shared])
+        if shared == len(previous.units):
+            return Comparison(tokens, self.tokens, None, None, "nothing changed, only added", 0.0)
+        prices = self.model.prices
+        price = prices.input if prices.cache_write is None else prices.cache_write
+        return Comparison(
+            tokens,
+            self.tokens,
+            previous.units[shared].place,
+            sum(unit.size for unit in self.units[:shared]),
+            self.cause(previous, shared),
+            None if price is None else (self.tokens - tokens) * price / 1_000_000,
+        )
+
+    def cause(self, previous: Prompt, shared: int) -> str:
+        """Why two requests part behind so many steps, in words."""
+        place = previous.units[shared].place
+        if self.model.id != previous.model.id:
+            return "another model is asked"
+        if shared == len(self.units):
+            return "the client went back to an earlier message"
+        if place == "tools":
+            return "the tool list changed"
+        if place in ("system", "instructions") or place in previous.system_places:
+            return "the system text changed"
+        return f"{place} changed"
+
+
+def prompt_of(
+    payload: dict[str, Any], format: str, model: Model, previous: Prompt | None = None
+) -> Prompt:
+    """The steps of a request; those that the previous one had too are not counted again."""
+    payload = plainly_spelt(payload)
+    units = units_of(payload, {}, marked=is_marked(encode_json(payload)))
+    known: Sequence[Unit] = ()
+    if previous is not None and previous.model == model:
+        known = shared_units(previous.units, units)
+    counted = (*known, *with_tokens(units[len(known) :], payload, format, model))
+    return Prompt(model, counted, frozenset(system_places(payload)))
+
+
+def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
+    """The request with a lone text in each turn as a string: both spellings are one prompt.
+
+    Claude Code writes a turn as a block while a cache mark stands on it, and as a string after.
+    """
+    turns = payload.get("messages")
+    if not is_list(turns):
+        return payload
+    return {**payload, "messages": [with_plain_text(turn) for turn in turns]}
+
+
+def with_plain_text(turn: Any) -> Any:
+    """A turn with its content as a string, if that is all it is."""
+    blocks = turn.get("content") if is_object(turn) else None
+    if not is_list(blocks) or len(blocks) != 1 or not is_object(blocks[0]):
+        return turn
+    block = blocks[0]
+    if block.get("type") != "text" or block.keys() - {"type", "text", "cache_control"}:
+        return turn
+    return {**turn, "content": block.get("text")}
+
+
+def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> Sequence[Unit]:
+    """The steps at the beginning that the other request has too."""
+    pairs = zip(units, others, strict=False)
+    return [one for one, _ in takewhile(lambda pair: pair[0].chain == pair[1].chain, pairs)]
+
+
+def with_tokens(
+    units: Sequence[Unit], payload: dict[str, Any], format: str, model: Model
+) -> list[Unit]:
+    """The last steps of a request, with their tokens; those before them are not counted."""
+    if not units:
+        return []
+    wanted = {unit.place for unit in units}
+    rest: dict[str, Any] = {
+        field: payload[field] for field, place in PROMPT if place in wanted and field in payload
+    }
+    for field, place in TURNS.items():
+        if is_list(payload.get(field)):
+            turns = enumerate(cast("list[Any]", payload[field]))
+            rest[field] = [turn for index, turn in turns if f"{place}[{index}]" in wanted]
+    found = count(rest, model=model, format=format).places
+    index = numbers()
+    return [replace(unit, tokens=found.get(renumbered(unit.place, index), 0)) for unit in units]
+
+
+def renumbered(place: str, index: numbers[int]) -> str:
+    """A place among turns of which the first are left out."""
+    field, bracket, _ = place.partition("[")
+    return f"{field}[{next(index)}]" if bracket else place
+
+
+def system_places(payload: dict[str, Any]) -> list[str]:
+    """The places of system messages, in formats that have them among the turns."""
+    return [
+        f"{place}[{index}]"
+        for field, place in TURNS.items()
+        if is_list(turns := payload.get(field))
+        for index, turn in enumerate(turns)
+        if is_object(turn) and turn.get("role") in SYSTEM_ROLES
+    ]

@@ -1,0 +1,169 @@
+"""How a request ended: its answer read, as far as it can be, and made ready for the store."""
+
+from __future__ import annotations
+
+import zlib
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.ask.record import price_of
+from contextwright.errors import ContextwrightError
+from contextwright.formats import api
+from contextwright.formats.replies.failures import read_error
+from contextwright.formats.replies.reply import ModelReply, gather_partial
+from contextwright.formats.replies.streams import read_stream
+from contextwright.messages.conversation import Conversation
+from contextwright.models import as_model
+from contextwright.serve.calls import Call
+from contextwright.store.recording import EndedRequest
+from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
+from contextwright.text.json import decode_json, encode_json
+from contextwright.wire.values import is_object
+
+__all__ = ["Outcome", "Transcript", "ended_request", "masked"]
+
+MIN_KEY_CHARS = 8
+"""Shorter keys are not secrets, and would be found in any text."""
+
+
+class Outcome(Struct):
+    """What is known of an answer without reading it."""
+
+    status: int | None = None
+    streams: bool = False
+    """The answer is a stream of events."""
+    encoding: str = ""
+    error: str = ""
+    """Why there is no answer, by its kind."""
+    first_byte: float | None = None
+    seconds: float = 0.0
+    whole: bool = False
+    """The answer came to its end, and the client took all of it."""
+
+
+class Transcript(Struct, frozen=True, kw_only=True):
+    """A request and its answer as bytes, and what was known of them on the way."""
+
+    call: Call
+    record: RecordedRequest
+    outcome: Outcome
+    reply: bytes
+    upstream: dict[str, Any] | None
+    """What the upstream was sent, where that is not the client's body."""
+    keys: frozenset[str]
+    """Keys that must not be stored, wherever they stand."""
+    owner: str
+
+
+def ended_request(transcript: Transcript) -> EndedRequest:
+    """Read a request and its answer, and make them ready for the store."""
+    call, outcome, record = transcript.call, transcript.outcome, transcript.record
+    reply = read_reply(call.format, outcome, transcript.reply)
+    state, error = state_of(outcome, reply, transcript.reply)
+    usage = None if reply is None else reply.usage
+    prices = as_model(record.sent_model).prices
+    sent = RequestBodies(
+        call.body,
+        None if transcript.upstream is None else encode_json(transcript.upstream),
+        transcript.reply,
+    )
+    hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
+    said = read_request(call)
+    record = replace(
+        record,
+        state=state,
+        status=outcome.status,
+        error=error,
+        finish=(reply and reply.finish) or "",
+        first_byte=outcome.first_byte and round(outcome.first_byte, 4),
+        seconds=round(outcome.seconds, 4),
+        messages=0 if said is None else len(said.messages),
+        toolset="" if said is None else toolset_of(said),
+        request_bytes=len(call.body),
+        reply_bytes=len(transcript.reply),
+        usage=usage,
+        price=None if usage is None else price_of(usage, prices),
+        masked=hidden != sent,
+    )
+    answer = reply.answer if reply is not None and state == "answered" else None
+    ended = EndedRequest(
+        record=record,
+        bodies=hidden,
+        payload=transcript.upstream or call.payload,
+        owner=transcript.owner,
+        said=said,
+        reply=answer if answer is not None and answer.parts else None,
+    )
+    return without_content(ended) if record.redacted else ended
+
+
+def toolset_of(said: Conversation) -> str:
+    """A digest of the names of the tools; empty if there are none."""
+    names = sorted(getattr(tool, "name", "") for tool in said.tools)
+    return blake2b("\n".join(names).encode(), digest_size=8).hexdigest() if names else ""
+
+
+def without_content(ended: EndedRequest) -> EndedRequest:
+    """A request with its figures only."""
+    changes = tuple(replace(change, reason="") for change in ended.record.changes)
+    record = replace(ended.record, changes=changes)
+    return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None)
+
+
+def bodies_in(bodies: RequestBodies) -> tuple[bytes | None, ...]:
+    """All bodies, in order."""
+    return msgspec.structs.astuple(bodies)
+
+
+def masked(body: bytes, keys: frozenset[str]) -> bytes:
+    """A body with stars in the place of keys: a provider may repeat one in its error."""
+    for key in keys:
+        if len(key) >= MIN_KEY_CHARS:
+            body = body.replace(key.encode(), b"*" * len(key.encode()))
+    return body
+
+
+def read_request(call: Call) -> Conversation | None:
+    """What a client said; None if it cannot be read."""
+    try:
+        return api.parse(call.payload, call.format)
+    except ContextwrightError:
+        return None
+
+
+def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
+    """An answer as a client of a format reads it; None for an error, or if it cannot be read."""
+    if not body or outcome.error or (outcome.status or 200) >= 400:
+        return None
+    try:
+        plain = decompressed(body, outcome.encoding)
+        if not outcome.streams and plain.lstrip().startswith(b"{"):
+            value = decode_json(plain)
+            return api.parse_reply(value, format) if is_object(value) else None
+        return gather_partial(read_stream([plain], format), format)
+    except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, zlib.error):
+        return None
+
+
+def decompressed(body: bytes, encoding: str) -> bytes:
+    """The bytes that were compressed for the way, if we can read them."""
+    if encoding in ("gzip", "deflate"):
+        return zlib.decompressobj(wbits=47 if encoding == "gzip" else 15).decompress(body)
+    return body
+
+
+def state_of(outcome: Outcome, reply: ModelReply | None, body: bytes) -> tuple[RequestState, str]:
+    """How a request ended, and the kind of its error."""
+    if outcome.error:
+        return "failed", outcome.error
+    if (outcome.status or 200) >= 400:
+        return "failed", read_error(outcome.status or 500, {}, body).kind
+    if reply is not None and reply.error is not None:
+        return "failed", reply.error.kind
+    if not outcome.whole or (reply is not None and reply.finish == "interrupted"):
+        return "interrupted", ""
+    return "answered", ""

@@ -1,0 +1,200 @@
+"""Recording: every request that passes is kept, off its way.
+
+The event loop hands over what it saw; one thread reads and writes it. A request is noted before
+the first byte of its answer goes on, so that none is forgotten when the gateway is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from queue import Empty, SimpleQueue
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.errors import ContextwrightError
+from contextwright.serve.calls import Call
+from contextwright.serve.outcome import ended_request, masked
+from contextwright.serve.passage import Passage
+from contextwright.serve.sessions import client_of, session_of
+from contextwright.serve.settings import ECHO, Route
+from contextwright.store.recording import RequestLog
+from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows import requests
+from contextwright.store.store import Store
+
+__all__ = ["Recorder", "record_of"]
+
+MAX_WAITING_BYTES = 256 << 20
+"""Bytes that wait to be written; while there are more, requests pass unrecorded."""
+WARNING_SECONDS = 10.0
+HOUR = 3_600.0
+LOST_AFTER = timedelta(days=1)
+"""A request that is open for longer is lost, wherever its gateway runs."""
+
+log = logging.getLogger("contextwright.serve")
+
+
+class RecorderCounts(Struct):
+    """What a recorder did since its start."""
+
+    recorded: int = 0
+    unrecorded: int = 0
+    """Requests that passed without a record: the store was too slow, or failed."""
+
+
+class Recorder:
+    """Writes requests into a store, in a thread of its own."""
+
+    def __init__(
+        self, store: Store, *, redact: bool = False, keep_days: float | None = None
+    ) -> None:
+        self.store, self.redact, self.keep_days = store, redact, keep_days
+        self.log = RequestLog(store.state, f"{socket.gethostname()}/{os.getpid()}")
+        self.counts = RecorderCounts()
+        self.waiting_bytes = 0
+        self._queue: SimpleQueue[tuple[Passage, bool, int] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._warned = float("-inf")
+
+    def start(self) -> None:
+        """Begin; requests that a gateway left open when it was killed are marked lost."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    def begin(self, call: Call, record: RecordedRequest, keys: Sequence[str]) -> Passage | None:
+        """Follow a request; None if too much waits to be written.
+
+        `keys` are never stored; the first is the client's own.
+        """
+        if self.waiting_bytes > MAX_WAITING_BYTES:
+            self._unrecorded("the store is too slow")
+            return None
+        started = requests.moment(datetime.now(UTC))
+        record = replace(record, started=started, redacted=self.redact)
+        passage = Passage(call, record, keys, partial(self._hand_over, ended=True))
+        self._hand_over(passage, ended=False)
+        return passage
+
+    def _hand_over(self, passage: Passage, *, ended: bool) -> None:
+        """Put a request, or its end, into the queue of the thread."""
+        size = len(passage.call.body) + sum(map(len, passage.chunks))
+        self.waiting_bytes += size
+        self._queue.put((passage, ended, size))
+
+    async def close(self) -> None:
+        """Write what waits, and end the thread."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _written(self, passage: Passage, size: int, ended: bool, error: str) -> None:
+        """Back in the loop: something was written, or was not."""
+        self.waiting_bytes -= size
+        if not passage.begun.done():
+            passage.begun.set_result(None)
+        if error:
+            self._unrecorded(error)
+        elif ended:
+            self.counts.recorded += 1
+
+    def _unrecorded(self, reason: str) -> None:
+        """Count a request that passes without a record; warn from time to time."""
+        self.counts.unrecorded += 1
+        if time.monotonic() - self._warned > WARNING_SECONDS:
+            self._warned = time.monotonic()
+            log.warning("%s requests unrecorded: %s", self.counts.unrecorded, reason)
+
+    # --- in the thread -----------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._attempt(self._tend)
+        while True:
+            try:
+                item = self._queue.get(timeout=HOUR)
+            except Empty:
+                self._attempt(self._tend)
+                continue
+            if item is None:
+                return
+            passage, ended, size = item
+            error = self._attempt(partial(self._write, passage, ended))
+            assert self._loop is not None
+            self._loop.call_soon_threadsafe(self._written, passage, size, ended, error)
+
+    def _attempt(self, step: Callable[[], None]) -> str:
+        """Do a step; return what went wrong, without a word of anybody's content."""
+        try:
+            step()
+        except ContextwrightError as error:
+            return str(error)
+        except Exception as error:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            place = f"{trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
+            return f"{type(error).__name__} in {place}"
+        return ""
+
+    def _write(self, passage: Passage, ended: bool) -> None:
+        if not passage.number:
+            body = None if self.redact else masked(passage.call.body, passage.keys)
+            passage.number = self.log.begin(passage.record, body)
+        if ended:
+            self.log.finish(ended_request(passage.transcript()))
+
+    def _tend(self) -> None:
+        """Mark requests lost whose gateway is gone, and remove old ones."""
+        engine, tenant = self.store.engine, self.store.tenant
+        engine.write(lambda connection: requests.give_up(connection, is_running) and None)
+        if self.keep_days is not None:
+            limit = datetime.now(UTC) - timedelta(days=self.keep_days)
+            engine.write_alone(lambda one: requests.remove_before(one, tenant, limit) and None)
+
+
+def record_of(call: Call, route: Route) -> RecordedRequest:
+    """What is known of a request before it is sent on."""
+    upstream_format = call.format if route.upstream == ECHO else route.host(call.format).format
+    return RecordedRequest(
+        session=session_of(call.headers, call.payload),
+        client=client_of(call.headers),
+        format=call.format,
+        upstream_format=upstream_format,
+        upstream=route.upstream,
+        mode="pass-through" if route.is_open(call.format) else "translated",
+        model=call.model,
+        sent_model=route.send_as or call.model,
+        streams=call.streams,
+    )
+
+
+def is_running(process: str, started: str) -> bool:
+    """Whether the gateway of an open request may still answer it."""
+    host, _, pid = process.rpartition("/")
+    if started < requests.moment(datetime.now(UTC) - LOST_AFTER):
+        return False
+    if host != socket.gethostname():
+        return True
+    return int(pid) != os.getpid() and is_alive(int(pid))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine runs."""
+    if sys.platform == "win32":  # signal 0 would end it there
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

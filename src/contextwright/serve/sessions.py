@@ -1,0 +1,68 @@
+"""Which session a request belongs to, and which program sent it, by what clients say of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from contextwright.text.json import decode_json
+from contextwright.wire.values import is_object
+
+__all__ = ["client_of", "session_of"]
+
+SESSION_HEADERS = (
+    "x-claude-code-session-id",
+    "thread-id",  # Codex: a thread of a session
+    "session-id",
+    "x-session-id",  # opencode
+    "session_id",  # pi
+)
+NAMES = {
+    "claude-cli": "claude-code",
+    "codex_exec": "codex",
+    "codex_cli_rs": "codex",
+    "codex-tui": "codex",
+    "GeminiCLI-tui": "gemini-cli",
+    "GeminiCLI": "gemini-cli",
+    "QwenCode": "qwen-code",
+}
+"""What programs call themselves, where that is not their name."""
+AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/([\w.+-]{1,40}))?")
+PLAIN = re.compile(r"[\w.:-]{1,100}", re.ASCII).fullmatch
+
+
+def session_of(headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
+    """The session that a client names; empty if it names none."""
+    for name in SESSION_HEADERS:
+        if value := headers.get(name, "").strip():
+            return plain(value)
+    metadata = payload.get("metadata")
+    named = metadata.get("user_id") if is_object(metadata) else None
+    if isinstance(named, str) and named.startswith("{"):
+        try:
+            user = decode_json(named)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return ""
+        session = user.get("session_id") if is_object(user) else None
+        return plain(session) if isinstance(session, str) and session else ""
+    return ""
+
+
+def plain(session: str) -> str:
+    """A session as part of a name: what is not plain text is known by its digest."""
+    if PLAIN(session):
+        return session
+    return blake2b(session.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def client_of(headers: Mapping[str, str]) -> str:
+    """The name and version of a program, such as `claude-code/2.1.325`; empty if unknown."""
+    found = AGENT.match(headers.get("user-agent", ""))
+    if found is None:
+        return ""
+    name = NAMES.get(found[1], found[1].lower())
+    return f"{name}/{found[2]}" if found[2] else name

@@ -1,0 +1,297 @@
+"""Writing recorded requests: figures, bodies, and what was said in them, each message once."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contextwright.context.prompt import Prompt, prompt_of
+from contextwright.context.receipt import CACHE_MARKS, Comparison
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.models import as_model
+from contextwright.store.engines.base import Connection
+from contextwright.store.records import ConversationInfo
+from contextwright.store.requests import (
+    ForkReason,
+    RecordedFork,
+    RecordedRequest,
+    RequestBodies,
+)
+from contextwright.store.rows import bodies, conversations, places, requests, turns
+from contextwright.store.rows.places import Place
+from contextwright.store.rows.requests import moment
+from contextwright.store.rows.validation import bodies_of, replace_invalid
+from contextwright.store.state import State
+from contextwright.text.json import decode_json
+from contextwright.text.quoting import one_line
+from contextwright.wire.values import is_object
+
+__all__ = ["EndedRequest", "RequestLog"]
+
+MAX_PROMPTS = 256
+"""Prompts that are remembered, to compare the next request with."""
+TITLE_CHARS = 60
+FORKED = re.compile(r"~\d+$")
+"""The end of a fork's name: the number of the request that made it."""
+CAUSES: dict[ForkReason, str] = {
+    "compaction": "the client compacted the history",
+    "edit": "the client changed an earlier message",
+    "rewind": "the client went back to an earlier message",
+}
+
+
+class EndedRequest(Struct, frozen=True, kw_only=True):
+    """A request that is over, as far as it is known."""
+
+    record: RecordedRequest
+    bodies: RequestBodies
+    payload: dict[str, Any]
+    """The body that the upstream was sent."""
+    owner: str = ""
+    """Tells clients apart that name no session."""
+    said: Conversation | None = None
+    """What the client said; None if it cannot be read, or is not to be kept."""
+    reply: Message | None = None
+    """The whole answer; None if there is none."""
+
+
+class Target(NamedTuple):
+    """Where the messages of a request go."""
+
+    id: str
+    number: int
+    known: int
+    """How many of its messages the conversation has already."""
+    fork: RecordedFork | None = None
+    parent: int | None = None
+    """The conversation it was forked from."""
+
+
+class RequestLog:
+    """Records requests in a store: begun before they are sent on, finished when they are over."""
+
+    def __init__(self, state: State, process: str) -> None:
+        self.state, self.process = state, process
+        self.prompts: OrderedDict[int, Prompt] = OrderedDict()
+
+    def begin(self, record: RecordedRequest, body: bytes | None) -> int:
+        """Note a request that is sent on, and return its number."""
+        tenant, process = self.state.tenant, self.process
+
+        def work(connection: Connection) -> int:
+            number = requests.begin(connection, tenant, record, process)
+            if body is not None:
+                bodies.add(connection, number, "request", body)
+            return number
+
+        return self.state.engine.write(work)
+
+    def finish(self, ended: EndedRequest) -> RecordedRequest:
+        """Store how a request ended, and what was said in it that is new."""
+        return self.state.engine.write_alone(lambda connection: self._finish(connection, ended))
+
+    def _finish(self, connection: Connection, ended: EndedRequest) -> RecordedRequest:
+        record, target = ended.record, self._target(connection, ended)
+        if target is not None and ended.reply is not None:
+            record = self._add(connection, ended, target)
+        record = self._compared(connection, ended, record, target)
+        sent = ended.bodies
+        base = record.previous if target is not None and target.parent is None else None
+        for kind in bodies.KINDS:
+            body = getattr(sent, kind)
+            if body is not None:
+                earlier = None if kind == "reply" else base
+                bodies.replace(connection, record.number, kind, body, earlier)
+        requests.finish(connection, record, None if target is None else target.number)
+        return record
+
+    # --- which conversation ------------------------------------------------------------------
+
+    def _target(self, connection: Connection, ended: EndedRequest) -> Target | None:
+        """The conversation of a request; an answered one makes a conversation or a fork."""
+        if ended.said is None:
+            return None
+        tenant, record = self.state.tenant, ended.record
+        found = places.longest(connection, tenant, digests_of(ended))
+        if ended.reply is None:
+            return None if found is None else Target(found.id, found.conversation, 0)
+        if found is None:
+            left = self._left(connection, record)
+            if left is None:
+                return self._created(connection, ended)
+            return self._forked(connection, record, RecordedFork(left, 0, "compaction"), 0)
+        count, known = len(ended.said.messages) + 1, found.index + 1
+        head = conversations.require(connection, tenant, found.id)
+        last = conversations.locked_length(connection, head)
+        if known == count or found.seq == last:
+            return Target(found.id, found.conversation, known)
+        fork = RecordedFork(found.id, found.seq, reason_of(found, count))
+        return self._forked(connection, record, fork, known)
+
+    def _left(self, connection: Connection, record: RecordedRequest) -> str | None:
+        """The conversation that a client leaves when its session begins another history."""
+        if not record.session or not record.toolset:
+            return None
+        last = requests.last_of_session(connection, self.state.tenant, record)
+        return None if last is None else last.conversation
+
+    def _created(self, connection: Connection, ended: EndedRequest) -> Target:
+        """A new conversation."""
+        record, said = ended.record, ended.said
+        assert said is not None
+        id = f"{record.client.partition('/')[0] or 'client'}/{record.session or record.number}"
+        if conversations.find(connection, self.state.tenant, id) is not None:
+            id = f"{id}~{record.number}"
+        info = ConversationInfo(id, 0, title_of(said), settings=settings_of(said))
+        conversations.create(connection, self.state.tenant, info)
+        head = conversations.require(connection, self.state.tenant, id)
+        return Target(id, head.number, 0)
+
+    def _forked(
+        self, connection: Connection, record: RecordedRequest, fork: RecordedFork, known: int
+    ) -> Target:
+        """A conversation that leaves another behind one of its messages."""
+        tenant, id = self.state.tenant, f"{FORKED.sub('', fork.parent)}~{record.number}"
+        turns.fork(connection, tenant, fork.parent, id, fork.at, None)
+        head = conversations.require(connection, tenant, id)
+        return Target(id, head.number, known, fork, head.line[1][0])
+
+    # --- what was said -----------------------------------------------------------------------
+
+    def _add(self, connection: Connection, ended: EndedRequest, target: Target) -> RecordedRequest:
+        """Add what is new to the conversation, as one turn."""
+        assert ended.said is not None
+        assert ended.reply is not None
+        record, digests = ended.record, digests_of(ended)
+        messages = [*ended.said.messages, ended.reply][target.known :]
+        if not messages:
+            return replace(record, fork=target.fork)
+        clean, changes = replace_invalid([without_marks(one) for one in messages])
+        writing = (target.id, clean, bodies_of(clean), f"request {record.number}")
+        now = moment(datetime.now(UTC))
+        seqs = turns.add(connection, self.state.tenant, writing, stored=now)
+        places.add(connection, target.number, seqs, digests[target.known :])
+        return replace(
+            record,
+            fork=target.fork,
+            first=seqs[0],
+            last=seqs[-1],
+            changes=(*record.changes, *changes),
+        )
+
+    # --- the prefix --------------------------------------------------------------------------
+
+    def _compared(
+        self,
+        connection: Connection,
+        ended: EndedRequest,
+        record: RecordedRequest,
+        target: Target | None,
+    ) -> RecordedRequest:
+        """The record with what it shares with the request before it."""
+        before = self._before(connection, record, target)
+        previous = None if before is None else self._prompt(connection, before)
+        model = as_model(record.sent_model)
+        prompt = prompt_of(ended.payload, record.upstream_format, model, previous)
+        self._remember(record.number, prompt)
+        if previous is None:
+            return replace(record, previous=before)
+        comparison = explained(prompt.compared_with(previous), record.fork)
+        return replace(record, previous=before, prefix=comparison)
+
+    def _before(
+        self, connection: Connection, record: RecordedRequest, target: Target | None
+    ) -> int | None:
+        """The number of the request before one: in its conversation, or the one that it left."""
+        if target is not None:
+            line = target.number if target.parent is None else target.parent
+            return requests.latest(connection, self.state.tenant, line, record.number)
+        if not record.redacted or not record.session:
+            return None
+        last = requests.last_of_session(connection, self.state.tenant, record)
+        return None if last is None else last.number
+
+    def _prompt(self, connection: Connection, number: int) -> Prompt | None:
+        """The prompt of an earlier request."""
+        known = self.prompts.get(number)
+        if known is not None:
+            return known
+        record = requests.find(connection, self.state.tenant, number)
+        kept = bodies.all_of(connection, number)
+        body = kept.request if kept.upstream is None else kept.upstream
+        payload = None if body is None else decode_json(body)
+        if not is_object(payload):
+            return None
+        return prompt_of(payload, record.upstream_format, as_model(record.sent_model))
+
+    def _remember(self, number: int, prompt: Prompt) -> None:
+        self.prompts[number] = prompt
+        while len(self.prompts) > MAX_PROMPTS:
+            self.prompts.popitem(last=False)
+
+
+def digests_of(ended: EndedRequest) -> list[str]:
+    """The places of a request's messages, and of its answer."""
+    said = () if ended.said is None else ended.said.messages
+    answer = () if ended.reply is None else (ended.reply,)
+    session = ended.record.session
+    seed = f"session {session}" if session else f"owner {ended.owner}"
+    return places.digests_of(seed, [*said, *answer])
+
+
+def reason_of(found: Place, count: int) -> ForkReason:
+    """Why a client left a conversation: by what it sent in the place of what was there."""
+    behind, there = count - found.index - 1, found.last - found.seq
+    if behind > there:
+        return "edit"
+    return "rewind" if behind <= 2 else "compaction"
+
+
+def explained(comparison: Comparison, fork: RecordedFork | None) -> Comparison:
+    """A comparison that names what the client did as the cause."""
+    if fork is None or comparison.first_difference is None:
+        return comparison
+    return replace(comparison, cause=CAUSES[fork.reason])
+
+
+def without_marks(message: Message) -> Message:
+    """A message without its cache marks, which belong to one request."""
+    return message.with_parts([unmarked(part) for part in message.parts])
+
+
+def unmarked(part: Part) -> Part:
+    """A part without cache marks."""
+    if isinstance(part, Opaque) or not any(
+        mark in held for held in part.extra.values() for mark in CACHE_MARKS
+    ):
+        return part
+    rest = {
+        format: {key: value for key, value in held.items() if key not in CACHE_MARKS}
+        for format, held in part.extra.items()
+    }
+    return replace(part, extra={format: held for format, held in rest.items() if held})
+
+
+def title_of(said: Conversation) -> str | None:
+    """The beginning of the first question, without what a client puts before it."""
+    for message in said.messages:
+        if message.role == "user" and message.text.strip():
+            texts = [
+                one.text for one in message.parts if isinstance(one, Text) and one.text.strip()
+            ]
+            return one_line(texts[-1], TITLE_CHARS)
+    return None
+
+
+def settings_of(said: Conversation) -> dict[str, Any]:
+    """What a conversation says besides its messages: tools and model."""
+    held = {"tools": said.tools, "model": said.model}
+    return {name: msgspec.to_builtins(value) for name, value in held.items() if value}

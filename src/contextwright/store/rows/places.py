@@ -1,0 +1,115 @@
+"""Places of a history: a digest of all that was said up to each message.
+
+A client sends its whole history again, often spelt a little otherwise: with other ids, without
+thinking, one message in two. So a digest covers the words, calls and results alone, and the system
+text at the beginning is left out, because clients change it from request to request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import dropwhile, islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
+from contextwright.store.engines.base import Connection
+
+__all__ = ["Place", "add", "digests_of", "longest"]
+
+INSERT = """
+INSERT INTO places (conversation, seq, digest) VALUES (?, ?, ?)
+ON CONFLICT (conversation, seq) DO NOTHING"""
+FIND = """
+SELECT p.digest, p.conversation, p.seq, h.last, c.id
+FROM places p JOIN heads h ON h.conversation = p.conversation
+JOIN conversations c ON c.number = p.conversation WHERE c.tenant = ? AND p.digest IN ({})"""
+BATCH = 32
+"""Places that are looked up at once, from the end of a history."""
+
+encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Place(Struct, frozen=True):
+    """A message of a stored conversation up to which a history was said before."""
+
+    index: int
+    """The message of the history."""
+    conversation: int
+    seq: int
+    last: int
+    """The last message of the conversation."""
+    id: str
+
+
+def digests_of(seed: str, messages: Sequence[Message]) -> list[str]:
+    """A digest for each message of all that was said up to it; empty before anything was said.
+
+    `seed` keeps the histories of different clients apart.
+    """
+    digest = blake2b(seed.encode(errors="surrogatepass"), digest_size=16)
+    found = ["" for _ in messages]
+    begun = dropwhile(lambda one: one[1].role == "system", enumerate(messages))
+    speaker = ""
+    for index, message in begun:
+        for kind, words in sayings(message):
+            digest.update(b"" if kind == speaker else f"\x1e{kind}\x1f".encode())
+            digest.update(words.encode(errors="surrogatepass") if isinstance(words, str) else words)
+            speaker = kind if kind in ("user", "assistant", "system") else ""
+        found[index] = digest.hexdigest()
+    return found
+
+
+def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
+    """What a message says, as kinds and words: the same for every spelling of it."""
+    for part in message.parts:
+        saying = saying_of(part, message.role)
+        if saying is not None:
+            yield saying
+
+
+def saying_of(part: Part, role: str) -> tuple[str, str | bytes] | None:
+    """What one part says; None for thinking, and for what only its provider can read."""
+    if isinstance(part, Text):
+        return (role, words) if (words := part.text.strip()) else None
+    if isinstance(part, ToolCall):
+        return "call", encode([part.name, part.arguments])
+    if isinstance(part, ToolResult):
+        return "result", part.text.strip()
+    if isinstance(part, Media):
+        return "media", encode([part.data, part.url, part.file_id])
+    return None
+
+
+def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Place | None:
+    """The place in a stored conversation that most of a history leads to.
+
+    Of several it is the end of a conversation, else the newest.
+    """
+    indices = {digest: index for index, digest in enumerate(digests) if digest}
+    newest = reversed(indices)
+    while batch := list(islice(newest, BATCH)):
+        sql = FIND.format(", ".join("?" * len(batch)))
+        found = [
+            Place(indices[digest], *rest) for digest, *rest in connection.rows(sql, tenant, *batch)
+        ]
+        if found:
+            return max(found, key=rank)
+    return None
+
+
+def rank(place: Place) -> tuple[Any, ...]:
+    """How well a place suits a history."""
+    return place.index, place.seq == place.last, place.conversation, place.seq
+
+
+def add(
+    connection: Connection, conversation: int, seqs: Sequence[int], digests: Sequence[str]
+) -> None:
+    """Note the places of messages that were added to a conversation."""
+    rows = zip(seqs, digests, strict=True)
+    connection.run_many(INSERT, [(conversation, seq, one) for seq, one in rows if one])
