@@ -10,10 +10,9 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.context.receipt import PROMPT, TURNS, Comparison, Unit, is_marked, units_of
+from contextwright.context.receipt import PROMPT, TURNS, Comparison, Unit, units_of
 from contextwright.formats.api import count
 from contextwright.models import Model
-from contextwright.text.json import encode_json
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["Prompt", "prompt_of"]
@@ -72,7 +71,7 @@ def prompt_of(
 ) -> Prompt:
     """The steps of a request; those that the previous one had too are not counted again."""
     payload = plainly_spelt(payload)
-    units = units_of(payload, {}, marked=is_marked(encode_json(payload)))
+    units = units_of(payload, {})
     known: Sequence[Unit] = ()
     if previous is not None and previous.model == model:
         known = shared_units(previous.units, units)

@@ -149,7 +149,9 @@ def units_of(
     units: list[Unit] = []
     chain = ""
     for place, step in steps:
-        body = encode_json(unmarked(step) if marked else step)
+        body = encode_json(step)
+        if marked and is_marked(body):
+            body = encode_json(unmarked(step))
         chain = sha256(chain.encode() + body).hexdigest()[:16]
         units.append(Unit(place, chain, places.get(place, 0), len(body)))
     return tuple(units)

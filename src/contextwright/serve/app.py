@@ -52,16 +52,17 @@ def create_app(
     exposed: bool = False,
     environment: Mapping[str, str] | None = None,
     store: Store | None = None,
+    records: Store | None = None,
 ) -> Starlette:
     """A gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
-    does. Where other machines can reach it (`exposed`), all clients show it. With a `store`,
-    requests are recorded there, unless the settings say otherwise; with a token too, our own API
-    serves it.
+    does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
+    API serves the `store`. Requests are recorded in `records`, by default the `store`, unless the
+    settings say otherwise.
     """
     keys = os.environ if environment is None else environment
-    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys, store)
+    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys, records or store)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
@@ -111,7 +112,7 @@ class Gateway:
         token: str,
         exposed: bool,
         environment: Mapping[str, str],
-        store: Store | None = None,
+        records: Store | None = None,
     ) -> None:
         self.settings = settings
         self.token = token
@@ -122,9 +123,9 @@ class Gateway:
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
         self.recorder: Recorder | None = None
-        if store is not None and settings.record:
+        if records is not None and settings.record:
             redact = settings.redact == "content"
-            self.recorder = Recorder(store, redact=redact, keep_days=settings.keep_days)
+            self.recorder = Recorder(records, redact=redact, keep_days=settings.keep_days)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:

@@ -13,15 +13,17 @@ import socket
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.errors import ContextwrightError
+from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
 from contextwright.serve.outcome import ended_request, masked
 from contextwright.serve.passage import Passage
@@ -52,6 +54,15 @@ class RecorderCounts(Struct):
     """Requests that passed without a record: the store was too slow, or failed."""
 
 
+class Step(NamedTuple):
+    """A request that begins, or has ended, on its way to the thread that writes."""
+
+    passage: Passage
+    ended: bool
+    size: int
+    """Bytes that it holds."""
+
+
 class Recorder:
     """Writes requests into a store, in a thread of its own."""
 
@@ -62,7 +73,7 @@ class Recorder:
         self.log = RequestLog(store.state, f"{socket.gethostname()}/{os.getpid()}")
         self.counts = RecorderCounts()
         self.waiting_bytes = 0
-        self._queue: SimpleQueue[tuple[Passage, bool, int] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warned = float("-inf")
@@ -90,21 +101,21 @@ class Recorder:
         """Put a request, or its end, into the queue of the thread."""
         size = len(passage.call.body) + sum(map(len, passage.chunks))
         self.waiting_bytes += size
-        self._queue.put((passage, ended, size))
+        self._queue.put(Step(passage, ended, size))
 
     async def close(self) -> None:
         """Write what waits, and end the thread."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def _written(self, passage: Passage, size: int, ended: bool, error: str) -> None:
+    def _written(self, step: Step, error: str) -> None:
         """Back in the loop: something was written, or was not."""
-        self.waiting_bytes -= size
-        if not passage.begun.done():
-            passage.begun.set_result(None)
+        self.waiting_bytes -= step.size
+        if not step.passage.begun.done():
+            step.passage.begun.set_result(None)
         if error:
             self._unrecorded(error)
-        elif ended:
+        elif step.ended:
             self.counts.recorded += 1
 
     def _unrecorded(self, reason: str) -> None:
@@ -117,25 +128,38 @@ class Recorder:
     # --- in the thread -----------------------------------------------------------------------
 
     def _run(self) -> None:
+        """Write until the end; an answer waits for its request to be noted, so that goes first."""
         self._attempt(self._tend)
+        ends: deque[Step] = deque()
         while True:
             try:
-                item = self._queue.get(timeout=HOUR)
+                step = self._queue.get(block=not ends, timeout=HOUR)
             except Empty:
-                self._attempt(self._tend)
+                if ends:
+                    self._take(ends.popleft())
+                else:
+                    self._attempt(self._tend)
                 continue
-            if item is None:
-                return
-            passage, ended, size = item
-            error = self._attempt(partial(self._write, passage, ended))
-            assert self._loop is not None
-            self._loop.call_soon_threadsafe(self._written, passage, size, ended, error)
+            if step is None:
+                break
+            if step.ended:
+                ends.append(step)
+            else:
+                self._take(step)
+        for step in ends:
+            self._take(step)
 
-    def _attempt(self, step: Callable[[], None]) -> str:
-        """Do a step; return what went wrong, without a word of anybody's content."""
+    def _take(self, step: Step) -> None:
+        """Write one step, and tell the loop."""
+        error = self._attempt(partial(self._write, step))
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._written, step, error)
+
+    def _attempt(self, work: Callable[[], None]) -> str:
+        """Do some work; return what went wrong, without a word of anybody's content."""
         try:
-            step()
-        except ContextwrightError as error:
+            work()
+        except StoreError as error:
             return str(error)
         except Exception as error:
             trace = error.__traceback__
@@ -145,11 +169,12 @@ class Recorder:
             return f"{type(error).__name__} in {place}"
         return ""
 
-    def _write(self, passage: Passage, ended: bool) -> None:
+    def _write(self, step: Step) -> None:
+        passage = step.passage
         if not passage.number:
             body = None if self.redact else masked(passage.call.body, passage.keys)
             passage.number = self.log.begin(passage.record, body)
-        if ended:
+        if step.ended:
             self.log.finish(ended_request(passage.transcript()))
 
     def _tend(self) -> None:

@@ -38,6 +38,7 @@ __all__ = ["EndedRequest", "RequestLog"]
 
 MAX_PROMPTS = 256
 """Prompts that are remembered, to compare the next request with."""
+MAX_RECENT_BYTES = 16 << 20
 TITLE_CHARS = 60
 FORKED = re.compile(r"~\d+$")
 """The end of a fork's name: the number of the request that made it."""
@@ -81,6 +82,8 @@ class RequestLog:
     def __init__(self, state: State, process: str) -> None:
         self.state, self.process = state, process
         self.prompts: OrderedDict[int, Prompt] = OrderedDict()
+        self.recent: OrderedDict[int, RequestBodies] = OrderedDict()
+        self.recent_bytes = 0
 
     def begin(self, record: RecordedRequest, body: bytes | None) -> int:
         """Note a request that is sent on, and return its number."""
@@ -104,12 +107,14 @@ class RequestLog:
             record = self._add(connection, ended, target)
         record = self._compared(connection, ended, record, target)
         sent = ended.bodies
-        base = record.previous if target is not None and target.parent is None else None
+        before = self.recent.get(record.previous or 0, RequestBodies())
         for kind in bodies.KINDS:
             body = getattr(sent, kind)
             if body is not None:
-                earlier = None if kind == "reply" else base
-                bodies.replace(connection, record.number, kind, body, earlier)
+                base = None if kind == "reply" else record.previous
+                old = getattr(before, kind)
+                bodies.replace(connection, record.number, kind, body, base, old)
+        self._keep_at_hand(record.number, sent)
         requests.finish(connection, record, None if target is None else target.number)
         return record
 
@@ -236,6 +241,18 @@ class RequestLog:
         self.prompts[number] = prompt
         while len(self.prompts) > MAX_PROMPTS:
             self.prompts.popitem(last=False)
+
+    def _keep_at_hand(self, number: int, sent: RequestBodies) -> None:
+        """Keep the last bodies in memory: the next request is stored as its difference to one."""
+        self.recent[number] = replace(sent, reply=None)
+        self.recent_bytes += size_of(sent)
+        while self.recent_bytes > MAX_RECENT_BYTES:
+            self.recent_bytes -= size_of(self.recent.popitem(last=False)[1])
+
+
+def size_of(sent: RequestBodies) -> int:
+    """The bytes of what was sent."""
+    return len(sent.request or b"") + len(sent.upstream or b"")
 
 
 def digests_of(ended: EndedRequest) -> list[str]:

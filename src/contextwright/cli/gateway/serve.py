@@ -6,6 +6,8 @@ from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
+from msgspec.structs import replace
+
 from contextwright.cli.locations import own_folder
 from contextwright.cli.options import Option, StoreOptions
 from contextwright.cli.output import note
@@ -38,8 +40,9 @@ def serve(
     whose route speaks the client's own API goes through byte for byte, with the client's key. Any
     other is translated, and sent with the gateway's key; then the client shows the gateway's
     token where its key would stand. The model `echo` needs neither. On an address that other
-    machines can reach, every request needs the token. Below /api/v1, the store is served to those
-    who show the token.
+    machines can reach, every request needs the token. Requests and answers are recorded in the
+    store, without keys, unless the file with the routes says `record = false`: see cw requests.
+    Below /api/v1, the store is served to those who show the token.
 
     \b
     cw serve
@@ -61,8 +64,16 @@ def serve(
             hint='name this one in the routes file: hosts = ["gateway.example"]',
         )
     path = Path(token_file) if token_file else own_folder() / "gateway-token"
-    with listening(host, port) as listener, opened(where) as store:
-        app = create_app(settings, token=own_token(path), exposed=exposed, store=store)
+    where = replace(where, store=where.store or settings.store)
+    with (
+        listening(host, port) as listener,
+        opened(where) as store,
+        # No answer waits for a disk: a loss of power may take the records of the last moments.
+        opened(where, sync="fast") as records,
+    ):
+        app = create_app(
+            settings, token=own_token(path), exposed=exposed, store=store, records=records
+        )
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
         GatewayServer(app).run(sockets=[listener])
     return 0

@@ -9,15 +9,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 
-from contextwright.store.engines.base import Connection
+from contextwright.store.engines.base import Connection, Value
 from contextwright.store.requests import BodyKind, RequestBodies
 
-__all__ = ["KINDS", "add", "all_of", "body_of", "make_whole", "replace", "shared_ends"]
+__all__ = ["KINDS", "add", "all_of", "body_of", "remove", "replace", "shared_ends"]
 
 MAX_DEPTH = 64
 """A body is restored from at most this many differences; then one is stored whole again."""
 
 SELECT = "SELECT base, depth, head, tail, body FROM bodies WHERE request = ? AND kind = ?"
+DEPTH = "SELECT depth FROM bodies WHERE request = ? AND kind = ?"
 INSERT = """
 INSERT INTO bodies (request, kind, base, depth, head, tail, body) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (request, kind) DO UPDATE SET base = excluded.base, depth = excluded.depth,
@@ -32,15 +33,23 @@ def add(connection: Connection, request: int, kind: BodyKind, body: bytes, level
 
 
 def replace(
-    connection: Connection, request: int, kind: BodyKind, body: bytes, base: int | None
+    connection: Connection,
+    request: int,
+    kind: BodyKind,
+    body: bytes,
+    base: int | None,
+    old: bytes | None = None,
 ) -> None:
-    """Store a body as its difference to that of an earlier request, if that is worth it."""
-    for _, depth, *_ in connection.rows(SELECT, base, kind) if base is not None else ():
-        old = body_of(connection, base or 0, kind)
+    """Store a body as its difference to that of an earlier request, if that is worth it.
+
+    `old` is the body of the earlier one, if it is at hand.
+    """
+    for (depth,) in connection.rows(DEPTH, base, kind) if base is not None else ():
+        old = body_of(connection, base or 0, kind) if old is None else old
         if depth < MAX_DEPTH and old is not None:
             head, tail = shared_ends(old, body)
-            rest = zlib.compress(body[head : len(body) - tail], LEVEL)
             if 2 * (head + tail) > len(body):
+                rest = zlib.compress(body[head : len(body) - tail], LEVEL)
                 connection.run(INSERT, request, kind, base, depth + 1, head, tail, rest)
                 return
     add(connection, request, kind, body, LEVEL)
@@ -67,11 +76,18 @@ def all_of(connection: Connection, request: int) -> RequestBodies:
     return RequestBodies(*(body_of(connection, request, kind) for kind in KINDS))
 
 
-def make_whole(connection: Connection, request: int, kind: BodyKind) -> None:
-    """Store a body whole that was kept as a difference, so that its base may go."""
-    body = body_of(connection, request, kind)
-    if body is not None:
-        add(connection, request, kind, body, LEVEL)
+def remove(connection: Connection, requests: str, *values: Value) -> None:
+    """Remove the bodies of the requests that a query gives the numbers of.
+
+    Bodies of others that are kept as differences to them are stored whole first.
+    """
+    leaning = f"SELECT request, kind FROM bodies WHERE base IN ({requests})"
+    leaning += f" AND request NOT IN ({requests})"
+    for number, kind in connection.rows(leaning, *values, *values):
+        body = body_of(connection, number, kind)
+        if body is not None:
+            add(connection, number, kind, body, LEVEL)
+    connection.run(f"DELETE FROM bodies WHERE request IN ({requests})", *values)
 
 
 def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:

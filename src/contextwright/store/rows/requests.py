@@ -41,11 +41,6 @@ WHERE tenant = ? AND conversation = ? AND number < ? AND state = 'answered'"""
 FEW = 20
 """Requests of a session that are looked at."""
 OLD = "FROM requests WHERE tenant = ? AND started < ?"
-LEANING = """
-SELECT b.request, b.kind FROM requests old JOIN bodies b ON b.base = old.number
-JOIN requests r ON r.number = b.request
-WHERE old.tenant = ? AND old.started < ? AND r.started >= ?"""
-"""Bodies that stay, and are kept as differences to bodies that go."""
 HOLDING = "(conversation = ? OR (tenant = ? AND conversation IS NULL))"
 
 decode = decoder(RecordedRequest).decode
@@ -135,8 +130,7 @@ def give_up(connection: Connection, is_running: Callable[[str, str], bool]) -> i
 def remove_before(connection: Connection, tenant: str, time: datetime) -> int:
     """Remove a tenant's requests from before a time; return how many."""
     limit = moment(time)
-    for number, kind in connection.rows(LEANING, tenant, limit, limit):
-        bodies.make_whole(connection, number, kind)
+    bodies.remove(connection, f"SELECT number {OLD}", tenant, limit)
     ((count,),) = connection.rows(f"SELECT count(*) {OLD}", tenant, limit)
     connection.run(f"DELETE {OLD}", tenant, limit)
     return count
@@ -149,8 +143,7 @@ def forget_words(
 
     A request that belongs to no conversation may hold them too.
     """
-    inside = f"SELECT number FROM requests WHERE {HOLDING}"
-    connection.run(f"DELETE FROM bodies WHERE request IN ({inside})", conversation, tenant)
+    bodies.remove(connection, f"SELECT number FROM requests WHERE {HOLDING}", conversation, tenant)
     place = "DELETE FROM places WHERE conversation = ? AND seq = ?"
     connection.run_many(place, [(conversation, seq) for seq in seqs])
     rows = connection.rows(
