@@ -13,6 +13,7 @@ from contextwright.cli.options import (
     AsJson,
     Conversation,
     Option,
+    OptionGroup,
     StoreLocation,
     StoreOptions,
 )
@@ -20,6 +21,7 @@ from contextwright.cli.output import note, numbered, say, say_json, table
 from contextwright.cli.stores import existing
 from contextwright.errors import UsageError, shown
 from contextwright.store.records import Erasure
+from contextwright.store.store import Store
 
 __all__ = ["edit", "erase", "tenants"]
 
@@ -54,30 +56,36 @@ def edit(
     return 0
 
 
+class EraseOptions(OptionGroup, frozen=True, kw_only=True):
+    """What to erase besides single messages, and how."""
+
+    person: Annotated[
+        str | None, Option("--person", metavar="ID", help="Erase all that this author said.")
+    ] = None
+    older_than: Annotated[
+        str | None,
+        Option("--older-than", metavar="AGE", help="Erase what is older: 90d, 12h, 2w, a date."),
+    ] = None
+    everything: Annotated[
+        bool, Option("--everything", help="Erase all of the tenant named by --tenant.")
+    ] = False
+    scrub: Annotated[
+        bool, Option("--scrub/--no-scrub", help="Rewrite the files, so that no byte is left.")
+    ] = True
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Print what would be erased, erase nothing.")
+    ] = False
+
+
 def erase(
     where: StoreOptions,
+    what: EraseOptions,
     conversation: Annotated[
         str | None, Argument("[CONVERSATION]", help="Id of a stored conversation.")
     ] = None,
     numbers: Annotated[
         list[int] | None, Argument("[N...]", help="Numbers of its messages (see cw read).")
     ] = None,
-    person: Annotated[
-        str | None, Option("--person", metavar="ID", help="Erase all that this author said.")
-    ] = None,
-    older_than: Annotated[
-        str | None,
-        Option("--older-than", metavar="AGE", help="Erase what is older: 90d, 12h, 2w, a date."),
-    ] = None,
-    everything: Annotated[
-        bool, Option("--everything", help="Erase all of the tenant named by --tenant.")
-    ] = False,
-    scrub: Annotated[
-        bool, Option("--scrub/--no-scrub", help="Rewrite the files, so that no byte is left.")
-    ] = True,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Print what would be erased, erase nothing.")
-    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Erase messages, people or tenants for good.
@@ -92,29 +100,33 @@ def erase(
     cw erase --tenant acme --older-than 90d
     cw erase --tenant acme --everything
     """
-    asked = [conversation, person, older_than, everything or None]
+    asked = [conversation, what.person, what.older_than, what.everything or None]
     if sum(one is not None for one in asked) != 1 or (conversation is not None and not numbers):
         hint = "CONVERSATION N..., --person, --older-than or --everything"
         raise UsageError("name one thing to erase", hint=hint)
-    if everything and not where.tenant:
+    if what.everything and not where.tenant:
         raise UsageError("--everything needs --tenant", hint='--tenant "" is no tenant; use cw rm')
     if conversation is not None:
         with existing_messages(where, conversation, numbers or []) as chat:
-            erased = chat.erase(*(numbers or []), scrub=scrub, dry_run=dry_run)
+            erased = chat.erase(*(numbers or []), scrub=what.scrub, dry_run=what.dry_run)
     else:
         with existing(where, embedder=None) as store:
-            if person is not None:
-                erased = store.erase_person(person, scrub=scrub, dry_run=dry_run)
-            elif older_than is not None:
-                limit = time_before(older_than)
-                erased = store.erase_before(limit, scrub=scrub, dry_run=dry_run)
-            else:
-                erased = store.erase_tenant(where.tenant, scrub=scrub, dry_run=dry_run)
+            erased = erase_from(store, where.tenant, what)
     if as_json:
         say_json(erased)
     else:
-        tell(erased, dry_run=dry_run)
+        tell(erased, dry_run=what.dry_run)
     return 0
+
+
+def erase_from(store: Store, tenant: str, what: EraseOptions) -> Erasure:
+    """Erase a person, old messages, or a tenant."""
+    if what.person is not None:
+        return store.erase_person(what.person, scrub=what.scrub, dry_run=what.dry_run)
+    if what.older_than is not None:
+        limit = time_before(what.older_than)
+        return store.erase_before(limit, scrub=what.scrub, dry_run=what.dry_run)
+    return store.erase_tenant(tenant, scrub=what.scrub, dry_run=what.dry_run)
 
 
 def time_before(age: str) -> datetime:

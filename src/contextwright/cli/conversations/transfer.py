@@ -69,6 +69,13 @@ class SourceOptions(OptionGroup, frozen=True, kw_only=True):
         bool,
         Option("--latest", help="This export is the newest: what its end lacks was deleted."),
     ] = False
+    id: Annotated[
+        str | None,
+        Option("--as", metavar="ID", help="Id to store the only conversation under."),
+    ] = None
+    strict: Annotated[
+        bool, Option("--strict", help="Refuse what would have to be mended, with its line.")
+    ] = False
 
 
 def import_files(
@@ -88,15 +95,8 @@ def import_files(
             help="Format or tool the files come from. Default: detected.",
         ),
     ] = None,
-    id: Annotated[
-        str | None,
-        Option("--as", metavar="ID", help="Id to store the only conversation under."),
-    ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Read and check everything, store nothing.")
-    ] = False,
-    strict: Annotated[
-        bool, Option("--strict", help="Refuse what would have to be mended, with its line.")
     ] = False,
     replace_invalid: ReplaceInvalid = False,
     changes: ListChanges = False,
@@ -117,10 +117,10 @@ def import_files(
     cw import train.jsonl --format openai-finetuning --store data.db
     """
     how = msgspec.structs.asdict(source)
-    intake = Intake(format=format or "", id=id, replace=replace_invalid, strict=strict, **how)
-    if strict and replace_invalid:
+    intake = Intake(format=format or "", replace=replace_invalid, **how)
+    if source.strict and replace_invalid:
         raise UsageError("--strict refuses what --replace-invalid replaces", hint="leave one out")
-    if id is not None and len(files) > 1:
+    if source.id is not None and len(files) > 1:
         raise UsageError("--as names one conversation, but there are several files")
     if format:
         importers.find(format)
