@@ -27,10 +27,10 @@ from contextwright.providers.http import HttpClient
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
-from contextwright.serve.api.app import Api, ApiLimits, ApiRoute
-from contextwright.serve.api.routes import OPERATIONS
+from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
+from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.passage import Passage
 from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
@@ -81,7 +81,7 @@ def create_app(
         paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
     api = None
     if store is not None and token:
-        api = Api(store, OPERATIONS, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
+        api = api_of(store, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
         paths.append(ApiRoute(api))
     app = Starlette(
         routes=paths,

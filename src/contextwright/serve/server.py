@@ -42,7 +42,7 @@ class GatewayServer(uvicorn.Server):
         """End streams of events, which never end by themselves, and then everything else."""
         api = getattr(self.app.state, "api", None)
         if api is not None:
-            api.events.close()
+            api.stop()
         await super().shutdown(sockets)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from contextwright.serve.api.errors import ErrorAnswer
-from contextwright.serve.api.operation import Operation
 from contextwright.serve.api.routes import OPERATIONS
+from contextwright.serve.http.errors import ErrorAnswer
+from contextwright.serve.http.operation import Operation
 from contextwright.text.json import decoder
 from serve.api.calls import SOUND
 from serve.api.client import BEARER, JSON, Client, filled, of

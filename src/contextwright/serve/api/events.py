@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 from msgspec import Struct
 
 from contextwright.errors import StoreError
-from contextwright.serve.api.errors import ApiError
+from contextwright.serve.http.errors import ApiError
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.rows import conversations
 from contextwright.store.store import Store
@@ -107,8 +107,9 @@ def changes(before: Snapshot, now: Snapshot) -> list[Event]:
 class Events:
     """Looks at the store while somebody listens, once for all listeners."""
 
-    def __init__(self, store: Store, threads: CapacityLimiter) -> None:
-        self.store, self.threads = store, threads
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.threads = CapacityLimiter(1)
         self.listeners: set[asyncio.Queue[bytes | None]] = set()
         self.watching: asyncio.Task[None] | None = None
 

@@ -16,9 +16,11 @@ from contextwright.serve.api import (
     tools,
     transfers,
 )
-from contextwright.serve.api.operation import Operation, operation
+from contextwright.serve.http.api import Api, ApiLimits
+from contextwright.serve.http.operation import Operation, operation
+from contextwright.store.store import Store
 
-__all__ = ["OPERATIONS"]
+__all__ = ["OPERATIONS", "api_of"]
 
 CHAT = "/conversations/{conversation}"
 LINES, BYTES, EVENTS = "application/x-ndjson", "application/octet-stream", "text/event-stream"
@@ -60,3 +62,10 @@ OPERATIONS: tuple[Operation, ...] = (
     operation("GET", "/models", catalogue.list_models),
     operation("GET", "/models/{model}", catalogue.get_model),
 )
+
+
+def api_of(store: Store, *, token: str, limits: ApiLimits | None = None) -> Api:
+    """Return the API of a store, for those who show the token."""
+    listeners = events.Events(store)
+    shared = {"store": store, "activity": conversations.Activity(), "events": listeners}
+    return Api(OPERATIONS, shared, token=token, limits=limits, stop=listeners.close)

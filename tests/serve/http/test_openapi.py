@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contextwright.serve.api.openapi import describe
-from contextwright.serve.api.operation import Operation
 from contextwright.serve.api.routes import OPERATIONS
+from contextwright.serve.http.openapi import describe
+from contextwright.serve.http.operation import Operation
 from serve.api.client import BEARER, MEMORY, Client, filled
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.serve.api.errors import MEANINGS, ErrorAnswer
-from contextwright.serve.api.operation import JSON, Operation
+from contextwright.serve.http.errors import MEANINGS, ErrorAnswer
+from contextwright.serve.http.operation import JSON, Operation
 from contextwright.version import __version__
 
 __all__ = ["describe"]

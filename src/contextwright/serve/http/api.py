@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -24,13 +24,10 @@ from starlette.types import Receive, Scope, Send
 
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, ParseError, UsageError
-from contextwright.serve.api.conversations import Activity
-from contextwright.serve.api.errors import ApiError, error_answer
-from contextwright.serve.api.events import Events
-from contextwright.serve.api.openapi import describe
-from contextwright.serve.api.operation import JSON, Operation
 from contextwright.serve.guard import same_token
-from contextwright.store.store import Store
+from contextwright.serve.http.errors import ApiError, error_answer
+from contextwright.serve.http.openapi import describe
+from contextwright.serve.http.operation import JSON, Operation
 from contextwright.text.json import convert, encode_json
 
 __all__ = ["PREFIX", "Api", "ApiLimits", "ApiRoute"]
@@ -62,23 +59,21 @@ class Api:
 
     def __init__(
         self,
-        store: Store,
         operations: tuple[Operation, ...],
+        shared: Mapping[str, Any],
         *,
         token: str,
         limits: ApiLimits | None = None,
+        stop: Callable[[], None] = lambda: None,
     ) -> None:
         self.operations = operations
+        self.stop = stop
+        """Ends the answers that never end by themselves."""
+        self.shared = shared
+        """What operations may take besides what a call says."""
         self.token = token
         self.limits = limits or ApiLimits()
         self.threads = CapacityLimiter(THREADS)
-        self.events = Events(store, self.threads)
-        self.shared: dict[str, Any] = {
-            "store": store,
-            "activity": Activity(),
-            "events": self.events,
-        }
-        """What operations may take besides what a call says."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from contextwright.serve import GatewaySettings
 from contextwright.serve import server as bounds
-from contextwright.serve.api.app import Api, ApiLimits, ApiRoute
-from contextwright.serve.api.operation import operation
-from contextwright.serve.api.routes import OPERATIONS
+from contextwright.serve.api.routes import api_of
+from contextwright.serve.http.api import Api, ApiLimits, ApiRoute
+from contextwright.serve.http.operation import operation
 from contextwright.store import Store
 from serve.api.client import BEARER, ID, JSON, Client, filled, of, served
 from serve.gateways import TOKEN, listening
@@ -66,7 +66,7 @@ def test_a_body_over_the_limit_is_refused(tmp_path: Path) -> None:
 def impatient(tmp_path: Path) -> Iterator[Client]:
     """A server that waits only a moment, and takes only small files."""
     with Store(tmp_path / "store.db", embedder=None) as store:
-        api = Api(store, OPERATIONS, token=TOKEN, limits=ApiLimits(1_000, 1_000, 0.05))
+        api = api_of(store, token=TOKEN, limits=ApiLimits(1_000, 1_000, 0.05))
         with listening(Starlette(routes=[ApiRoute(api)])) as gateway:
             yield Client(gateway, store)
 
@@ -119,19 +119,16 @@ def test_what_no_client_sends_is_refused(client: Client) -> None:
         assert sent(client.gateway.port, text).startswith(b"HTTP/1.1 400")
 
 
-def test_an_error_of_ours_tells_nobody_what_it_was_about(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_error_of_ours_tells_nobody_what_it_was_about(caplog: pytest.LogCaptureFixture) -> None:
     secret = "the soup is poisoned"
 
     def broken() -> dict[str, str]:
         """Break."""
         raise RuntimeError(secret)
 
-    with Store(tmp_path / "store.db", embedder=None) as store:
-        api = Api(store, (operation("GET", "/broken", broken),), token=TOKEN)
-        with listening(Starlette(routes=[ApiRoute(api)])) as gateway:
-            answer = gateway.ask("/api/v1/broken", b"", BEARER, "GET")
+    api = Api((operation("GET", "/broken", broken),), {}, token=TOKEN)
+    with listening(Starlette(routes=[ApiRoute(api)])) as gateway:
+        answer = gateway.ask("/api/v1/broken", b"", BEARER, "GET")
     assert (answer.status, answer.json["error"]["type"]) == (500, "internal")
     assert secret.encode() not in answer.body
     assert secret not in caplog.text

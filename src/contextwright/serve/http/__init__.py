@@ -1,0 +1,1 @@
+"""Operations over HTTP: declared once, routed, decoded, answered and described."""
