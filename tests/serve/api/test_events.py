@@ -57,7 +57,7 @@ def test_new_messages_and_requests_are_told(client: Client) -> None:
         assert next_event(stream) == ("changed", {"conversation": "live", "removed": True})
 
 
-def test_another_process_is_heard_too(client: Client, tmp_path: Path) -> None:
+def test_another_process_is_heard_too(client: Client) -> None:
     with listening(client) as stream:
         with Store(client.store.engine.where, embedder=None) as other:
             other.conversation("elsewhere").add(cw.user("Hi"))
@@ -71,10 +71,10 @@ def test_all_listeners_hear_the_same(client: Client) -> None:
 
 
 def test_one_listener_too_many_is_told_to_come_back(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "MAX_LISTENERS", 1)
-    with listening(client):
+    with served(tmp_path) as client, listening(client):
         assert client.call("/events").status == 503
 
 
