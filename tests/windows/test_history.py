@@ -1,11 +1,13 @@
 """A history: messages found by their index, each priced once, and what clearing leaves of them."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.windows.clearing import Clearing, without_media, without_results
-from contextwright.windows.history import History, coarseness
+from contextwright.windows.history import History, coarsest_line
 from contextwright.windows.log import Log, media_in
 from strategies.windows import PICTURE, clearings, histories, price
 
@@ -110,13 +112,13 @@ def test_what_becomes_of_results_and_media() -> None:
 
 
 @given(st.lists(st.integers(1, 500), min_size=2, max_size=30), st.integers(1, 300))
-def test_of_two_lines_of_one_coarseness_a_coarser_one_lies_between(
-    lengths: list[int], grid: int
-) -> None:
+def test_the_coarsest_line_of_a_range_is_crossed_once(lengths: list[int], grid: int) -> None:
     ends = [sum(lengths[:count]) for count in range(len(lengths) + 1)]
-    ranks = [coarseness(*pair, grid) for pair in zip(ends, ends[1:], strict=False)]
-    for first, rank in enumerate(ranks):
-        for second in range(first + 1, len(ranks)):
-            if ranks[second] == rank > 0:
-                assert max(ranks[first + 1 : second], default=-1) > rank
-                break
+    line = coarsest_line(ends[0], ends[-1], grid)
+    crossing = [pair for pair in pairwise(ends) if line is not None and pair[0] < line <= pair[1]]
+    assert len(crossing) == (line is not None)
+    for pair in crossing:
+        assert coarsest_line(*pair, grid) == line
+    for pair in pairwise(ends):
+        inner = coarsest_line(*pair, grid)
+        assert inner is None or pair[0] < inner <= pair[1]

@@ -142,7 +142,7 @@ def partly_loaded(messages: list[cw.Message], head: int, tail: int) -> Log:
             if loaded & set(pair):
                 loaded.update(pair)
     log = Log()
-    log.hidden = list(whole.hidden)
+    log.hide(whole.hidden)
     for index in sorted(index for index in loaded if index < start):
         log.add_apart(index, messages[index], since=0, begin=whole.begin(index))
     log.begin_at(start, whole.begin(start))

@@ -124,7 +124,9 @@ def finish(fitted: Fitted) -> Context:
     plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
     # Before our own marks are set, because a prompt without marks is hashed as it is.
     marked = is_marked(rendered.json)
-    units = units_of(payload, fitted.count.places, marked=marked)
+    units = units_of(
+        payload, fitted.count.places, fitted.bodies, marked=marked, chain=plan.history.chain
+    )
     breakpoints = CacheBreakpoints(
         relaxed.volatile, relaxed.static, plan.frame.id, cleared_texts(fitted)
     )
@@ -136,7 +138,7 @@ def finish(fitted: Fitted) -> Context:
         set_marks=plan.recipe.cache,
         marked=marked,
     )
-    places = [*(["system"] if relaxed.system else []), *map(path_of, draft.places)]
+    places = [*(["system"] if relaxed.system else []), *draft.places]
     rendering = [replace(change, path=moved(change.path, places)) for change in rendered.changes]
     ledger, tokens = ledger_of(fitted)
     return Context(
@@ -215,10 +217,10 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
     return ledger, tokens
 
 
-def moved(path: str, places: Sequence[str]) -> str:
+def moved(path: str, places: Sequence[int | str]) -> str:
     """Translate a path into the rendered messages to one into the history."""
     head, bracket, rest = path.partition("]")
     number = head.removeprefix("messages[")
     if not bracket or number == head or not number.isdecimal() or int(number) >= len(places):
         return path
-    return places[int(number)] + rest
+    return path_of(places[int(number)]) + rest

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from contextwright.wire.values import is_object
 __all__ = [
     "CACHE_MARKS",
     "Comparison",
+    "HashChain",
     "Ledger",
     "PROMPT",
     "Receipt",
@@ -110,11 +112,8 @@ def apportioned(total: int, weights: Sequence[float]) -> list[int]:
     whole = sum(weights)
     if not whole:
         return [0] * len(weights)
-    reached, shares = 0.0, list[int]()
-    for weight in weights:
-        before, reached = reached, reached + weight
-        shares.append(round(total * reached / whole) - round(total * before / whole))
-    return shares
+    ends = [round(total * reached / whole) for reached in accumulate(weights, initial=0.0)]
+    return [end - start for start, end in pairwise(ends)]
 
 
 PROMPT = (
@@ -131,12 +130,46 @@ TURNS = {"messages": "messages", "input": "input", "contents": "contents", "hist
 """Fields of the turns: field → place in a count."""
 
 
+NO_BODIES: Mapping[str, bytes] = {}
+
+
+class HashChain:
+    """Hashes the steps of prompts, each with all before it.
+
+    A prefix that the last prompt had too is not hashed again.
+    """
+
+    def __init__(self) -> None:
+        self._last: list[tuple[bytes, str]] = []
+
+    def of(self, bodies: Iterable[bytes]) -> list[tuple[bytes, str]]:
+        """Return each step with its hash."""
+        chain = ""
+        links: list[tuple[bytes, str]] = []
+        earlier: Iterable[tuple[bytes, str]] = iter(self._last)
+        for body in bodies:
+            link = next(earlier, None)
+            if link is None or link[0] != body:
+                earlier = iter(())
+                link = body, sha256(chain.encode() + body).hexdigest()[:16]
+            chain = link[1]
+            links.append(link)
+        self._last = links
+        return links
+
+
 def units_of(
-    payload: dict[str, Any] | list[Any], places: dict[str, int], *, marked: bool = True
+    payload: dict[str, Any] | list[Any],
+    places: dict[str, int],
+    bodies: Mapping[str, bytes] = NO_BODIES,
+    *,
+    marked: bool = True,
+    chain: HashChain | None = None,
 ) -> tuple[Unit, ...]:
     """Return the prompt as a chain of hashes, in the provider's order, without cache marks.
 
-    Pass `marked=False` if there are no marks to remove.
+    `bodies` has the JSON of turns by their places. Pass `marked=False` if there are no marks to
+    remove, and the `chain` of an earlier request to continue from it.
     """
     body = payload if isinstance(payload, dict) else bare(payload)
     steps = [(place, body[field]) for field, place in PROMPT if body.get(field) is not None]
@@ -146,15 +179,19 @@ def units_of(
             steps.extend(
                 (f"{place}[{index}]", turn) for index, turn in enumerate(cast("list[Any]", turns))
             )
-    units: list[Unit] = []
-    chain = ""
-    for place, step in steps:
-        body = encode_json(step)
-        if marked and is_marked(body):
-            body = encode_json(unmarked(step))
-        chain = sha256(chain.encode() + body).hexdigest()[:16]
-        units.append(Unit(place, chain, places.get(place, 0), len(body)))
-    return tuple(units)
+    links = (chain or HashChain()).of(
+        body_of(step, bodies.get(place), marked=marked) for place, step in steps
+    )
+    return tuple(
+        Unit(place, hash, places.get(place, 0), len(body))
+        for (place, _), (body, hash) in zip(steps, links, strict=True)
+    )
+
+
+def body_of(step: Any, body: bytes | None, *, marked: bool) -> bytes:
+    """Return the JSON of a step without cache marks."""
+    body = encode_json(step) if body is None else body
+    return encode_json(unmarked(step)) if marked and is_marked(body) else body
 
 
 def bare(turns: list[Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
-from contextwright.tokens.pieces import body_format, pieces
+from contextwright.tokens.pieces import body_format, outline
 from contextwright.wire.values import is_object
 
 __all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
@@ -159,7 +159,7 @@ def count(
         format = format or facts.format
         value = render(value, format, model=facts).payload  # pyright: ignore
     format = format or body_format(value, facts.format)
-    return count_pieces(pieces(value, format), facts, format=format, calibration=calibration)
+    return count_pieces(outline(value, format), facts, format=format, calibration=calibration)
 
 
 def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelReply:

@@ -1,7 +1,7 @@
 """Counting: exact where a public tokenizer exists, within a stated bound elsewhere.
 
     count_text("Hello", "gpt-4o")                                   # 1 tokens (exact)
-    count_pieces(pieces(body, "anthropic"), "claude-sonnet-5-5")    # 812 tokens (±15 %)
+    count_pieces(outline(body, "anthropic"), "claude-sonnet-5-5")   # 812 tokens (±15 %)
 
 Every price is a number in `data/rates.toml`, not a branch in the code. A request costs the sum of
 its places.
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from contextwright.models import Model, find
 from contextwright.tokens.estimate import Calibration, Count, Sum
-from contextwright.tokens.pieces.piece import Piece
+from contextwright.tokens.pieces.piece import Piece, Turn
 from contextwright.tokens.pricer import GUESSED, Pricer
 from contextwright.tokens.rates import counter, text_counter
 
@@ -30,7 +30,7 @@ def count_text(text: str, model: Model | str, *, calibration: Calibration | None
 
 
 def count_pieces(
-    pieces: Iterable[Piece],
+    pieces: Iterable[Piece | Turn],
     model: Model | str,
     *,
     format: str | None = None,

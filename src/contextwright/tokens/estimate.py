@@ -103,6 +103,17 @@ class Sum(Struct):
     unseen: dict[str, None] = {}
     certain: bool = True
 
+    def include(self, part: Sum, place: str) -> None:
+        """Add the sum of a message at its place."""
+        for cost in part.places.values():
+            self.places[place] = cost
+        if not part.certain:
+            self.certain = False
+            self.doubted += part.doubted
+            self.below += part.below
+        if part.unseen:
+            self.unseen[place] = None
+
     def count(self, calibration: Calibration | None = None) -> Count:
         """Return the sum as a count: rounded place by place, so that places add up."""
         tokens = max(sum(self.places.values()), 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from msgspec import DecodeError
@@ -12,7 +12,7 @@ from msgspec.json import decode as decode_json
 from contextwright.models import Model
 from contextwright.tokens.estimate import Calibration, Count, Sum
 from contextwright.tokens.media import media_cost
-from contextwright.tokens.pieces.piece import Fields, Piece, json_of
+from contextwright.tokens.pieces.piece import Fields, Piece, Turn, json_of
 from contextwright.tokens.rates import Rates, TextCounter, rates_of, tables, text_counter
 from contextwright.tokens.spelling import gemma, python, words
 from contextwright.tokens.spelling.typescript import declarations, is_confirmed
@@ -31,6 +31,8 @@ UNPRICED_TOKENS = 40
 
 MAX_CACHED_CHARS = 8_000_000
 """Maximum characters of texts and values that a pricer caches; then the cache is emptied."""
+
+NO_BODIES: Mapping[str, bytes] = {}
 
 Price: TypeAlias = tuple[float, float, float]
 """The tokens of a piece, the fraction of them that may be wrong in either direction, and how many
@@ -53,17 +55,54 @@ class Pricer:
             other = tables().rates[self.rates.cheaper]
             self._cheaper = Prices(model, other, self.texts, self.doubt)
         self._known: dict[str, dict[Any, Price]] = defaultdict(dict)
-        self.texts.cleared.append(self._known.clear)
+        self._turns: dict[tuple[object, bytes], Sum] = {}
+        self.texts.cleared += [self._known.clear, self._turns.clear]
 
-    def count(self, pieces: Iterable[Piece], calibration: Calibration | None = None) -> Count:
-        """Count the tokens of pieces, by place."""
-        return self.add(pieces).count(calibration)
+    def count(
+        self,
+        found: Iterable[Piece | Turn],
+        calibration: Calibration | None = None,
+        bodies: Mapping[str, bytes] = NO_BODIES,
+    ) -> Count:
+        """Count the tokens of pieces and messages, by place.
 
-    def add(self, pieces: Iterable[Piece]) -> Sum:
-        """Return the prices of pieces, added up by place."""
+        `bodies` has the JSON of messages by their places: one that comes again is not taken apart
+        again.
+        """
+        return self.add(found, bodies).count(calibration)
+
+    def add(self, found: Iterable[Piece | Turn], bodies: Mapping[str, bytes] = NO_BODIES) -> Sum:
+        """Return the prices of pieces and messages, added up by place."""
         total = Sum(unseen={"model": None} if self.model.hosted_tools else {})
-        places, known = total.places, self._known
         starts: list[float] = []
+        for one in found:
+            if type(one) is Turn:
+                total.include(self._turn(one, bodies.get(one.place)), one.place)
+            else:
+                self._add((one,), total)
+                if one.kind == "edits":
+                    starts.append(one.value)
+        if starts and sum(total.places.values()) + total.doubted >= min(starts):
+            # The provider may clear or compact the history: nothing of it is sure to be charged.
+            total.below = sum(total.places.values())
+        if not total.certain:
+            total.doubted += self.rates.slack
+        return total
+
+    def _turn(self, turn: Turn, body: bytes | None) -> Sum:
+        """Return the price of a message alone."""
+        known = self._turns.get((turn.walk, body)) if body is not None else None
+        if known is None:
+            known = Sum()
+            self._add(turn.pieces(), known)
+            if body is not None:
+                self.texts.remember(len(body))
+                self._turns[turn.walk, body] = known
+        return known
+
+    def _add(self, pieces: Iterable[Piece], total: Sum) -> None:
+        """Add the prices of pieces to a sum."""
+        places, known = total.places, self._known
         for piece in pieces:
             kind, place = piece.kind, piece.place
             try:
@@ -81,18 +120,10 @@ class Pricer:
                     continue
                 total.certain = False
                 total.doubted += UNPRICED_TOKENS
-                if kind == "edits":
-                    starts.append(piece.value)
-        if starts and sum(places.values()) + total.doubted >= min(starts):
-            # The provider may clear or compact the history: nothing of it is sure to be charged.
-            total.below = sum(places.values())
-        if not total.certain:
-            total.doubted += self.rates.slack
-        return total
 
-    def most(self, pieces: Iterable[Piece]) -> float:
-        """Return the most that pieces add to a request that holds others too, not rounded."""
-        total = self.add(pieces)
+    def most(self, found: Iterable[Piece | Turn]) -> float:
+        """Return the most that pieces and messages add to a request that holds others too."""
+        total = self.add(found)
         slack = 0 if total.certain else self.rates.slack  # of the whole request, once
         return sum(total.places.values()) + total.doubted - slack
 

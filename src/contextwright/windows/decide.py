@@ -2,56 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from contextwright.errors import UsageError, shown
-from contextwright.windows.decisions import CLEARED, Action, Decisions, Run, Span
+from contextwright.windows.decisions import CLEARED, Decisions, Run, Span
 from contextwright.windows.history import View
 from contextwright.windows.policies import Window
 
-__all__ = ["decide"]
-
-Outcome: TypeAlias = tuple[Action, str]
-"""The decision on a message that stays, and why."""
+__all__ = ["decide", "drops_any"]
 
 
 def decide(window: Window, view: View, limit: float) -> Decisions:
     """Return the decisions of a window within a limit, including all messages that must stay."""
+    return decided(window, view, as_spans(window.spans(view, limit), view.count))
+
+
+def drops_any(window: Window, view: View, limit: float) -> bool:
+    """Whether a window drops any message within a limit."""
     spans = as_spans(window.spans(view, limit), view.count)
-    reasons = {index: span.reason for span in spans for index in range(span.start, span.stop)}
-    torn = torn_in(view, reasons)
-    kept = sorted({*view.required, *reasons} - torn)
-    if view.log.hidden or view.history.skip_system:
-        kept = [index for index in kept if is_sent(view, index)]
-    outcomes: list[Outcome] = [
-        ("kept", reasons.get(index) or why_required(view, index)) for index in kept
-    ]
-    if view.log.edited:  # drop what was cached after an edited message
-        for place, index in enumerate(kept):
-            if index in view.log.edited:
-                outcomes[place] = ("kept", f"{outcomes[place][1]}, edited")
-    if view.cleared_until:
-        for place, index in enumerate(kept):
-            if view.is_cleared(index):
-                outcomes[place] = ("cleared", CLEARED)
-    staying = runs_of(kept, outcomes)
+    if any(span.start == 0 and span.stop == view.count for span in spans):
+        return False
+    inside = sum(view.countable(span.start, span.stop) for span in spans)
+    if inside + len(view.required) < view.spoken:
+        return True
+    return decided(window, view, spans).omitted > 0
+
+
+def decided(window: Window, view: View, spans: list[Span]) -> Decisions:
+    """Return the decisions of a window that keeps these spans."""
+    reasons: dict[int, str] = {}
+    for span in spans:
+        reasons.update(dict.fromkeys(range(span.start, span.stop), span.reason))
+    torn = torn_in(view, set(reasons))
+    for index in torn:
+        del reasons[index]
+    for index in view.required:
+        reasons[index] = reasons.get(index) or why_required(view, index)
+    for index in view.log.silent & reasons.keys():
+        if not is_sent(view, index):
+            del reasons[index]
+    for index in view.log.edited & reasons.keys():
+        # What was cached after an edited message is read again.
+        reasons[index] += ", edited"
+    cleared = set(filter(view.is_cleared, reasons)) if view.cleared_until else set[int]()
+    reasons.update(dict.fromkeys(cleared, CLEARED))
+    staying = runs_of(reasons, cleared)
     return Decisions(view, staying, torn, window.why_dropped, cut=cut_of(spans))
 
 
-def runs_of(indexes: Sequence[int], outcomes: Sequence[Outcome]) -> list[Run]:
-    """Group adjacent indexes with the same outcome into runs."""
-    runs: list[Run] = []
-    first = 0
-    for place in range(1, len(indexes) + 1):
-        if (
-            place == len(indexes)
-            or indexes[place] != indexes[place - 1] + 1
-            or outcomes[place] != outcomes[first]
-        ):
-            runs.append(Run(indexes[first], indexes[place - 1] + 1, *outcomes[first]))
-            first = place
-    return runs
+def runs_of(reasons: dict[int, str], cleared: set[int]) -> list[Run]:
+    """Group adjacent messages that stay for the same reason into runs."""
+    bounds: list[tuple[int, int]] = []
+    start = stop = -1
+    reason = ""
+    for index in sorted(reasons):
+        if index != stop or reasons[index] != reason or (index in cleared) != (start in cleared):
+            bounds.append((start, stop))
+            start, reason = index, reasons[index]
+        stop = index + 1
+    bounds.append((start, stop))
+    return [
+        Run(start, stop, "cleared" if start in cleared else "kept", reasons[start])
+        for start, stop in bounds[1:]
+    ]
 
 
 def as_spans(found: Sequence[Span | range], count: int) -> list[Span]:
@@ -88,16 +101,13 @@ def cut_of(spans: list[Span]) -> int:
     return cut
 
 
-def torn_in(view: View, kept: Iterable[int]) -> set[int]:
+def torn_in(view: View, inside: set[int]) -> set[int]:
     """Return indexes in the spans whose exchange is incomplete and not required."""
-    inside = set(kept)
-    exchanges, required = view.log.exchanges, view.required
+    exchanges = view.log.exchanges
     return {
         index
-        for index in inside
-        if index in exchanges
-        and index not in required
-        and not inside.issuperset(exchanges.members(index))
+        for index in exchanges.among(inside) - view.required
+        if not inside.issuperset(exchanges.members(index))
     }
 
 

@@ -177,12 +177,15 @@ class Decisions(Sequence[Decision]):
         """
         if not self.omitted:
             return None
+        kept, exchanges = list(self.kept()), self.view.log.exchanges
+        place = bisect_left(kept, self.cut)
+        if place == len(kept):
+            return None
         # Never split an exchange that stays, wherever its calls and results are.
-        gap: int | None = None
-        for index in reversed(list(self.kept())):
-            if index >= self.cut or (gap is not None and index >= gap):
-                first = self.view.log.exchanges.first(index)
-                gap = first if gap is None else min(gap, first)
+        gap = kept[place]
+        for index in sorted(exchanges.among(set(kept)), reverse=True):
+            if index >= gap:
+                gap = min(gap, exchanges.first(index))
         return gap
 
     @property

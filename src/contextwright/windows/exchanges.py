@@ -15,21 +15,26 @@ class Exchanges:
     def __init__(self) -> None:
         self.late: list[int] = []
         """Indexes of results that other messages separate from their call."""
-        self._members: dict[int, list[int]] = {}
+        self.by_index: dict[int, list[int]] = {}
+        """The members of its exchange, in order, for each message that belongs to one."""
         self._names: dict[int, dict[int, str]] = {}
         self._waiting = Waiting()
 
     def members(self, index: int) -> list[int]:
         """Return the indexes of an exchange's messages, in order; only `index` if it has none."""
-        return self._members.get(index) or [index]
+        return self.by_index.get(index) or [index]
 
     def first(self, index: int) -> int:
         """Return the index at which the exchange of a message begins."""
-        members = self._members.get(index)
+        members = self.by_index.get(index)
         return members[0] if members else index
 
     def __contains__(self, index: int) -> bool:
-        return index in self._members
+        return index in self.by_index
+
+    def among(self, indexes: set[int]) -> set[int]:
+        """Return those of some indexes that belong to an exchange."""
+        return self.by_index.keys() & indexes
 
     def tool_names(self, index: int) -> dict[int, str]:
         """Return the tools of a message's results, by the index of the part."""
@@ -53,7 +58,7 @@ class Exchanges:
 
     def _link(self, call: int, result: int) -> None:
         """Merge the exchanges of a call and its result."""
-        asking, answering = self._members.get(call), self._members.get(result)
+        asking, answering = self.by_index.get(call), self.by_index.get(result)
         if asking is not None and asking is answering:
             return
         last = asking[-1] if asking else call
@@ -61,8 +66,8 @@ class Exchanges:
             self.late.append(result)
         if asking is not None and answering is None:
             asking.append(result)
-            self._members[result] = asking
+            self.by_index[result] = asking
             return
         members = sorted({*self.members(call), *self.members(result)})
         for member in members:
-            self._members[member] = members
+            self.by_index[member] = members

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from contextwright.messages.message import Message
 from contextwright.windows.clearing import Clearing, without_media, without_results
-from contextwright.windows.log import Log, Unloaded, media_in
+from contextwright.windows.log import Log, Unloaded
 
 __all__ = ["MEDIA", "History", "Price", "View"]
 
@@ -42,7 +42,8 @@ class History:
         self.skip_system = skip_system
         """Whether system messages of the log are left out."""
         self.shape = shape
-        self._costs: dict[int, float] = {}
+        self.prices = [Prices(self._counted, form) for form in range(8)]
+        """The prices of messages in each of their forms."""
         self._forms: dict[int, Message] = {}
 
     def __len__(self) -> int:
@@ -87,16 +88,23 @@ class History:
             self._forms[key] = message
         return message
 
-    def cost(self, index: int, form: int) -> float:
-        """Return the price of a message in one of its forms."""
-        key = index << 3 | form
-        cost = self._costs.get(key)
-        if cost is None:
-            message, plain = self.form(index, form), form & ~SHAPED
-            is_same = form != plain and message is self.form(index, plain)
-            cost = self.cost(index, plain) if is_same else self.price(message)
-            self._costs[key] = cost
-        return cost
+    def _counted(self, index: int, form: int) -> float:
+        """Count a message in one of its forms."""
+        message, plain = self.form(index, form), form & ~SHAPED
+        if form != plain and message is self.form(index, plain):
+            return self.prices[plain][index]
+        return self.price(message)
+
+
+class Prices(dict[int, float]):
+    """The prices of messages in one form, by their index; counted when first asked for."""
+
+    def __init__(self, count: Callable[[int, int], float], form: int) -> None:
+        self._count, self._form = count, form
+
+    def __missing__(self, index: int) -> float:
+        price = self[index] = self._count(index, self._form)
+        return price
 
 
 class View:
@@ -118,6 +126,10 @@ class View:
         self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
         self.cleared_until = max(self._results, self._media)
         """Where clearing ends on the ruler: messages that begin before it lost results or media."""
+        self.intact = self.log.index_at(self.cleared_until) if self.cleared_until else 0
+        """The index from which nothing is cleared."""
+        self._form = 0 if whole else SHAPED
+        self._prices = history.prices[self._form]
 
     # --- clearing ----------------------------------------------------------------------------
 
@@ -135,24 +147,26 @@ class View:
 
     def form(self, index: int) -> int:
         """Return the form in which a message is sent."""
-        form = 0 if self.whole else SHAPED
-        if self.cleared_until:
-            begin = self.log.begin(index)
-            if begin < self.cleared_until and not self._is_exempt(index):
-                form |= RESULTS * (begin < self._results) | MEDIA * (begin < self._media)
-        return form
+        if index >= self.intact or self._is_exempt(index):
+            return self._form
+        begin = self.log.begin(index)
+        return self._form | RESULTS * (begin < self._results) | MEDIA * (begin < self._media)
 
     def message(self, index: int) -> Message:
         """Return a message as it is sent: cleared if it is old enough."""
+        if index >= self.intact:
+            return self.log[index]
         return self.history.form(index, self.form(index) & ~SHAPED)
 
     def is_cleared(self, index: int) -> bool:
         """Whether a message has lost results or media."""
-        return bool(self.cleared_until) and self.message(index) is not self.log[index]
+        return index < self.intact and self.message(index) is not self.log[index]
 
     def cost(self, index: int) -> float:
         """Return the price of a message as it is sent."""
-        return self.history.cost(index, self.form(index))
+        if index < self.intact:
+            return self.history.prices[self.form(index)][index]
+        return self._prices[index]
 
     def _is_exempt(self, index: int) -> bool:
         """Whether a message is never cleared."""
@@ -185,30 +199,32 @@ class View:
         if most is None or not pictured:
             return 0
         most = max(most, 1)
-        fitting = spared = len(pictured)
-        left = 0
-        while fitting:
-            left += media_in(self.log[pictured[fitting - 1]])
-            if left > most:
-                break
-            fitting -= 1
-            spared = fitting if left <= most * 3 // 4 else spared
+        fitting = self._first_leaving(most)
         self._require_loaded(pictured, len(pictured) - fitting + 1)
         if not fitting:
             return 0
-        ends = [index + 1 for index in pictured]
-        return self._steadiest(ends, fitting - 1, max(spared, fitting) - 1)
+        return self._steadiest(
+            pictured, fitting - 1, self._first_leaving(most * 3 // 4) - 1, behind=1
+        )
 
-    def _steadiest(self, indexes: list[int], first: int, last: int) -> int:
+    def _first_leaving(self, most: int) -> int:
+        """Return the place in `pictured` from which at most so many media are left."""
+        log, count = self.log, len(self.log.pictured)
+        return bisect_left(range(count), log.media_before(count) - most, key=log.media_before)
+
+    def _steadiest(self, indexes: list[int], first: int, last: int, *, behind: int = 0) -> int:
         """Return where the index that stays the same for longest begins on the ruler.
 
-        It is the one after the coarsest line: see `coarseness`.
+        It is the one after the coarsest line: see `coarsest_line`. `behind` is added to each.
         """
-        begins = [self.log.begin(index) for index in indexes[max(first - 1, 0) : last + 1]]
-        before = begins if first else [0, *begins]
-        after = before[1:]
-        ranks = [coarseness(*pair, 1) for pair in zip(before, after, strict=False)]
-        return after[ranks.index(max(ranks))]
+
+        def begin(index: int) -> int:
+            return self.log.begin(index + behind)
+
+        before = begin(indexes[first - 1]) if first else 0
+        line = coarsest_line(before, begin(indexes[last]), 1)
+        place = first if line is None else bisect_left(indexes, line, first, last, key=begin)
+        return begin(indexes[place])
 
     def _require_loaded(self, indexes: list[int], count: int) -> None:
         """Raise `Unloaded` if messages that are not loaded could be among the newest few."""
@@ -257,21 +273,33 @@ class View:
 
     def is_countable(self, index: int) -> bool:
         """Whether a message counts towards limits in messages: neither hidden nor system."""
-        log = self.log
-        return not (log.hidden and log.is_hidden(index)) and log[index].role != "system"
+        return index not in self.log.silent
 
     @property
     def spoken(self) -> int:
         """The number of countable messages in the history, loaded or not."""
-        return self.count - len(self.log.hidden) - len(self.log.system)
+        return self.count - len(self.log.silent)
+
+    def countable(self, start: int, stop: int) -> int:
+        """Return the number of countable messages in a range."""
+        log = self.log
+        return (
+            stop
+            - start
+            - sum(
+                bisect_left(silent, stop) - bisect_left(silent, start)
+                for silent in (log.hidden, log.system)
+            )
+        )
 
     def newest(self, messages: int) -> int:
         """Return the index from which there are `messages` countable messages."""
-        for index in range(self.count - 1, -1, -1):
-            if messages <= 0:
-                return index + 1
-            messages -= self.is_countable(index)
-        return 0
+        index = self.count
+        while index and (missing := messages - self.countable(index, self.count)) > 0:
+            index = max(index - missing, 0)
+        if index < self.log.start:
+            raise Unloaded(index)
+        return index
 
     def first(self, messages: int) -> list[int]:
         """Return the indexes of the first countable messages."""
@@ -300,10 +328,15 @@ FINEST = 12
 """The finest line of the ruler is this power of two narrower than the grid."""
 
 
-def coarseness(begin: int, end: int, grid: int) -> int:
-    """Return how coarse a line of the ruler between two lengths is.
+def coarsest_line(begin: int, end: int, grid: int) -> int | None:
+    """Return where the coarsest line of the ruler is between two lengths; None if there is none.
 
     Lines are the multiples of the grid, of its halves, quarters and so on, and of its doubles.
     Between two lines of one coarseness is a coarser one, so any range has one coarsest line.
     """
-    return ((begin << FINEST) // grid ^ (end << FINEST) // grid).bit_length()
+    first, last = (begin << FINEST) // grid, (end << FINEST) // grid
+    rank = (first ^ last).bit_length()
+    if not rank:
+        return None
+    line = last >> rank - 1 << rank - 1
+    return -(-line * grid >> FINEST)

@@ -34,6 +34,8 @@ class Log:
         self.pinned: list[int] = []
         self.hidden: list[int] = []
         """Indexes of all messages that are never sent to a model, loaded or not."""
+        self.silent: set[int] = set()
+        """Hidden and system messages: limits in messages do not count them."""
         self.erased: set[int] = set()
         """Those of the hidden indexes whose text is no longer stored anywhere."""
         self.edited: set[int] = set()
@@ -46,6 +48,8 @@ class Log:
         """Indexes of loaded messages where the results of an exchange begin."""
         self.pictured: list[int] = []
         """Indexes of loaded messages with media."""
+        self.media: dict[int, int] = {}
+        """The number of media in the loaded messages up to each of these."""
         self.task: int | None = None
         """The first question, if an answered tool call followed: an agent's task."""
         self.exchanges = Exchanges()
@@ -86,12 +90,25 @@ class Log:
         except KeyError:
             raise Unloaded(index) from None
 
+    def index_at(self, length: int) -> int:
+        """Return the index of the first message of the loaded end that begins there or later."""
+        return self.start + bisect_left(self._ends, length)
+
+    def media_before(self, place: int) -> int:
+        """Return the number of media before a place in `pictured`."""
+        return self.media[self.pictured[place - 1]] if place else 0
+
     def is_hidden(self, index: int) -> bool:
         """Whether a message is never sent to a model."""
         place = bisect_left(self.hidden, index)
         return place < len(self.hidden) and self.hidden[place] == index
 
     # --- growing -----------------------------------------------------------------------------
+
+    def hide(self, indexes: Sequence[int]) -> None:
+        """Note which messages are never sent to a model, in order, before any is added."""
+        self.hidden.extend(indexes)
+        self.silent.update(indexes)
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages at the end."""
@@ -144,6 +161,7 @@ class Log:
         if message.visibility != "public":
             if not self.is_hidden(index):
                 insort(self.hidden, index)
+                self.silent.add(index)
             if message.visibility == "erased":
                 self.erased.add(index)
             return
@@ -151,6 +169,7 @@ class Log:
             self.edited.add(index)
         if message.role == "system":
             self.system.append(index)
+            self.silent.add(index)
         elif message.pinned:
             self.pinned.append(index)
         parts = message.parts
@@ -158,7 +177,8 @@ class Log:
             self.exchanges.add(message, index, since=since)
             if any(type(part) is ToolResult for part in parts):
                 self._note_results(index)
-            if media_in(message):
+            if media := media_in(message):
+                self.media[index] = media + self.media_before(len(self.pictured))
                 self.pictured.append(index)
         if message.role == "user" and is_question(message):
             self.questions.append(index)

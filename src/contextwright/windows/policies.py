@@ -225,4 +225,4 @@ def newest(view: View, messages: int | None) -> int:
 
 def size(view: View, spans: list[Span]) -> int:
     """Return the number of messages in spans."""
-    return sum(view.is_countable(index) for span in spans for index in range(span.start, span.stop))
+    return sum(view.countable(span.start, span.stop) for span in spans)

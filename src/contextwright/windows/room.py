@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
-from itertools import pairwise
 
-from contextwright.windows.history import View, coarseness, first_from, last_before
+from contextwright.windows.history import View, coarsest_line, first_from, last_before
 
 __all__ = ["Room"]
 
@@ -35,25 +35,27 @@ class Room:
 
     def _scan(self, earliest: int) -> None:
         """Add message by message, an exchange at its start, until no more fits."""
-        view, exchanges = self.view, self.view.log.exchanges
+        cost_of, limit, required = self.view.cost, self.limit, self.required
+        silent, exchanges = self.view.log.silent, self.view.log.exchanges.by_index
+        starts, totals = self.starts, self.totals
         total = self.base
         pending: dict[int, float] = {}
-        for index in range(view.count - 1, -1, -1):
-            if not view.is_countable(index):
+        for index in range(self.view.count - 1, -1, -1):
+            if index in silent:
                 continue
-            cost = 0.0 if index in self.required else view.cost(index)
+            cost = 0.0 if index in required else cost_of(index)
             if index in exchanges:
-                first = exchanges.first(index)
+                first = exchanges[index][0]
                 cost += pending.pop(first, 0.0)
                 if first != index:
                     pending[first] = cost
                     continue
             total += cost
-            if total > self.limit or index < earliest:
+            if total > limit or index < earliest:
                 self.stopped = index
                 return
-            self.starts.append(index)
-            self.totals.append(total)
+            starts.append(index)
+            totals.append(total)
 
     @property
     def start(self) -> int:
@@ -72,27 +74,34 @@ class Room:
         """
         if self.stopped is None or not self.starts:
             return self.start
-        grid = max(1, int(self.view.width * step))
-        lasting = self._lasting()
-        enough = place = len(self.starts) - 1
-        while enough and lasting[enough - 1] > (1 - step) * lasting[place]:
-            enough -= 1
+        last = len(self.starts) - 1
+        enough = self._enough(step)
+        place = last
         while place > enough and not self._always_fitted(self.starts[place]):
             place -= 1
-        # The coarseness of the line that the message or exchange before each start crosses.
-        starts = [*self.starts[enough : place + 2], self.stopped][: place + 2 - enough]
-        begins = [self.view.log.begin(start) for start in starts]
-        ranks = [coarseness(begin, end, grid) for end, begin in pairwise(begins)]
-        return starts[ranks.index(max(ranks))]
+        # Behind the coarsest line that the messages before these starts cross.
+        begin = self.view.log.begin
+        before = self.stopped if place == last else self.starts[place + 1]
+        grid = max(1, int(self.view.width * step))
+        line = coarsest_line(begin(before), begin(self.starts[enough]), grid)
+        while line is not None and enough < place and begin(self.starts[enough + 1]) >= line:
+            enough += 1
+        return self.starts[enough]
 
-    def _lasting(self) -> list[float]:
-        """Return what is sent from each start, without earlier messages that stay only for now."""
+    def _enough(self, step: float) -> int:
+        """Return the place of the newest start that sends enough: more than 1 − step of the most.
+
+        What stays before a start only for now does not count.
+        """
         first, cost = self.view.log.exchanges.first, self.view.cost
         passing = [(first(index), cost(index)) for index in self.required - self.always]
-        return [
-            total - sum(cost for index, cost in passing if index < start)
-            for start, total in zip(self.starts, self.totals, strict=True)
-        ]
+
+        def lasting(place: int) -> float:
+            start = self.starts[place]
+            return self.totals[place] - sum(cost for index, cost in passing if index < start)
+
+        last = len(self.starts) - 1
+        return bisect_right(range(last), (1 - step) * lasting(last), key=lasting)
 
     def _always_fitted(self, start: int) -> bool:
         """Whether a window that begins here has always fitted while the history grew.

@@ -18,10 +18,9 @@ from contextwright.sections.budget import REQUIRED, FittedSection
 from contextwright.sections.budget import fit as fit_sections
 from contextwright.summaries.summary import SummaryResult
 from contextwright.tokens.count import Count
-from contextwright.windows.decide import decide
+from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import MEDIA, View
-from contextwright.windows.log import media_in
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Fitted", "Relaxation", "fit", "with_summary"]
@@ -73,6 +72,8 @@ class Fitted(Struct, frozen=True):
     conversation: Conversation
     rendered: Rendered
     count: Count
+    bodies: dict[str, bytes]
+    """The JSON of its messages, by their places."""
 
     @property
     def free(self) -> int:
@@ -150,14 +151,15 @@ class Merged(View):
     def cost(self, index: int) -> float:
         """Return the least that a message costs."""
         log, after = self.log, index + 1
-        if self.history.clearing.most_media is not None and media_in(log[index]):
-            return max(self.history.cost(index, self.form(index) | MEDIA) - MERGED, 1)
-        while log.is_hidden(after):
+        if index in log.media and self.history.clearing.most_media is not None:
+            return max(self.history.prices[self.form(index) | MEDIA][index] - MERGED, 1)
+        cost = View.cost(self, index)
+        while log.hidden and log.is_hidden(after):
             after += 1
-        side = log[index].role == "assistant"
-        if after < self.count and after in log and side != (log[after].role == "assistant"):
-            return super().cost(index)
-        return max(super().cost(index) - MERGED, 1)
+        if after < self.count and (log.start <= after or after in log):
+            if (log[index].role == "assistant") != (log[after].role == "assistant"):
+                return cost
+        return max(cost - MERGED, 1)
 
 
 class Attempt:
@@ -182,7 +184,7 @@ class Attempt:
         """Return the request with every message, if the window wants them all and they fit."""
         window, view = self.plan.recipe.window, self._view(whole=True)
         merged = Merged(view.history, view.width, whole=True)
-        if decide(window, merged, self.limit * 1.02 + 8 * MERGED).omitted:
+        if drops_any(window, merged, self.limit * 1.02 + 8 * MERGED):
             return None
         trial = self.trial(decide(window, view, inf))
         return trial if trial.free >= 0 else None
@@ -269,8 +271,8 @@ class Attempt:
         drafted = draft(plan, decisions, wording)
         conversation = plan.conversation(relaxed.system, drafted.messages)
         rendered = plan.render(conversation)
-        count = plan.meter.count(rendered.payload)
-        return Fitted(self, drafted, conversation, rendered, count)
+        counted = plan.meter.count(rendered.payload)
+        return Fitted(self, drafted, conversation, rendered, counted.count, counted.bodies)
 
     def _decide(self, view: View, limit: float) -> Decisions:
         """Return what the window keeps within a limit, with room for a summary if needed."""

@@ -6,16 +6,25 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from contextwright.formats.api import render
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolResult
 from contextwright.models import Model
+from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
-from contextwright.tokens.pieces import Piece, pieces
+from contextwright.tokens.pieces import Piece, Turn, outline
 from contextwright.wire.values import is_object
 
-__all__ = ["TokenMeter"]
+__all__ = ["Counted", "TokenMeter"]
+
+
+class Counted(Struct, frozen=True):
+    """The tokens of a request, and the JSON of its messages by their places."""
+
+    count: Count
+    bodies: dict[str, bytes]
 
 
 class TokenMeter:
@@ -29,11 +38,11 @@ class TokenMeter:
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
-        return self._pricer.most(self._pieces(message))
+        return self._pricer.most(self._outline(message))
 
     def estimate(self, message: Message) -> int:
         """Return the tokens that a message is likely to add to a request."""
-        return self._pricer.count(self._pieces(message), None).tokens
+        return self._pricer.count(self._outline(message), None).tokens
 
     def text(self, text: str) -> int:
         """Return the most that a bare text can cost."""
@@ -50,7 +59,7 @@ class TokenMeter:
         """
         if self._frame[0] != key:
             body = payload()
-            count = self.count(body)
+            count = self.count(body).count
             system = leading_system(body)
             places = {
                 place: cost
@@ -61,15 +70,17 @@ class TokenMeter:
             self._frame = (key, framed)
         return self._frame[1]
 
-    def count(self, payload: Any) -> Count:
+    def count(self, payload: Any) -> Counted:
         """Return the tokens of a whole request, by place."""
-        return self._pricer.count(pieces(payload, self.format), None)
+        found = outline(payload, self.format)
+        bodies = {one.place: encode_json(one.value) for one in found if type(one) is Turn}
+        return Counted(self._pricer.count(found, bodies=bodies), bodies)
 
-    def _pieces(self, message: Message) -> list[Piece]:
-        """The pieces of a message alone, without the frame of a request."""
+    def _outline(self, message: Message) -> list[Piece | Turn]:
+        """Return what a message alone makes, without the frame of a request."""
         messages = told_apart(message)
         payload = render(messages, self.format, model=self.model, repair=False).payload
-        return [piece for piece in pieces(payload, self.format) if piece.place != "request"]
+        return [one for one in outline(payload, self.format) if one.place != "request"]
 
 
 def leading_system(payload: Any) -> list[str]:

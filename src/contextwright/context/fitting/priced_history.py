@@ -8,6 +8,7 @@ import msgspec
 
 from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.thinking import without_thinking
+from contextwright.context.receipt import HashChain
 from contextwright.context.recipe_data import RecipeData
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
@@ -46,6 +47,7 @@ class PricedHistory:
             skip_system=self.skip_system,
             shape=without_thinking,
         )
+        self.chain = HashChain()
         self.digest: Digest | None = None
         self.summary: Summary | None = None
         self._written: tuple[tuple[Summary, float], Message | None] | None = None

@@ -78,7 +78,7 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
     start = rows.read_end(needs)
     log = Log()
     hidden = connection.rows(HIDDEN, head.number, count)
-    log.hidden = [seq - 1 for seq, _ in hidden]
+    log.hide([seq - 1 for seq, _ in hidden])
     log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
     for seq in sorted(rows.apart(start, needs.first)):
         joins, _, message = rows[seq]

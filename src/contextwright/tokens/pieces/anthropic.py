@@ -7,7 +7,9 @@ from typing import Any, Literal
 from contextwright.tokens.pieces.piece import (
     Fields,
     Found,
+    Outline,
     Piece,
+    Turn,
     definition,
     fields,
     items,
@@ -29,8 +31,8 @@ BODY = frozenset(
 )
 
 
-def anthropic(payload: Any) -> Found:
-    """Yield the pieces of a Messages body."""
+def anthropic(payload: Any) -> Outline:
+    """Yield the pieces and messages of a Messages body."""
     body = fields(payload)
     yield Piece("request", "request")
     if body.get("system"):
@@ -41,7 +43,8 @@ def anthropic(payload: Any) -> Found:
     kept = any(edit.get("keep") == "all" for edit in edits if is_about_thinking(edit))
     question = 0 if kept else newest_question(messages)
     for index, message in enumerate(messages):
-        yield from anthropic_message(message, f"messages[{index}]", past=index < question)
+        walk = anthropic_message if index >= question else past_message
+        yield Turn(f"messages[{index}]", message, walk)
     yield from anthropic_tools(body)
     if any(asks_citations(fields(message).get("content")) for message in messages):
         yield Piece("citations", "request")
@@ -127,6 +130,11 @@ def anthropic_message(message: Any, place: str, *, past: bool = False) -> Found:
     said = fields(message)
     yield Piece("message", place, text_of(said.get("role")))
     yield from anthropic_content(said.get("content"), place, past=past)
+
+
+def past_message(message: Any, place: str) -> Found:
+    """Yield the pieces of a message before the newest question."""
+    return anthropic_message(message, place, past=True)
 
 
 def anthropic_content(content: Any, place: str, *, past: bool = False) -> Found:

@@ -7,7 +7,9 @@ from typing import Any, Literal
 from contextwright.tokens.pieces.piece import (
     Fields,
     Found,
+    Outline,
     Piece,
+    Turn,
     definition,
     fields,
     items,
@@ -68,8 +70,8 @@ SETTINGS = both(
 )
 
 
-def gemini(payload: Any) -> Found:
-    """Yield the pieces of a generateContent body."""
+def gemini(payload: Any) -> Outline:
+    """Yield the pieces and contents of a generateContent body."""
     body = fields(payload)
     yield Piece("request", "request")
     yield from unread(body, BODY, "request")
@@ -81,7 +83,8 @@ def gemini(payload: Any) -> Found:
         contents = [*contents, {"role": "user", "parts": now}]
     question = newest_question(contents)
     for index, content in enumerate(contents):
-        yield from gemini_message(content, f"contents[{index}]", past=index < question)
+        walk = gemini_message if index >= question else past_message
+        yield Turn(f"contents[{index}]", content, walk)
     yield from gemini_tools(body.get("tools"))
     settings = fields(either(body, "generationConfig", "generation_config"))
     yield from unread(settings, SETTINGS, "generationConfig")
@@ -120,6 +123,11 @@ def gemini_message(content: Any, place: str, *, past: bool = False) -> Found:
     """Yield the pieces of one content; `past` means before the newest question."""
     yield Piece("message", place, text_of(fields(content).get("role")))
     yield from gemini_parts(content, place, past=past)
+
+
+def past_message(content: Any, place: str) -> Found:
+    """Yield the pieces of a content before the newest question."""
+    return gemini_message(content, place, past=True)
 
 
 def gemini_parts(content: Any, place: str, *, past: bool = False) -> Found:

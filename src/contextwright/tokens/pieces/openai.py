@@ -9,7 +9,9 @@ from typing import Any
 from contextwright.tokens.pieces.piece import (
     Fields,
     Found,
+    Outline,
     Piece,
+    Turn,
     compact,
     definition,
     fields,
@@ -39,14 +41,14 @@ CHAT_MESSAGE = frozenset(
 )
 
 
-def chat(payload: Any) -> Found:
-    """Yield the pieces of a Chat Completions body."""
+def chat(payload: Any) -> Outline:
+    """Yield the pieces and messages of a Chat Completions body."""
     body = fields(payload)
     messages = items(body.get("messages")) or items(payload)
     yield Piece("request", "request")
     yield from unread(body, CHAT, "request")
     for index, message in enumerate(messages):
-        yield from chat_message(message, f"messages[{index}]")
+        yield Turn(f"messages[{index}]", message, chat_message)
     tools = [fields(tool) for tool in items(body.get("tools")) or items(body.get("functions"))]
     yield from openai_tools(tools, body.get("tool_choice"))
     if body.get("web_search_options"):
@@ -188,8 +190,8 @@ TEXT = frozenset("format verbosity".split())
 MESSAGE_ITEM = frozenset("type role content id status phase".split())
 
 
-def responses(payload: Any) -> Found:
-    """Yield the pieces of a Responses body."""
+def responses(payload: Any) -> Outline:
+    """Yield the pieces and items of a Responses body."""
     body = fields(payload)
     yield Piece("request", "request")
     yield from unread(body, RESPONSES, "request")
@@ -213,7 +215,7 @@ def responses(payload: Any) -> Found:
     start = compacted(items(given))
     for index, item in enumerate(items(given)):
         if index >= start:
-            yield from responses_item(item, f"input[{index}]")
+            yield Turn(f"input[{index}]", item, responses_item)
     yield from openai_tools([fields(t) for t in items(body.get("tools"))], body.get("tool_choice"))
     form = fields(fields(body.get("text")).get("format"))
     if form.get("type") == "json_schema":

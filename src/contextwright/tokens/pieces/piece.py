@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Any, Literal, TypeAlias
 
 from msgspec import DecodeError, Struct
@@ -16,7 +16,9 @@ __all__ = [
     "Fields",
     "Found",
     "Kind",
+    "Outline",
     "Piece",
+    "Turn",
     "compact",
     "definition",
     "fields",
@@ -90,6 +92,26 @@ class Blob(Struct, frozen=True, gc=False):
 
 
 Found: TypeAlias = Iterator[Piece]
+
+
+class Turn(Struct, frozen=True, gc=False):
+    """A message of a request (or input item, or content), which can be taken apart alone."""
+
+    place: str
+    value: Any
+    walk: Callable[[Any, str], Found]
+    """Yields its pieces."""
+
+    def pieces(self) -> list[Piece]:
+        """Take it apart."""
+        try:
+            return list(self.walk(self.value, self.place))
+        except RecursionError:  # blocks within blocks, deeper than any provider reads
+            return [Piece("opaque", self.place, json_of(self.value))]
+
+
+Outline: TypeAlias = Iterator[Piece | Turn]
+"""The pieces of a request, with its messages still whole."""
 
 
 def fields(value: Any) -> Fields:

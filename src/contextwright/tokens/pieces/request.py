@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 from contextwright.tokens.pieces.anthropic import anthropic, anthropic_message
 from contextwright.tokens.pieces.gemini import gemini, gemini_message
 from contextwright.tokens.pieces.openai import chat, chat_message, responses, responses_item
-from contextwright.tokens.pieces.piece import Found, Kind, Piece, json_of
+from contextwright.tokens.pieces.piece import Found, Kind, Outline, Piece, Turn, json_of
 
-__all__ = ["Kind", "Piece", "message_pieces", "pieces"]
+__all__ = ["Kind", "Piece", "message_pieces", "outline", "pieces"]
 
-Walker: TypeAlias = Callable[[Any], Found]
+Walker: TypeAlias = Callable[[Any], Outline]
 MessageWalker: TypeAlias = Callable[[Any, str], Found]
 
 WALKERS: dict[str, tuple[Walker, MessageWalker]] = {
@@ -35,7 +35,15 @@ PLAIN: tuple[Walker, MessageWalker] = (chat, chat_message)
 
 
 def pieces(payload: Any, format: str) -> list[Piece]:
-    """Return the countable pieces of a request body, in order.
+    """Return the countable pieces of a request body, in order."""
+    found: list[Piece] = []
+    for one in outline(payload, format):
+        found.extend(one.pieces() if isinstance(one, Turn) else (one,))
+    return found
+
+
+def outline(payload: Any, format: str) -> list[Piece | Turn]:
+    """Return the countable pieces of a request body, in order, its messages still whole.
 
     `payload` may also be a bare list of messages. Formats that are not a provider's own are read
     as messages with a role and a content.
@@ -49,8 +57,4 @@ def pieces(payload: Any, format: str) -> list[Piece]:
 
 def message_pieces(message: Any, format: str, *, place: str = "message") -> list[Piece]:
     """Return the pieces of one message (or input item, or content), as in any request."""
-    walk = WALKERS.get(format, PLAIN)[1]
-    try:
-        return list(walk(message, place))
-    except RecursionError:
-        return [Piece("opaque", place, json_of(message))]
+    return Turn(place, message, WALKERS.get(format, PLAIN)[1]).pieces()
