@@ -3,7 +3,6 @@
 The four readers, on streams that our writers make of every kind of reply.
 """
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,6 +21,7 @@ from contextwright.formats.replies.events import (
 from contextwright.formats.replies.reader import StreamReader
 from contextwright.messages.parts import Text, Thinking, ToolCall
 from contextwright.streams import read_stream, stream_reader, stream_writer, write_stream
+from steps import count_calls
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 EVENTS = 150
@@ -133,20 +133,3 @@ def steps_of(reader: StreamReader, events: list[Any]) -> int:
 def read_all(pieces: list[bytes], format: str) -> None:
     for _ in read_stream(pieces, format):
         pass
-
-
-def count_calls(run: Callable[[], object]) -> int:
-    """How many functions a run calls, those written in C included."""
-    taken = 0
-
-    def note(frame: object, event: str, argument: object) -> None:
-        nonlocal taken
-        taken += event in ("call", "c_call")
-
-    previous = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        run()
-    finally:
-        sys.setprofile(previous)
-    return taken

@@ -1,6 +1,7 @@
 """What every window keeps to, on histories priced by their letters; and the seeds' own tables."""
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,8 +22,9 @@ from contextwright.windows.policies import (
 )
 from contextwright.windows.ruler import length_of
 from samples.windows import cost, decided
+from steps import count_calls
 from strategies import runs
-from strategies.windows import clearings, histories, limits, price, sizes, windows
+from strategies.windows import PICTURE, clearings, histories, limits, price, sizes, windows
 
 # --- any history, any window, any limit ------------------------------------------------------
 
@@ -124,6 +126,24 @@ def test_the_limit_holds_unless_only_what_must_stay_is_kept(
 ) -> None:
     decisions = decided(messages, window, limit, clearing)
     assert cost(decisions) <= limit or set(decisions.kept()) <= must_stay(messages)
+
+
+@pytest.mark.parametrize("window", (KeepRecent(), Stepped(), FirstAndRecent(), Layers()))
+def test_deciding_takes_as_many_steps_at_any_length(window: Window) -> None:
+    """Also with more pictures than one request may hold, which are cleared from some place on."""
+    turn = [
+        cw.user([cw.Text("x" * 30), PICTURE]),
+        cw.assistant(cw.ToolCall("look", {}, "a")),
+        cw.tool_result("a", "y" * 50),
+        cw.assistant("z" * 40),
+    ]
+    clearing = Clearing(results=10, media=10, most_media=20)
+    taken: list[int] = []
+    for turns in (100, 1_600):
+        history = History(turn * turns, price=price, clearing=clearing)
+        decide(window, history.view(width=9_000), 3_000)
+        taken.append(count_calls(lambda: decide(window, history.view(width=9_000), 3_000)))
+    assert taken[1] <= taken[0] * 1.2
 
 
 def partly_loaded(messages: list[cw.Message], head: int, tail: int) -> Log:
