@@ -169,7 +169,7 @@ def test_recorded_requests(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_constants_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(BENCHMARKS / "counts")
     from fitting import Sample, cross_validated, fitted
 
     dice = random.Random(20261115)
