@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.models import find
-from contextwright.text.json import encode_json
-from contextwright.tokens.count import Calibration, Count, Pricer, count_pieces, count_text
-from contextwright.tokens.pieces import Turn, message_pieces, outline, pieces
+from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
+from contextwright.tokens.pieces import message_pieces, pieces
 from contextwright.tokens.pieces.piece import compact
 from paths import BENCHMARKS
 from samples.counts import FORMATS, SIMPLE, WEATHER, count, request_of
@@ -169,7 +167,7 @@ def test_recorded_requests(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_constants_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS / "counts")
+    monkeypatch.syspath_prepend(BENCHMARKS)
     from fitting import Sample, cross_validated, fitted
 
     dice = random.Random(20261115)
@@ -283,15 +281,3 @@ def test_calibration_is_a_value_and_leaves_exact_counts_alone() -> None:
     found = pieces({"messages": [{"role": "user", "content": "Hi there"}]}, "anthropic")
     counted = count_pieces(found, "claude-sonnet-4-5", calibration=learned)
     assert counted.tokens == sum(counted.places.values())
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@given(texts=st.lists(st.sampled_from(("Hi", "Привіт", "x = 1\n", "")), min_size=1, max_size=6))
-def test_a_message_that_comes_again_is_not_taken_apart_again(format: str, texts: list[str]) -> None:
-    payload = request_of(format, texts)
-    model = find(FORMATS[format])
-    pricer = Pricer(model, format, model.tokenizer)
-    found = outline(payload, format)
-    bodies = {one.place: encode_json(one.value) for one in found if isinstance(one, Turn)}
-    counts = [pricer.count(found, bodies=bodies) for _ in range(2)]
-    assert counts == [count(payload, format)] * 2

@@ -252,7 +252,9 @@ def newest_beside_task(decisions: Decisions, window: Stepped, limit: int) -> Dec
 
 @given(histories, windows, clearings)
 def test_what_fits_whole_stays_whole(
-    messages: list[cw.Message], window: Window, clearing: Clearing
+    messages: list[cw.Message],
+    window: KeepRecent | Stepped | FirstAndRecent | Layers,
+    clearing: Clearing,
 ) -> None:
     whole = decided(messages, KeepAll(), 0, clearing)
     limited = decided(messages, window, int(cost(whole)), clearing)

@@ -76,7 +76,7 @@ class Pricer:
         total = Sum(unseen={"model": None} if self.model.hosted_tools else {})
         starts: list[float] = []
         for one in found:
-            if type(one) is Turn:
+            if isinstance(one, Turn):
                 total.include(self._turn(one, bodies.get(one.place)), one.place)
             else:
                 self._add((one,), total)

@@ -73,7 +73,7 @@ class TokenMeter:
     def count(self, payload: Any) -> Counted:
         """Return the tokens of a whole request, by place."""
         found = outline(payload, self.format)
-        bodies = {one.place: encode_json(one.value) for one in found if type(one) is Turn}
+        bodies = {one.place: encode_json(one.value) for one in found if isinstance(one, Turn)}
         return Counted(self._pricer.count(found, bodies=bodies), bodies)
 
     def _outline(self, message: Message) -> list[Piece | Turn]:
