@@ -53,12 +53,12 @@ class CopyResult(Struct):
     conversations: int = 0
     messages: int = 0
     known: int = 0
-    """Messages that were there already."""
+    """Messages that the target already had."""
     memories: int = 0
     damaged: list[str] = []
     """Messages of the source that cannot be read; the target has placeholders for them."""
     digest: str = ""
-    """Of all that the source holds; that of the target was the same."""
+    """Digest of everything in the source, equal to that of the target."""
 
 
 def copy(
@@ -69,13 +69,13 @@ def copy(
     tenant: str | None = None,
     dry_run: bool = False,
 ) -> CopyResult:
-    """Copy everything, or one tenant, and compare both sides at the end.
+    """Copy everything, or one tenant, and compare both stores at the end.
 
-    With `dry_run` only what would be copied is compared and counted.
+    With `dry_run`, only compare and count what would be copied.
 
     The target may be empty, or hold the beginning of the source. Messages and memories must agree;
     titles, settings, marks and episodes become those of the source. Other conversations of the
-    target are left alone.
+    target are not changed.
 
     Raises:
         Conflict: a conversation or a memory of the target differs; nothing was written.
@@ -120,17 +120,17 @@ def copy(
 
 
 def bringing(source: Engine, entry: Entry, seen: Entry | None) -> Work[Entry | None]:
-    """The work of copying one conversation."""
+    """Return work that copies one conversation."""
     return lambda connection: bring(connection, source, entry, seen)
 
 
 def together(works: Sequence[Work[Entry | None]]) -> Work[list[Entry | None]]:
-    """Several works as one."""
+    """Combine several works into one."""
     return lambda connection: [work(connection) for work in works]
 
 
 def groups_of(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    """Conversations that are written together."""
+    """Yield groups of conversations that are written together."""
     group: list[Entry] = []
     size = 0
     for entry in entries:
@@ -147,9 +147,9 @@ def groups_of(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 
 def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None) -> Entry | None:
-    """Write what the target lacks of a conversation; gives it as it was copied.
+    """Write what the target lacks of a conversation; return it as copied.
 
-    `seen` is what the target held when it was compared. None: it was forgotten meanwhile.
+    `seen` is what the target held when it was compared. Returns None if it was removed meanwhile.
     """
     entry, marks, calls = source.read(lambda one: state_of(one, old))
     if entry is None:
@@ -189,7 +189,7 @@ def locked(connection: Connection, entry: Entry) -> Entry | None:
 
 
 def is_same_state(connection: Connection, entry: Entry, marks: Sequence[Row], known: Entry) -> bool:
-    """Whether the target has it all already."""
+    """Whether the target has all of it already."""
     about = (known.last, known.title, known.agent, known.settings)
     if about != (entry.last, entry.title, entry.agent, entry.settings):
         return False
@@ -197,7 +197,7 @@ def is_same_state(connection: Connection, entry: Entry, marks: Sequence[Row], kn
 
 
 def state_of(connection: Connection, old: Entry) -> tuple[Entry | None, list[Row], list[Row]]:
-    """A conversation with its marks and the calls that wait, all of one moment."""
+    """Return a conversation with its marks and open calls, all of one moment."""
     entry = entry_of(connection, old.tenant, old.id)
     if entry is None or entry.number != old.number:
         return None, [], []
@@ -206,7 +206,7 @@ def state_of(connection: Connection, old: Entry) -> tuple[Entry | None, list[Row
 
 
 def created(connection: Connection, entry: Entry) -> int:
-    """Make a conversation; gives the number it has here."""
+    """Create a conversation; return its number here."""
     parent = None
     if entry.parent is not None:
         above = entry_of(connection, entry.tenant, entry.parent)
@@ -219,7 +219,7 @@ def created(connection: Connection, entry: Entry) -> int:
 
 
 def make_room(connection: Connection, entry: Entry, number: int) -> None:
-    """Take away what changes over time, for the source's to come."""
+    """Remove what changes over time, before writing the source's."""
     connection.run(
         "UPDATE conversations SET title = ?, agent = ?, settings = ? WHERE number = ?",
         *(entry.title, entry.agent, entry.settings, number),
@@ -231,7 +231,7 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
 
 
 def bring_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
-    """Summaries too, of what is copied: those that a model wrote cannot be made again."""
+    """Copy the summaries of what is copied, because a model's cannot be reproduced."""
     rows = source.read(lambda one: one.rows(summaries.ROWS, entry.number))
     fitting = [(number, *row) for row in rows if row[1] <= entry.last]
     connection.run_many(summaries.INSERT, fitting)
@@ -240,7 +240,7 @@ def bring_summaries(connection: Connection, source: Engine, entry: Entry, number
 def insert(
     connection: Connection, table: str, columns: str, number: int, rows: Iterable[Row]
 ) -> None:
-    """Add rows to a conversation; the names are ours."""
+    """Add rows to a conversation; the table and column names are ours."""
     places = ", ".join("?" * (columns.count(",") + 2))
     sql = INTO.format(table=table, columns=f"conversation, {columns}", places=places)
     connection.run_many(sql, [(number, *row) for row in rows])
@@ -250,7 +250,7 @@ def insert(
 
 
 def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry) -> None:
-    """Refuse a target that holds another conversation of this name."""
+    """Raise if the target has a different conversation with this id."""
     fork = (entry.parent, entry.fork_at)
     if fork != (known.parent, known.fork_at):
         raise conflict(entry, "was forked elsewhere, or not at all")
@@ -261,7 +261,7 @@ def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry
 
 
 def difference(source: Engine, target: Engine, entry: Entry, known: Entry) -> str:
-    """Say where a target parts from the source: often at what was edited or erased since."""
+    """Return where the target differs from the source: often at a later edit or erasure."""
     ours = pages(source, MESSAGES, entry.number, entry.before, known.last)
     theirs = pages(target, MESSAGES, known.number, known.before, known.last)
     for page, other in zip(ours, theirs, strict=False):
@@ -294,7 +294,7 @@ def conflict(entry: Entry, reason: str) -> Conflict:
 
 
 def require_same(source: Engine, target: Engine, entry: Entry) -> bytes:
-    """The digest of a conversation on both sides."""
+    """Return the digest of a conversation; raise if the two stores differ."""
     there = target.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
     here = source.read(lambda connection: entry_of(connection, entry.tenant, entry.id))
     if here is not None and there is not None:

@@ -1,4 +1,4 @@
-"""Examination of what a store keeps beside messages: summaries, versions, outlines, memories."""
+"""Examination of what a store keeps besides messages: summaries, versions, outlines, memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SELECT body, number, tenant, id FROM memories WHERE number > ? ORDER BY number L
 
 
 def derived_findings(examined: Examination) -> Iterator[Finding]:
-    """Return what cannot be read of a conversation besides its messages."""
+    """Yield what cannot be read of a conversation besides its messages."""
     connection, number = examined.connection, examined.patient.number
     for _, name, last in unreadable(connection.rows(SUMMARIES, number), summaries.decode):
         cure = Cure(DROP_SUMMARY, ((number, name, last),), "the summary was removed")
@@ -41,7 +41,7 @@ def derived_findings(examined: Examination) -> Iterator[Finding]:
 
 
 def memory_findings(connection: Connection) -> Iterator[Finding]:
-    """Return the memories of all tenants that cannot be read."""
+    """Yield the memories of all tenants that cannot be read."""
     after = 0
     while rows := connection.rows(MEMORIES, after):
         for _, _, tenant, id in unreadable(rows, decode_memory):
@@ -52,7 +52,7 @@ def memory_findings(connection: Connection) -> Iterator[Finding]:
 
 
 def unreadable(rows: list[Row], decode: Callable[[str], object]) -> Iterator[Row]:
-    """Return the rows whose body, the first value, cannot be decoded."""
+    """Yield the rows whose body, the first value, cannot be decoded."""
     for row in rows:
         try:
             decode(row[0])

@@ -36,9 +36,9 @@ class Report(Struct):
 
 
 def examine(engine: Engine, *, progress: Progress | None = None) -> Report:
-    """Look at the database and at every conversation of every tenant.
+    """Examine the database and every conversation of every tenant.
 
-    Each conversation is seen at one moment; others may write meanwhile.
+    Each conversation is read at one moment; others may write meanwhile.
     """
     report = Report(*health_of(engine))
     if any(finding.code == "database" for finding in report.findings):
@@ -54,7 +54,7 @@ def examine(engine: Engine, *, progress: Progress | None = None) -> Report:
 
 
 def examine_each(engine: Engine, report: Report, progress: Progress | None) -> None:
-    """Look at every conversation, as far as a damaged file can be read."""
+    """Examine every conversation, as far as a damaged file can be read."""
     ((total,),) = engine.read(lambda connection: connection.rows(COUNT))
     for number in numbers_of(engine):
         found, messages = engine.read(lambda connection, one=number: look(connection, one))
@@ -105,7 +105,7 @@ def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
 
 
 def numbers_of(engine: Engine) -> Iterator[int]:
-    """The numbers of all conversations."""
+    """Yield the numbers of all conversations."""
     after = 0
     while page := engine.read(lambda connection, after=after: connection.rows(NUMBERS, after)):
         yield from (number for (number,) in page)

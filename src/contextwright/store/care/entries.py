@@ -63,7 +63,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def before(self) -> int:
-        """The last message that is a parent's."""
+        """The last message that belongs to a parent."""
         return self.fork_at or 0
 
     @property
@@ -73,12 +73,12 @@ class Entry(Struct, frozen=True):
 
 
 def entries_of(connection: Connection) -> list[Entry]:
-    """All conversations of all tenants, at one moment: no fork is without its parent."""
+    """Return all conversations of all tenants at one moment, so that no fork lacks its parent."""
     return [Entry(*row) for row in connection.rows(ALL)]
 
 
 def entry_of(connection: Connection, tenant: str, id: str) -> Entry | None:
-    """A conversation by its name."""
+    """Return a conversation by its id."""
     for row in connection.rows(NAMED, tenant, id):
         return Entry(*row)
     return None
@@ -87,7 +87,7 @@ def entry_of(connection: Connection, tenant: str, id: str) -> Entry | None:
 def pages(
     engine: Engine, sql: str, number: int, after: int, last: int, *more: int
 ) -> Iterator[list[Row]]:
-    """Rows of a conversation behind one number and up to another, some at a time."""
+    """Yield rows of a conversation after one number up to another, page by page."""
     while rows := engine.read(
         lambda connection, after=after: connection.rows(sql, number, after, last, *more)
     ):
@@ -105,7 +105,7 @@ def with_stand_in(row: Row) -> Row:
 
 
 def whole_of(engine: Engine, entry: Entry, last: int) -> bytes:
-    """The digest of all that is kept of a conversation, up to a message."""
+    """Return the digest of everything stored of a conversation, up to a message."""
     marks = engine.read(lambda connection: connection.rows(MARKS, entry.number))
     about = [entry.tenant, entry.id, entry.title, entry.agent, entry.settings]
     about += [entry.parent, entry.fork_at]
@@ -115,7 +115,7 @@ def whole_of(engine: Engine, entry: Entry, last: int) -> bytes:
 
 
 def content_of(engine: Engine, entry: Entry, last: int) -> bytes:
-    """The digest of a conversation's own messages and turns, up to a message."""
+    """Return the digest of a conversation's own messages and turns, up to a message."""
     digest = blake2b(digest_size=16)
     for sql in (MESSAGES, TURNS):
         for rows in pages(engine, sql, entry.number, entry.before, last):
@@ -124,6 +124,6 @@ def content_of(engine: Engine, entry: Entry, last: int) -> bytes:
 
 
 def named(entry: Entry) -> str:
-    """A conversation in words."""
+    """Describe a conversation."""
     tenant = f" of {shown(entry.tenant)}" if entry.tenant else ""
     return f"conversation {shown(entry.id)}{tenant}"

@@ -1,4 +1,4 @@
-"""Erasing messages, people, tenants and what is old, and editing; the files follow."""
+"""Erasing messages, people, tenants and old data, and editing; the files are rewritten."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class Rehearsed(Exception):
-    """Ends a transaction whose outcome was only asked for."""
+    """Ends a transaction that is only a dry run."""
 
 
 def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseOptions]) -> Erasure:
@@ -56,7 +56,7 @@ def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseO
 
 
 def edit(state: State, id: str, seq: int, message: Message | str, *, keep: bool) -> None:
-    """Put a message, or other words, in the place of one; without `keep` the old one is erased."""
+    """Replace a message or its text; without `keep` the old one is erased."""
 
     def work(connection: Connection) -> int:
         return editing.edit(connection, state.tenant, id, seq, message, keep=keep)
@@ -68,7 +68,7 @@ def edit(state: State, id: str, seq: int, message: Message | str, *, keep: bool)
 
 
 def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> Erasure:
-    """Erase what somebody said in a tenant's conversations, and the memories about or by them."""
+    """Erase what a person said in a tenant's conversations, and the memories about or by them."""
 
     def work(connection: Connection) -> Erased:
         erased = Erased()
@@ -78,7 +78,7 @@ def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> 
             erased += erase_messages(connection, head, said)
         for id, about, body in connection.rows(MEMORIES, state.tenant):
             memory = notes.decoded(body)
-            if memory is None:  # what cannot be read may still have the words
+            if memory is None:  # an unreadable memory may still hold the text
                 named = person in body
             else:
                 named = person == memory.author or person in memory.meta.get("participants", ())
@@ -95,7 +95,7 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
 
     def work(connection: Connection) -> Erased:
         erased = Erased()
-        # Forks come behind those they were forked from, so that the last one has none.
+        # Forks follow the conversations they were forked from, so the last one has none.
         for number, _, head in heads_of(connection, state.tenant):
             erased.messages += conversations.length_of(connection, head, "") - head.fork_at
             remove(connection, number)
@@ -112,7 +112,7 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
 def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -> Erasure:
     """Erase a tenant's messages and memories from before a time; those without a time stay.
 
-    A conversation with nothing else in it is removed whole, unless another was forked from it.
+    A conversation with nothing else in it is removed, unless another was forked from it.
     """
     limit = with_zone(before)
 
@@ -144,7 +144,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
 
 
 def heads_of(connection: Connection, tenant: str) -> Iterator[tuple[int, str, Head]]:
-    """All conversations of a tenant, forks before those they were forked from."""
+    """Yield all conversations of a tenant, forks before the ones they were forked from."""
     for number, id in connection.rows(NUMBERS, tenant):
         yield number, id, conversations.require(connection, tenant, id)
 
@@ -159,7 +159,7 @@ def remove(connection: Connection, number: int) -> None:
 
 
 def done(state: State, work: Work[Erased], options: EraseOptions) -> Erasure:
-    """Do the work, rewrite the files if wanted, and say what is out of reach."""
+    """Run the work, rewrite the files if wanted, and report what is out of reach."""
     engine = state.engine
     if options.get("dry_run", False):
         erased, remains = rehearsed(engine, work), list[str]()
@@ -173,12 +173,12 @@ def done(state: State, work: Work[Erased], options: EraseOptions) -> Erasure:
 
 
 def scrubbed(engine: Engine) -> list[str]:
-    """Rewrite the files; return where removed words may still be."""
+    """Rewrite the files; return where removed text may still be."""
     return [*engine.scrub(), *backups_of(engine)]
 
 
 def rehearsed(engine: Engine, work: Work[Result]) -> Result:
-    """Return what work would give, and undo it."""
+    """Return the result of work, and roll it back."""
     found: list[Result] = []
 
     def attempt(connection: Connection) -> None:
@@ -193,7 +193,7 @@ def rehearsed(engine: Engine, work: Work[Result]) -> Result:
 
 
 def backups_of(engine: Engine) -> list[str]:
-    """The backups that were made of a store and are still there."""
+    """Return the backups of a store that still exist."""
     noted = [file for (file,) in engine.read(lambda connection: connection.rows(BACKUPS))]
     files = sorted({*engine.backups(), *filter(os.path.exists, noted)})
     return [f"the backup {file}" for file in files]

@@ -86,25 +86,25 @@ class Patient(Struct, frozen=True):
 
     @property
     def before(self) -> int:
-        """The last message that is a parent's."""
+        """The last message that belongs to a parent."""
         return self.fork_at or 0
 
     @property
     def where(self) -> str:
-        """The conversation in words."""
+        """The conversation, described."""
         tenant = f" of {shown(self.tenant)}" if self.tenant else ""
         return f"conversation {shown(self.id)}{tenant}"
 
 
 def patient_of(connection: Connection, number: int) -> Patient | None:
-    """A conversation by its number; None if it was forgotten meanwhile."""
+    """Return a conversation by its number; None if it was removed meanwhile."""
     for row in connection.rows(PATIENT, number):
         return Patient(*row)
     return None
 
 
 class Examination:
-    """All there is to find about one conversation, within one transaction."""
+    """The examination of one conversation, within one transaction."""
 
     def __init__(self, connection: Connection, patient: Patient) -> None:
         self.connection, self.patient = connection, patient
@@ -112,7 +112,7 @@ class Examination:
         self._is_readable = True
 
     def findings(self) -> Iterator[Finding]:
-        """Return all findings, those that others depend on first."""
+        """Yield all findings, those that others depend on first."""
         yield from self._name()
         yield from self._numbers()
         yield from self._joins()
@@ -123,7 +123,7 @@ class Examination:
         yield from self._vectors()
 
     def found(self, code: str, problem: str, cure: Cure | None = None) -> Finding:
-        """A finding about this conversation."""
+        """Return a finding about this conversation."""
         return Finding(code, problem, self.patient.number, self.patient.where, cure)
 
     @cached_property
@@ -140,7 +140,7 @@ class Examination:
 
     @property
     def end(self) -> int:
-        """The number of the last message that is there."""
+        """The number of the last existing message."""
         return self.numbers[2] or self.patient.before
 
     # --- names and numbers -------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Examination:
             yield self.found("fork", problem)
 
     def _numbers(self) -> Iterator[Finding]:
-        """Messages without holes, turns that cover them, and a head that knows the last."""
+        """Check for gaps between messages, turns that cover them, and the head's last number."""
         number, before = self.patient.number, self.patient.before
         count, first, _ = self.numbers
         begins = first is None or first == before + 1
@@ -187,7 +187,7 @@ class Examination:
         yield from self._head(is_whole and covers and not gaps)
 
     def _head(self, is_sound: bool) -> Iterator[Finding]:
-        """The last number; where messages and turns agree, it is theirs."""
+        """Check the last number; if messages and turns agree, it is theirs."""
         patient, end = self.patient, self.end
         if patient.last is None:
             yield self.found("head", "it has no row in heads")
@@ -230,7 +230,7 @@ class Examination:
         return {seq for (seq,) in self.connection.rows(sql, self.patient.number)}
 
     def _bodies(self) -> Iterator[Finding]:
-        """Read every message, and compare it with the columns beside it."""
+        """Read every message, and compare it with its columns."""
         number, after = self.patient.number, self.patient.before
         unmarked: list[tuple[str | int | None, ...]] = []
         while page := self.connection.rows(OWN, number, after):
@@ -253,7 +253,7 @@ class Examination:
             yield self.found("marks", problem, cure)
 
     def _damaged(self, seq: int, body: str, message: Message | None) -> Finding:
-        """A message that changed on its disk."""
+        """Return the finding about a message that changed on disk."""
         aside = stand_in_body(body)
         rows = ((aside, digest_of(aside), self.patient.number, seq),)
         cure = Cure(SET_ASIDE, rows, "it is set aside as a deleted message")
@@ -263,7 +263,7 @@ class Examination:
     # --- open calls ----------------------------------------------------------------------------
 
     def _open_calls(self) -> Iterator[Finding]:
-        """Calls that wait are calls; all of them wait, where nothing was ever hidden."""
+        """Check that open calls are calls, and complete if nothing was ever hidden."""
         number = self.patient.number
         waiting = [tuple(row) for row in self.connection.rows(WAITING, number)]
         astray = [row for row in waiting if not self._is_call(row[0], row[1])]
@@ -272,7 +272,7 @@ class Examination:
             cure = Cure(DROP_CALL, rows, "they are gone")
             yield self.found("calls", f"{len(astray):,} waiting calls are of no message", cure)
         if self.patient.marked or self.patient.parent is not None or not self._is_readable:
-            return  # what waits depends on what was hidden when
+            return  # which calls are open depends on when messages were hidden
         wanted = calls.unanswered(self._own_calls())
         extra = set(waiting) - set(wanted) - set(astray)
         if extra:
@@ -289,12 +289,12 @@ class Examination:
         for row in reading.rows_between(self.connection, self.head, reading.BODIES, seq, seq):
             message = decoded(row[1])
             if message is None:
-                return True  # who can tell
+                return True  # it cannot be known
             return 0 <= part < len(message.parts) and type(message.parts[part]) is ToolCall
         return False
 
     def _own_calls(self) -> Iterator[tuple[int, Message]]:
-        """Its messages that call or answer."""
+        """Yield its own messages with calls or results."""
         after = self.patient.before
         while page := self.connection.rows(OWN, self.patient.number, after):
             after = page[-1][0]
@@ -306,7 +306,7 @@ class Examination:
     # --- vectors -------------------------------------------------------------------------------
 
     def _vectors(self) -> Iterator[Finding]:
-        """Pages that can be read, and follow each other from the first message on."""
+        """Check that pages can be read, and are consecutive from the first message."""
         number = self.patient.number
         for fault in vectors.faults(self.connection, number, self.patient.before, self.end):
             rows = ((number, fault.embedder, fault.first),)

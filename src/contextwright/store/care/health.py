@@ -32,7 +32,7 @@ def health_of(engine: Engine) -> tuple[Facts, list[Finding]]:
 
 
 def sqlite_health(connection: Connection) -> tuple[Facts, list[Finding]]:
-    """The settings of a file, and SQLite's own checks of every page."""
+    """Return the settings of a file, and the results of SQLite's own checks."""
     version = text(connection, "SELECT sqlite_version()")
     journal = text(connection, "PRAGMA journal_mode")
     facts = {
@@ -56,7 +56,7 @@ def sqlite_health(connection: Connection) -> tuple[Facts, list[Finding]]:
 
 
 def postgres_health(connection: Connection) -> tuple[Facts, list[Finding]]:
-    """The settings of a server that a promise hangs on."""
+    """Return the settings of a server that our guarantees depend on."""
     facts = {
         "tables": f"version {text(connection, 'SELECT number FROM version')}",
         "Postgres": text(connection, "SHOW server_version"),
@@ -74,5 +74,5 @@ def postgres_health(connection: Connection) -> tuple[Facts, list[Finding]]:
 
 
 def text(connection: Connection, sql: str) -> str:
-    """The one value that a statement gives."""
+    """Return the one value of a statement."""
     return str(connection.rows(sql)[0][0])

@@ -1,4 +1,4 @@
-"""The length of a conversation up to each of its messages, held against the messages."""
+"""Examination of the length of a conversation up to each of its messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SET_HEAD = "UPDATE heads SET length = ? WHERE conversation = ?"
 def length_findings(examined: Examination) -> Iterator[Finding]:
     """Find lengths that differ from the messages', because stepped windows would cut elsewhere.
 
-    After a missing message, and at a damaged one, the stored length is taken as correct.
+    After a missing message, and at a damaged one, the stored length counts as correct.
     """
     connection, patient = examined.connection, examined.patient
     number, seq = patient.number, patient.before

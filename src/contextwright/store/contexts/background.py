@@ -13,7 +13,7 @@ __all__ = ["Background"]
 
 
 class Background:
-    """A thread that starts with the first piece of work; of a kind, one piece is under way."""
+    """A thread that starts with the first piece of work; per key, one piece runs at a time."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -33,16 +33,16 @@ class Background:
                 self._under_way[key] = self._thread.submit(self._done, key, work)
 
     def failure(self, key: Hashable) -> str:
-        """Why work of a kind failed last time; nothing where it did not."""
+        """Return why the last work with this key failed; empty if it did not."""
         return self._failures.get(key, "")
 
     def wait(self) -> None:
-        """Come back when nothing is under way."""
+        """Wait until nothing is running."""
         while pending := [*self._under_way.values()]:
             futures.wait(pending)
 
     def close(self) -> None:
-        """Take nothing more, and wait for all that was taken."""
+        """Accept no more work, and wait for what was accepted."""
         with self._lock:
             self._is_closed = True
             thread, self._thread = self._thread, None
@@ -50,9 +50,9 @@ class Background:
             thread.shutdown()
 
     def _done(self, key: Hashable, work: Callable[[], str]) -> str:
-        """Do the work; an error of the store is a failure like any other.
+        """Do the work; an error of the store counts as a failure.
 
-        However it ends, the key is free again, so that the next build may try.
+        In any case the key is released, so that the next build may try again.
         """
         failure = "it was broken off"
         try:

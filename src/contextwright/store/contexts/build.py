@@ -50,11 +50,11 @@ def build(
     summaries: SummarySource | None = None,
     **options: Unpack[BuildOptions],
 ) -> Context:
-    """The context of a conversation, or with `at` that of an earlier moment.
+    """Build the context of a conversation, or with `at` that of an earlier moment.
 
-    It is built again when a window asks for older messages, when messages were recalled that turn
-    out to be in the window, and when a summary was written. What is loaded and what is left out of
-    recall only grows, and a summary is written once: so it ends.
+    It is built again if a window asks for older messages, if recalled messages turn out to be in
+    the window, and if a summary was written. It ends because what is loaded and what recall leaves
+    out only grows, and a summary is written once.
     """
     facts = options["model"] = as_model(options["model"])
     arguments = (options.get(name) for name in ("now", "budget", "memories"))
@@ -103,9 +103,9 @@ def take(
     needs: Needs,
     at: int | None,
 ) -> LoadedHistory:
-    """The conversation as the last build left it, brought up to date; else loaded now."""
+    """Return the conversation as the last build left it, updated; else load it."""
     key = (state.tenant, id)
-    # Whoever builds takes it away, so that no two threads ever share it.
+    # Taking it out ensures that no two threads share it.
     known = state.builds.take(key) if at is None else None
     if known is not None:
         found, earlier = known, needs
@@ -134,7 +134,7 @@ def take(
 
 
 def is_brought_up(connection: Connection, loaded: LoadedHistory) -> bool:
-    """Whether what came since could be added; not if more changed than the end."""
+    """Whether new messages could be added; False if more than the end has changed."""
     stands = conversations.state_of(connection, loaded.head.number)
     log, needs = loaded.log, loaded.needs
     if stands is None or stands[1] != loaded.marked or stands[0] < len(log):
@@ -146,7 +146,7 @@ def is_brought_up(connection: Connection, loaded: LoadedHistory) -> bool:
 
 
 def further(state: State, loaded: LoadedHistory) -> LoadedHistory:
-    """The same conversation with twice as much loaded; what was counted is not counted again."""
+    """Return the same conversation with twice as much loaded; keeps what was counted."""
     needs, count = loaded.needs.more(), len(loaded.log)
     log = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
     loaded.history.history.read_from(log)
@@ -154,14 +154,14 @@ def further(state: State, loaded: LoadedHistory) -> LoadedHistory:
 
 
 def trouble_of(source: StoreMemorySource) -> Iterator[Change]:
-    """Say why less was recalled than could be."""
+    """Yield why less was recalled than possible."""
     if source.trouble:
         reason = f"recalled by words only: {source.trouble}"
         yield Change("loss.meaning", "memories", reason)
 
 
 def damage_in(log: Log, cut: int) -> Iterator[Change]:
-    """Name the damaged messages behind the cut, which are left out."""
+    """Yield the damaged messages after the cut, which are left out."""
     for index in log.hidden[bisect_left(log.hidden, max(cut, log.start)) :]:
         damage = damage_of(log[index], index + 1)
         if damage:

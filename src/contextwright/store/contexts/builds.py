@@ -21,13 +21,13 @@ Key: TypeAlias = tuple[str, str]
 """A tenant and the id of a conversation."""
 
 MAX_LOADED = 64
-"""Conversations that stay loaded."""
+"""Maximum number of conversations that stay loaded."""
 MAX_INCLUDED = 10_000
-"""Conversations whose included episodes are remembered."""
+"""Maximum number of conversations whose included episodes are remembered."""
 
 
 class LoadedHistory(Struct, frozen=True):
-    """A conversation as a build loaded it; the next one loads only what came since."""
+    """A conversation as a build loaded it; the next build loads only what is new."""
 
     history: PricedHistory
     head: Head
@@ -47,12 +47,12 @@ class Builds:
     def __init__(self) -> None:
         self._loaded: dict[Key, LoadedHistory] = {}
         self._included: dict[Key, list[str]] = {}
-        """The episodes in the last context of a conversation: its next turn counts them."""
+        """The episodes in the last context of a conversation, for its next turn to count."""
         self._meters: dict[tuple[str, str], TokenMeter] = {}
         self._calibrations: dict[tuple[str, str], Calibration] = {}
 
     def meter(self, format: str, model: Model) -> TokenMeter:
-        """Return the meter for a format and a model; it remembers every text it ever counted."""
+        """Return the meter for a format and a model; it caches every text it has counted."""
         meter = self._meters.get((format, model.id))
         if meter is None or meter.model != model:
             meter = self._meters[format, model.id] = TokenMeter(format, model)
@@ -86,7 +86,7 @@ class Builds:
     def note_included(self, key: Key, episodes: Collection[str]) -> None:
         """Remember which episodes a context included, until a turn shows that it was sent.
 
-        So no context waits for the count, and one that is only looked at counts nothing.
+        So no context waits for the count, and one that is not sent counts nothing.
         """
         self._included.pop(key, None)
         if len(self._included) >= MAX_INCLUDED:

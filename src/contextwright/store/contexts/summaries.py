@@ -1,7 +1,7 @@
-"""Stored summaries: each written once, found by the last message it covers, gone when one hides.
+"""Stored summaries: written once, found by the last message they cover, removed when it is hidden.
 
-A digest is a pure function of the messages, and is kept so that none of them is read twice. What
-a model wrote is kept because it cannot be made again.
+A digest is a pure function of the messages, and is kept so that none of them is read twice. A
+model's text is kept because it cannot be reproduced.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class KnownSummaries(Struct, frozen=True):
     settled: Summary | None
     """The newest one that a digest can continue from."""
     covers_kept: bool = False
-    """Whether one that reaches further was passed over: its text covers messages that are kept."""
+    """Whether a longer one was skipped, because its text covers messages that are kept."""
 
 
 class SummaryProbe:
-    """A summary source that makes none, and notes how far one would reach."""
+    """A summary source that makes none, and records how far one would reach."""
 
     def __init__(self) -> None:
         self.last = 0
         self.kept: Collection[int] = ()
 
     def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """Note the last message that is left out, and those before it that are not."""
+        """Record the last omitted message, and the kept ones before it."""
         self.last, self.kept = last, kept
         return SummaryResult()
 
@@ -70,10 +70,10 @@ class StoreSummarySource:
     def __init__(self, state: State, id: str, summarise: SummaryPolicy) -> None:
         self.state, self.id, self.summarise = state, id, summarise
         self._missing = 0
-        """The last message of the summary that the last build lacked; 0 where it lacked none."""
+        """The last message of the summary that the last build lacked; 0 if it lacked none."""
         self._is_asked = False
         self._failure = ""
-        """Why it lacked it, as far as that is known."""
+        """Why it was missing, if known."""
         self._kept: Collection[int] = ()
         """Numbers of messages in the request; a summary written by a model must not cover them."""
         if summarise.summariser is None:
@@ -82,7 +82,7 @@ class StoreSummarySource:
             self._failure = state.background.failure(self._key) or "it is being written"
 
     def upto(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """The summary of all messages up to one, or the longest there is of fewer."""
+        """Return the summary of all messages up to `last`, or the longest one of fewer."""
         if self.summarise.is_digest:
             return self._digested(last)
         self._kept = kept
@@ -107,7 +107,7 @@ class StoreSummarySource:
         return True
 
     def further(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """Make all that is missing, step by step, until it is there or one fails."""
+        """Make what is missing, step by step, until it is complete or one fails."""
         self._kept = kept
         while True:
             if self.summarise.is_digest:
@@ -122,7 +122,7 @@ class StoreSummarySource:
                 return told
 
     def whole(self, last: int, kept: Collection[int]) -> Summary | None:
-        """The summary of all messages up to one, made if it is not there.
+        """Return the summary of all messages up to `last`; make it if it is missing.
 
         Raises:
             SummaryError: it cannot be made.
@@ -138,7 +138,7 @@ class StoreSummarySource:
         return self.state.tenant, self.id, self.summarise.name
 
     def _digested(self, last: int) -> SummaryResult:
-        """The digest of all messages up to one: read where the last one that can grow ended."""
+        """Return the digest of all messages up to `last`, continued from the last settled one."""
         for _ in range(TRIES):
             known = self._known(last)
             if known.newest is not None and known.newest.last == last:
@@ -189,7 +189,7 @@ class StoreSummarySource:
     def _messages(
         self, known: KnownSummaries, first: int, last: int
     ) -> Iterator[tuple[int, Message]]:
-        """Messages with their numbers, both ends included, read page by page."""
+        """Yield messages with their numbers, both ends included, page by page."""
         for start in range(first, last + 1, reading.PAGE):
             stop = min(start + reading.PAGE - 1, last)
             page = self.state.engine.read(

@@ -18,7 +18,7 @@ PASSWORD = re.compile(r"(?i)(pass\w*=)('[^']*'|[^\s&]*)")
 
 
 def is_server(address: str) -> bool:
-    """Whether an address is that of a database server, and not of a file."""
+    """Whether an address is that of a database server, not of a file."""
     return SERVER.match(address) is not None
 
 

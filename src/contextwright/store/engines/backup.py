@@ -1,4 +1,4 @@
-"""A copy of an SQLite store while others write."""
+"""A consistent copy of an SQLite store while others write."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from contextwright.store.engines.address import file_of
 __all__ = ["back_up", "free_name", "require_free"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much is done, and how much there is."""
+"""Called with the pages done and the total."""
 
 PAGES = 2_000
-"""Copied between two words about progress."""
+"""Number of pages copied between two progress reports."""
 
 
 def back_up(path: str, target: str, progress: Progress | None = None) -> None:
     """Copy a file as it is now; the copy appears whole or not at all.
 
-    No writer has to wait: the copy shows one moment, without what is committed meanwhile.
+    No writer has to wait: the copy shows one moment, without later commits.
     """
     part = f"{target}.{os.getpid()}.part"
     try:
@@ -54,8 +54,8 @@ def copy_pages(path: str, part: str, progress: Progress | None) -> None:
         source.set_busy_timeout(60_000)
         os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         copy = apsw.Connection(part)
-        # As long as this is open the source stays as it is: else a commit of another process
-        # between two steps would start the copy anew.
+        # Keep this transaction open, because a commit of another process between two steps would
+        # restart the copy.
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         with copy.backup("main", source, "main") as backup:
@@ -70,7 +70,7 @@ def copy_pages(path: str, part: str, progress: Progress | None) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """See that a new name in a folder survives a loss of power, where folders can be opened."""
+    """Make a new name in a folder survive a power loss, if folders can be opened."""
     with suppress(PermissionError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -80,10 +80,10 @@ def sync_folder(folder: str) -> None:
 
 
 def require_free(target: str) -> None:
-    """Refuse a place where something is already, and one that SQLite cannot name.
+    """Raise if the target exists, or if SQLite cannot open its name.
 
     Raises:
-        UsageError: a file, or the log of one that is gone, which would be taken for the copy's.
+        UsageError: there is a file, or the log of a removed one, which would change the copy.
     """
     file_of(target)
     for name in (target, f"{target}-wal", f"{target}-journal"):

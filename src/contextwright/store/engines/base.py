@@ -34,7 +34,7 @@ Sync: TypeAlias = Literal["full", "fast"]
 Result = TypeVar("Result")
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
-"""The errors of rows that changed on disk; values that callers pass are checked before."""
+"""The errors of rows that changed on disk; callers' values are checked before."""
 
 
 def unreadable_row(where: str) -> StoreError:
@@ -43,38 +43,39 @@ def unreadable_row(where: str) -> StoreError:
 
 
 class TextIndex(Struct, frozen=True):
-    """The statements about indexed terms: the only ones that each database has its own of."""
+    """The statements about indexed terms: the only ones that differ between databases."""
 
     insert: str
-    """Conversation, number of the message, its terms with blanks between them."""
+    """Conversation, number of the message, its terms separated by blanks."""
     find: str
-    """Conversation, first and last message, one term, how many: a list of the newest numbers, as
-    JSON. Thousands of rows would take twice as long to read."""
+    """Conversation, first and last message, one term, limit: a JSON list of the newest numbers,
+    because thousands of rows would take twice as long to read.
+    """
     find_all: str
-    """Two terms that a message has both, how many: conversations and numbers, the newest."""
+    """Two terms that a message must both have, limit: the newest conversations and numbers."""
     remove: str
     """Conversation."""
 
 
 class Connection(Protocol):
-    """A transaction, as the work inside it sees it."""
+    """A transaction, for the work inside it."""
 
     @property
     def texts(self) -> TextIndex:
-        """How this database stores and finds terms."""
+        """The statements of this database for terms."""
         ...
 
     @property
     def for_update(self) -> str:
-        """The end of a SELECT that locks its rows until the transaction ends."""
+        """The suffix of a SELECT that locks its rows until the transaction ends."""
         ...
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
-        """Run a statement and give all its rows."""
+        """Run a statement and return all its rows."""
         ...
 
     def run(self, sql: str, *values: Value) -> None:
-        """Run a statement that gives no rows."""
+        """Run a statement that returns no rows."""
         ...
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -83,11 +84,12 @@ class Connection(Protocol):
 
 
 Work: TypeAlias = Callable[[Connection], Result]
-"""Statements that belong together. Work that raises one of our errors has written nothing yet;
-doing it a second time has the same effect as doing it once."""
+"""Statements that belong together. Work that raises one of our errors has written nothing; running
+it twice has the same effect as running it once.
+"""
 
 Outcomes: TypeAlias = list[Result | ContextwrightError]
-"""The outcome of several works: each one's result, or its error."""
+"""The outcomes of several works: a result or an error each."""
 
 
 class Engine(Protocol):
@@ -95,7 +97,7 @@ class Engine(Protocol):
 
     @property
     def kind(self) -> Literal["sqlite", "postgres"]:
-        """Which one it is."""
+        """The kind of database."""
         ...
 
     @property
@@ -105,7 +107,7 @@ class Engine(Protocol):
 
     @property
     def names_turns(self) -> bool:
-        """Whether a turn without a key needs one, because an answer can get lost on its way."""
+        """Whether a turn without a key needs one, because a response may be lost."""
         ...
 
     @property
@@ -114,35 +116,36 @@ class Engine(Protocol):
         ...
 
     def read(self, work: Work[Result]) -> Result:
-        """Do work that only looks, on one unchanging view of the store."""
+        """Run read-only work on one unchanging view of the store."""
         ...
 
     def write(self, work: Work[Result], order: str = "") -> Result:
-        """Do work in a transaction, and come back when it is durable.
+        """Run work in a transaction, and return when it is durable.
 
-        Work that waits at the same time shares one transaction, sorted by `order`.
+        Concurrent work shares one transaction, sorted by `order`.
         """
         ...
 
     def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
-        """Do several works, each with its order, in one transaction; what fails, fails alone."""
+        """Run several works, each with its order, in one transaction; each fails alone."""
         ...
 
     def write_alone(self, work: Work[Result]) -> Result:
-        """Do work that cannot be done twice, in a transaction of its own."""
+        """Run work that cannot be repeated, in its own transaction."""
         ...
 
     def scrub(self) -> list[str]:
         """Rewrite the files, so that nothing of what was removed is left in them.
 
-        Takes as long as writing the whole database. Returns what it could not reach, in words.
+        Takes as long as writing the whole database. Returns a description of what it could not
+        reach.
         """
         ...
 
     def backups(self) -> list[str]:
-        """The copies that were put beside the file."""
+        """Return the backups next to the file."""
         ...
 
     def close(self) -> None:
-        """Give everything back; a second time does nothing."""
+        """Release everything; a second call does nothing."""
         ...

@@ -1,4 +1,4 @@
-"""The digest beside each stored message, by which a body that changed on its disk is found."""
+"""The digest of each stored message, which detects a body that changed on disk."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SET = "UPDATE messages SET digest = ? WHERE conversation = ? AND seq = ?"
 
 
 def digest_of(body: str | bytes) -> int:
-    """Return the digest of a body: 8 bytes, as a number that both databases can hold."""
+    """Return the digest of a body: 8 bytes, as an integer that both databases can hold."""
     data = body.encode() if isinstance(body, str) else body
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
 def fill_digests(connection: Connection) -> None:
-    """Write the digests of all messages; what an older store holds now is taken as it is."""
+    """Write the digests of all messages; what an older store holds now counts as correct."""
     place = (-1, -1)
     while rows := connection.rows(BODIES, *place, PAGE):
         connection.run_many(SET, [(digest_of(body), number, seq) for number, seq, body in rows])

@@ -1,4 +1,4 @@
-"""Group commit: who writes at the same moment shares one transaction, and so one sync."""
+"""Group commit: concurrent writers share one transaction, and so one sync."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from contextwright.store.engines.base import Connection, Work
 __all__ = ["Entry", "Writer"]
 
 LARGEST = 256
-"""Works in one transaction: more would only make the first wait for the last."""
+"""Maximum works in one transaction, so that the first does not wait too long for the last."""
 
 
 class Entry:
-    """Work on its way, and what became of it."""
+    """Queued work, and its outcome."""
 
     def __init__(self, order: str, work: Work[Any]) -> None:
         self.order, self.work = order, work
@@ -26,7 +26,7 @@ class Entry:
         self.error: ContextwrightError | None = None
 
     def do(self, connection: Connection) -> None:
-        """Do the work; what it refuses is its own matter, and has written nothing."""
+        """Run the work; one of our errors is its own outcome, and has written nothing."""
         self.result, self.error = None, None
         try:
             self.result = self.work(connection)
@@ -53,19 +53,19 @@ class Writer:
         self._lock = threading.Lock()
 
     def write(self, entries: Sequence[Entry]) -> None:
-        """See that these entries are done, by this thread or by another."""
+        """Ensure that these entries are done, by this thread or another."""
         self._waiting.extend(entries)
         with self._lock:
             while not all(entry.is_done for entry in entries):
                 self._write_next()
 
     def _write_next(self) -> None:
-        """Do what waits, as one transaction."""
+        """Run what is queued, as one transaction."""
         batch: list[Entry] = []
         while self._waiting and len(batch) < LARGEST:
             batch.append(self._waiting.popleft())
-        # A stable order for all processes, so that no two wait for each other; the turns of one
-        # conversation stay in the order in which they came.
+        # A stable order for all processes prevents deadlocks; the turns of one conversation keep
+        # their order.
         batch.sort(key=order_of)
         try:
             self._together(batch)
@@ -82,13 +82,13 @@ class Writer:
                 entry.is_done = True
 
     def _together(self, batch: Sequence[Entry]) -> None:
-        """One transaction for all; if the database refuses it, one for each.
+        """Run one transaction for all; if the database refuses it, one for each.
 
-        One that was too large for the disk does not take the others with it.
+        So an entry that is too large for the disk does not fail the others.
         """
         try:
             self._transact(batch)
-        except (StoreBusy, StoreLost) as error:  # it would be so for each
+        except (StoreBusy, StoreLost) as error:  # every entry would fail the same way
             for entry in batch:
                 entry.error = error
         except ContextwrightError as error:

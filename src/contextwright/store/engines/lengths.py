@@ -1,4 +1,4 @@
-"""The length of a conversation up to each of its messages, for stores that did not keep it."""
+"""The length of a conversation up to each of its messages, for stores that lack it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fill_lengths(connection: Connection) -> None:
 
 
 def length_until(connection: Connection, number: int, seq: int) -> int:
-    """The length of a conversation up to one of its messages, which may be a parent's."""
+    """Return the length of a conversation up to one of its messages, possibly a parent's."""
     while seq:
         for (length,) in connection.rows(LENGTH, number, seq):
             return length
@@ -49,7 +49,7 @@ def length_until(connection: Connection, number: int, seq: int) -> int:
 
 
 def length_of_body(body: str) -> int:
-    """The length of a stored message; of one that cannot be read, that of its body."""
+    """Return the length of a stored message; if it cannot be read, that of its body."""
     try:
         return length_of(decode(body))
     except (msgspec.DecodeError, UnicodeError):

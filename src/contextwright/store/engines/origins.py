@@ -1,4 +1,4 @@
-"""What an older store did not keep: ids of messages that are gone, and events as events."""
+"""Data that older stores lack: ids of messages that are gone, and events as events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ INSERT INTO marks (conversation, seq, visibility) VALUES (?, ?, 'internal')
 ON CONFLICT (conversation, seq) DO NOTHING"""
 CALLING = "SELECT DISTINCT conversation FROM messages WHERE body LIKE ?"
 CHATS = ("slack/", "telegram/")
-"""How the source of a message from a chat export begins: no system text comes from there."""
+"""Prefixes of the sources of chat exports, which contain no system text."""
 
 decode = decoder(Message).decode
 
 
 def fill_origins(connection: Connection) -> None:
-    """Note the ids of messages that are gone, and make events of imported system messages."""
+    """Record the ids of messages that are gone, and turn imported system messages into events."""
     found: list[tuple[str, int, int]] = []
     for number, seq in connection.rows(MARKED):
         message = message_at(connection, number, seq)
@@ -52,7 +52,7 @@ def fill_origins(connection: Connection) -> None:
 
 
 def forget_index(connection: Connection) -> None:
-    """Remove the index of conversations in which somebody speaks through a tool: it lacks that."""
+    """Remove the index of conversations with speech through tools, because it lacks that text."""
     for tool in REPLY_TOOLS:
         for (number,) in connection.rows(CALLING, f'%"{tool}"%'):
             connection.run(connection.texts.remove, number)
@@ -61,7 +61,7 @@ def forget_index(connection: Connection) -> None:
 
 
 def message_at(connection: Connection, number: int, seq: int) -> Message | None:
-    """A message of a conversation, which may be a parent's; None if it cannot be read."""
+    """Return a message of a conversation, possibly a parent's; None if it cannot be read."""
     while True:
         for (body,) in connection.rows(BODY, number, seq):
             return decoded(body)
@@ -72,7 +72,7 @@ def message_at(connection: Connection, number: int, seq: int) -> Message | None:
 
 
 def decoded(body: str) -> Message | None:
-    """A stored message; None if it cannot be read."""
+    """Return a stored message; None if it cannot be read."""
     try:
         return decode(body)
     except (msgspec.DecodeError, UnicodeError):

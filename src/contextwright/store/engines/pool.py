@@ -16,7 +16,7 @@ Opened = TypeVar("Opened")
 
 
 class Pool(Generic[Opened]):
-    """Open connections, each used by one thread at a time; opened when none is free."""
+    """Open connections, each used by one thread at a time; opens one when none is free."""
 
     def __init__(
         self, connect: Callable[[], Opened], close: Callable[[Opened], None], most: int
@@ -29,7 +29,7 @@ class Pool(Generic[Opened]):
 
     @contextmanager
     def borrowed(self) -> Generator[Opened]:
-        """A connection; after an error that is not ours it is not used again."""
+        """Lend a connection; after an error that is not ours it is not used again."""
         if self._is_closed:
             raise UsageError("the store is closed")
         if self._process != os.getpid():
@@ -51,7 +51,7 @@ class Pool(Generic[Opened]):
             self._give_back(connection)
 
     def _give_back(self, connection: Opened) -> None:
-        """Keep a connection for the next who wants one."""
+        """Keep a connection for the next user."""
         self._free.append(connection)
         if self._is_closed:
             self.drop()
@@ -66,7 +66,7 @@ class Pool(Generic[Opened]):
             self._close(connection)
 
     def close(self) -> None:
-        """Close everything, what is in use when it comes back."""
+        """Close everything; connections in use are closed when they are returned."""
         self._is_closed = True
         if self._process == os.getpid():
             self.drop()

@@ -1,4 +1,4 @@
-"""The tables, as numbered steps; a store is brought up to date by the steps it lacks."""
+"""The tables, as numbered migration steps; a store is updated by the steps it lacks."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["STEPS", "Step", "steps_after"]
 
 
 class Step(Struct, frozen=True):
-    """One change of the tables, for each engine; its place in the list is its number."""
+    """One change of the tables, for each engine; its index in the list is its number."""
 
     sqlite: str
     postgres: str
     fill: Callable[[Connection], None] | None = None
-    """Work out what the new columns hold for the rows that are there."""
+    """Fills new columns for existing rows."""
 
 
 def steps_after(version: int, steps: Sequence[Step], where: str) -> Sequence[Step]:
-    """The steps a store of some version lacks.
+    """Return the steps that a store of some version lacks.
 
     Raises:
         UnknownSchema: the store is newer than this release.
@@ -39,8 +39,9 @@ def steps_after(version: int, steps: Sequence[Step], where: str) -> Sequence[Ste
     return steps[version:]
 
 
-# What belongs to a conversation hangs on `heads`, whose row every writer holds anyway, and has the
-# conversation first in its key, so that a table can be cut by conversation. Names stand apart.
+# Everything of a conversation refers to `heads`, whose row every writer locks anyway, and has the
+# conversation first in its key, so that tables can be partitioned by conversation. Names are
+# separate.
 SQLITE_1 = """
 CREATE TABLE conversations (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -187,7 +188,7 @@ CREATE TABLE totals (
 );
 """
 
-# Terms are kept without their text, which stands in `messages`; `indexed` says how far they go.
+# Terms are stored without their text, which is in `messages`; `indexed` says how far they go.
 SQLITE_2 = """
 CREATE TABLE memories (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -321,7 +322,7 @@ CREATE TABLE summaries (
 );
 """
 
-# Token totals by meter gave way to one length of the conversation so far, beside each message.
+# One length of the conversation up to each message replaces token totals by meter.
 SQLITE_4 = """
 ALTER TABLE messages ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE heads ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
@@ -336,7 +337,7 @@ DROP TABLE totals;
 DROP TABLE meters;
 """
 
-# A digest of each body: a bit that flips on a disk is found, also where the text can still be read.
+# A digest of each body detects a flipped bit on disk, even if the text can still be read.
 SQLITE_5 = "ALTER TABLE messages ADD COLUMN digest INTEGER NOT NULL DEFAULT 0;"
 POSTGRES_5 = "ALTER TABLE messages ADD COLUMN digest bigint NOT NULL DEFAULT 0;"
 
@@ -344,7 +345,7 @@ POSTGRES_5 = "ALTER TABLE messages ADD COLUMN digest bigint NOT NULL DEFAULT 0;"
 SQLITE_6 = "ALTER TABLE turns ADD COLUMN stored TEXT;"
 POSTGRES_6 = "ALTER TABLE turns ADD COLUMN stored text;"
 
-# `origin` is the id by which replies name a message that is gone: what they quote of it goes too.
+# `origin` is the id by which replies name a message that is gone, to remove their quotes of it.
 SQLITE_7 = """
 ALTER TABLE marks ADD COLUMN origin TEXT;
 CREATE INDEX marks_origin ON marks (conversation, origin) WHERE origin IS NOT NULL;

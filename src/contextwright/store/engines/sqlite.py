@@ -1,5 +1,7 @@
-"""SQLite by apsw, which brings its own library: the one of Python is often older, and loses pages
-when two processes write and checkpoint at once (fixed in 3.51.3).
+"""SQLite by apsw, which brings its own library.
+
+Python's is often older, and loses pages when two processes write and checkpoint at once (fixed in
+3.51.3).
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ __all__ = ["SqliteEngine"]
 Result = TypeVar("Result")
 
 MARK = 0x63774358
-"""The application id in the file's header, by which we know our own."""
+"""The application id in the file's header, which identifies our files."""
 
 PATIENCE = 60.0
 """Seconds to wait for other processes."""
@@ -62,11 +64,11 @@ LARGE_LOG = 16 * 2**20
 """Size in bytes from which the write-ahead log is emptied after exclusive work, like an import."""
 
 WAL_LIMIT = 64 * 2**20
-"""The log is cut back to this size once it has been copied into the file."""
+"""The log is truncated to this size once it has been copied into the file."""
 
 
 TEXTS = TextIndex(
-    # A row's id is made of its place: so the messages of a conversation are one range.
+    # A row's id encodes conversation and position, so the messages of a conversation are one range.
     insert="INSERT INTO words (rowid, terms) VALUES (?1 << 32 | ?2, ?3)",
     find="""
 SELECT json_group_array(seq) FROM (
@@ -87,23 +89,24 @@ class SqliteConnection:
     texts = TEXTS
 
     def __init__(self, path: str, flags: int = WRITABLE) -> None:
-        self.database: Any = apsw.Connection(path, flags=flags)  # its stub leaves some types open
+        # apsw's stub leaves some types open
+        self.database: Any = apsw.Connection(path, flags=flags)
         self.database.set_busy_handler(self._wait)
         self._deadline = 0.0
 
     def _wait(self, tries: int) -> bool:
-        """Sleep a little until others are done; SQLite's own steps of 100 ms are too coarse."""
+        """Sleep a little while others write; SQLite's own steps of 100 ms are too coarse."""
         now = time.monotonic()
         if tries == 0:
             self._deadline = now + PATIENCE
-        # However unlucky, nobody sleeps for long: each has the same chance at the next moment.
+        # Nobody sleeps for long, so that everyone has the same chance at the next moment.
         time.sleep(random.uniform(0.0002, min(0.001 * (tries + 1), 0.01)))
         return now < self._deadline
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
-        """Run a statement and give all its rows.
+        """Run a statement and return all its rows.
 
-        Where a body holds damaged bytes that are not UTF-8, all bodies are given as bytes.
+        If a body has damaged bytes that are not UTF-8, all bodies are returned as bytes.
         """
         try:
             return self.database.execute(sql, values).fetchall()
@@ -112,7 +115,7 @@ class SqliteConnection:
             return self.database.execute(as_bytes, values).fetchall()
 
     def run(self, sql: str, *values: Value) -> None:
-        """Run a statement that gives no rows."""
+        """Run a statement that returns no rows."""
         self.database.execute(sql, values)
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -120,7 +123,7 @@ class SqliteConnection:
         self.database.executemany(sql, rows)
 
     def number(self, pragma: str) -> int:
-        """A pragma that is a number."""
+        """Return a numeric pragma."""
         return self.database.pragma(pragma)
 
     def empty_log(self) -> None:
@@ -141,7 +144,7 @@ class SqliteEngine:
     """One file, any number of threads and processes."""
 
     kind: Literal["sqlite"] = "sqlite"
-    names_turns = False  # no answer gets lost between us and the file
+    names_turns = False  # no response can be lost between us and the file
 
     def __init__(self, path: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:
         self.path, self.where, self._sync = path, path, sync
@@ -157,7 +160,7 @@ class SqliteEngine:
                     self._require_current(connection, steps)
                     return
                 if self._lacking(connection, steps):
-                    connection.database.pragma("page_size", PAGE)  # of a file that is still empty
+                    connection.database.pragma("page_size", PAGE)  # for a file that is still empty
                     self._migrate(connection, steps)
                 use_log(connection)
         except BaseException:
@@ -167,7 +170,7 @@ class SqliteEngine:
     # --- transactions ------------------------------------------------------------------------
 
     def read(self, work: Work[Result]) -> Result:
-        """Do work that only looks, on one unchanging view of the store."""
+        """Run read-only work on one unchanging view of the store."""
         with self._translated(), self._readers.borrowed() as connection:
             connection.run("BEGIN")
             try:
@@ -179,19 +182,19 @@ class SqliteEngine:
             return result
 
     def write(self, work: Work[Result], order: str = "") -> Result:
-        """Do work in a transaction that it may share, and come back when it is durable."""
+        """Run work in a transaction that it may share, and return when it is durable."""
         entry = Entry(order, work)
         self._writer.write([entry])
         return entry.outcome()
 
     def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
-        """Do several works in one transaction; what fails, fails alone."""
+        """Run several works in one transaction; each fails alone."""
         entries = [Entry(order, work) for order, work in works]
         self._writer.write(entries)
         return [entry.result if entry.error is None else entry.error for entry in entries]
 
     def write_alone(self, work: Work[Result]) -> Result:
-        """Do work that cannot be done twice, in a transaction of its own."""
+        """Run work that cannot be repeated, in its own transaction."""
         with self._translated(), self._writers.borrowed() as connection:
             with transaction(connection):
                 result = work(connection)
@@ -201,7 +204,7 @@ class SqliteEngine:
     def scrub(self) -> list[str]:
         """Rewrite the file and empty its log, so that nothing of what was removed is left."""
         with self._translated(), self._writers.borrowed() as connection:
-            # The index only notes what was removed; written anew, it is gone.
+            # The index only marks what was removed; rebuilding it removes the data.
             connection.run("INSERT INTO words (words) VALUES ('optimize')")
             connection.run("VACUUM")
             deadline = time.monotonic() + SCRUB_PATIENCE
@@ -212,16 +215,16 @@ class SqliteEngine:
         return []
 
     def backups(self) -> list[str]:
-        """The copies that were put beside the file."""
+        """Return the backups next to the file."""
         return sorted(glob(f"{escape(os.path.abspath(self.path))}.*.backup"))
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         self._readers.close()
         self._writers.close()
 
     def _transact(self, entries: Sequence[Entry]) -> None:
-        """All entries in one transaction."""
+        """Run all entries in one transaction."""
         with self._translated(), self._writers.borrowed() as connection:
             with transaction(connection):
                 for entry in entries:
@@ -230,7 +233,7 @@ class SqliteEngine:
     # --- opening -----------------------------------------------------------------------------
 
     def _connect(self) -> SqliteConnection:
-        """A connection that writes."""
+        """Open a connection that writes."""
         if self.is_read_only:
             return SqliteConnection(read_only_url(self.path), READABLE)
         connection = SqliteConnection(self.path)
@@ -241,13 +244,13 @@ class SqliteEngine:
         return connection
 
     def _reader(self) -> SqliteConnection:
-        """A connection that cannot write."""
+        """Open a connection that cannot write."""
         connection = self._connect()
         connection.database.pragma("query_only", True)
         return connection
 
     def _lacking(self, connection: SqliteConnection, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps this file still needs, if it is one of ours."""
+        """Return the steps this file still needs, if it is one of ours."""
         version, mark = connection.number("user_version"), connection.number("application_id")
         tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
         where = shown_address(self.path)
@@ -256,21 +259,22 @@ class SqliteEngine:
         return steps_after(version, steps, where)
 
     def _require_current(self, connection: SqliteConnection, steps: Sequence[Step]) -> None:
-        """Refuse a read-only file of an older release: its tables cannot be changed."""
+        """Raise for a read-only file of an older release, because its tables cannot be migrated."""
         if self._lacking(connection, steps):
             where, hint = shown_address(self.path), "copy it to where you may write; open the copy"
             raise StoreError(f"{where} is read-only and of an older release", hint=hint)
 
     def _empty_log(self, connection: SqliteConnection) -> None:
-        """Copy a large log into the file and cut it to nothing, unless others read it just now."""
+        """Copy a large log into the file and truncate it, unless others are reading it."""
         with suppress(OSError):
             if os.path.getsize(f"{self.path}-wal") >= LARGE_LOG:
                 connection.empty_log()
 
     def _migrate(self, connection: SqliteConnection, steps: Sequence[Step]) -> None:
-        """Bring the tables up to date, while everyone else who wants to write waits."""
+        """Migrate the tables, while other writers wait."""
         with transaction(connection):
-            lacking = self._lacking(connection, steps)  # again: another may have been faster
+            # check again: another process may have been faster
+            lacking = self._lacking(connection, steps)
             version = connection.number("user_version")
             if lacking and version:
                 back_up(self.path, f"{self.path}.version-{version}.backup")
@@ -315,7 +319,7 @@ class SqliteEngine:
 
 
 def io_error(error: Any, where: str) -> StoreError:
-    """A write that failed is most often one that found no room; only some systems say so."""
+    """Return the error for a failed write, most often a full disk; only some systems say so."""
     if error.extendedresult == apsw.SQLITE_IOERR_WRITE:
         return StoreFull(f"cannot write {where}", hint="a full disk, or a limit on file sizes?")
     return StoreError(f"the disk of {where} fails: {error}", hint="nothing was stored; try again")
@@ -323,7 +327,7 @@ def io_error(error: Any, where: str) -> StoreError:
 
 @contextmanager
 def transaction(connection: SqliteConnection) -> Generator[None]:
-    """All or nothing, alone among writers."""
+    """Run a transaction, alone among writers."""
     connection.run("BEGIN IMMEDIATE")
     try:
         yield
@@ -334,15 +338,15 @@ def transaction(connection: SqliteConnection) -> Generator[None]:
 
 
 def roll_back(connection: SqliteConnection) -> None:
-    """End a transaction that failed; whatever fails here must not hide why."""
+    """Roll back a failed transaction; a further failure must not hide the reason."""
     with suppress(apsw.Error):
         if connection.database.in_transaction:
             connection.run("ROLLBACK")
 
 
 def make_private(path: str) -> None:
-    """Create a file that only its owner may read, as people's words are in it."""
-    with suppress(OSError):  # SQLite says what is wrong with the path
+    """Create a file that only its owner can read, because it holds people's messages."""
+    with suppress(OSError):  # SQLite reports what is wrong with the path
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
@@ -364,7 +368,7 @@ def read_only_url(path: str) -> str:
 
 
 def use_log(connection: SqliteConnection) -> None:
-    """Switch to write-ahead logging, which needs the file alone for a moment."""
+    """Switch to write-ahead logging, which needs exclusive access for a moment."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -109,7 +109,7 @@ def listed(
 
 
 def stored_in(connection: Connection, tenant: str, id: str) -> Iterator[StoredMemory]:
-    """All events of a conversation."""
+    """Yield all events of a conversation."""
     number = 0
     fields: dict[str, Value] = {"kind": "episode", "scope": id}
     while page := notes.after(connection, tenant, number, fields):
@@ -150,14 +150,14 @@ class Maker:
         self.removed = 0
 
     def make(self) -> EpisodeResult:
-        """Give every finished stretch its episode, and rebuild those with hidden messages."""
+        """Make an episode of every finished stretch, and rebuild those with hidden messages."""
         self.make_anew()
         while not self.make_new():
             pass
         return EpisodeResult(tuple(self.made), self.removed, tuple(self.changes))
 
     def make_new(self) -> bool:
-        """Make what is missing; False: another was faster, and how far it got has to be seen."""
+        """Make what is missing; return False if another process was faster."""
         state = self.engine.read(self.state)
         talk = ((stored.seq, stored.message) for stored in self.read(state.last + 1))
         stretches = divide(talk, self.boundaries, now=self.now, embed=self.embed)
@@ -175,7 +175,7 @@ class Maker:
         return True
 
     def store(self, state: Division, last: int, entries: Sequence[Entry]) -> bool:
-        """Store episodes and how far they go, unless somebody else has got on meanwhile."""
+        """Store episodes and how far they go, unless another process got further meanwhile."""
 
         def work(connection: Connection) -> bool:
             if self.locked(connection).last != state.last:
@@ -204,7 +204,7 @@ class Maker:
         self.engine.write(lambda connection: self.looked(connection, state), self.id)
 
     def replace(self, id: str, entry: Entry | None) -> None:
-        """Let an episode say something else, or nothing."""
+        """Change the text of an episode, or remove it."""
 
         def work(connection: Connection) -> None:
             self.locked(connection)
@@ -216,7 +216,7 @@ class Maker:
         self.engine.write(work, self.id)
 
     def too_telling(self, connection: Connection) -> list[tuple[StoredMemory, Episode]]:
-        """Episodes made of messages that may not be seen."""
+        """Return the episodes made from messages that are hidden now."""
         head = conversations.require(connection, self.tenant, self.id)
         return [
             (stored, episode)
@@ -232,7 +232,7 @@ class Maker:
     # --- one episode -------------------------------------------------------------------------
 
     def entry(self, stretch: Stretch, id: str) -> Entry:
-        """A stretch of talk as a memory, in better words if there are any."""
+        """Return a stretch as a memory, with better text if a model wrote one."""
         episode = episode_of(stretch)
         if self.writer is not None:
             messages = [message for _, message in stretch.messages]
@@ -245,7 +245,7 @@ class Maker:
     def refined(
         self, episode: Episode, messages: Sequence[Message], writer: EpisodeWriter
     ) -> tuple[Memory, str | None]:
-        """An episode in better words, and its JSON; None if they cannot be had or stored."""
+        """Return an episode with better text, and its JSON; None if there is no valid one."""
         better, change = refine(episode, messages, writer)
         memory, body = notes.sound(better.memory(self.id)), None
         if change is None:
@@ -275,13 +275,13 @@ class Maker:
         return self.state(connection)
 
     def looked(self, connection: Connection, state: Division) -> None:
-        """Note which hidden messages were looked for."""
+        """Record that hidden messages were looked for."""
         self.locked(connection)
         connection.run(LOOKED, state.marked, state.number)
 
 
 def id_of(conversation: str, stretch: Stretch) -> str:
-    """The id of an episode: the same wherever it is made, so that copies do not pile up."""
+    """Return the id of an episode, the same wherever it is made, so that copies do not pile up."""
     place = f"{stretch.messages[0][0]} {conversation}"
     return blake2b(place.encode(), digest_size=8).hexdigest()
 
@@ -290,7 +290,7 @@ def id_of(conversation: str, stretch: Stretch) -> str:
 
 
 def copy(source: Engine, target: Engine, tenant: str | None = None) -> None:
-    """Bring over how far conversations are divided, once they and their memories are there."""
+    """Copy how far conversations are divided, once they and their memories are copied."""
     number = 0
     while rows := source.read(lambda connection, after=number: connection.rows(ALL, after, PAGE)):
         number = rows[-1][0]
@@ -299,7 +299,7 @@ def copy(source: Engine, target: Engine, tenant: str | None = None) -> None:
 
 
 def bring(connection: Connection, rows: Sequence[Row]) -> None:
-    """Bring conversations of the target as far as those of the source."""
+    """Set how far conversations of the target are divided."""
     for _, tenant, id, last in rows:
         head = conversations.find(connection, tenant, id)
         if head is not None:

@@ -1,4 +1,4 @@
-"""The index of a store: terms, outlines and vectors, brought up to date when they are needed."""
+"""The index of a store: terms, outlines and vectors, updated when needed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Index:
     ) -> IndexResult:
         """Index the messages that are missing, of one conversation or of all of a tenant.
 
-        One conversation is left as it is while at most `few` of its messages are missing. `again`
+        One conversation is left alone while at most `few` of its messages are missing. `again`
         removes the index first; `words_only` makes no vectors.
         """
         if self.engine.is_read_only:

@@ -1,4 +1,4 @@
-"""The index of words and vectors, brought up to date many messages at a time.
+"""The index of words and vectors, updated many messages at a time.
 
 Indexing can be interrupted at any moment and continues where it stopped; any number of processes
 may index at the same time. Texts are embedded outside of transactions, and a page is written only
@@ -22,7 +22,7 @@ from contextwright.store.rows.index import Gap
 __all__ = ["IndexResult", "Indexing", "Progress"]
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Called with how much is done, and how much there is."""
+"""Called with the number done and the total."""
 
 SHARE = 8
 """Vectors are made when more than one in this many messages lacks them, or more than a few do."""
@@ -37,7 +37,7 @@ class IndexResult(Struct):
     words: int = 0
     """Messages whose words were indexed."""
     vectors: int = 0
-    """Messages that were embedded, those without words among them."""
+    """Messages that were embedded, including those without text."""
 
     def __add__(self, other: IndexResult) -> IndexResult:
         return IndexResult(self.words + other.words, self.vectors + other.vectors)
@@ -54,7 +54,7 @@ class Indexing:
         self.engine, self.tenant, self.id, self.few = engine, tenant, id, few
 
     def run(self, embedder: Embedder | None, progress: Progress | None = None) -> IndexResult:
-        """Index what is missing, vectors too where there is an embedder."""
+        """Index what is missing, including vectors if there is an embedder."""
         words = self.engine.read(self._lacking_words)
         pages = self.engine.read(self._lacking_vectors(embedder))
         total = missing(words) + missing(pages)
@@ -81,7 +81,7 @@ class Indexing:
             left = max(left - terms.PAGE, 0)
 
     def _embed(self, gap: Gap, embedder: Embedder, tell: Callable[[IndexResult], None]) -> None:
-        """The vectors of one conversation."""
+        """Make the vectors of one conversation."""
 
         def work(connection: Connection) -> vectors.Messages:
             return vectors.next_messages(connection, gap.conversation, embedder.name, gap.last)
@@ -101,7 +101,7 @@ class Indexing:
     # --- what is missing -----------------------------------------------------------------------
 
     def _numbers(self, connection: Connection) -> list[int]:
-        """The conversations that are meant."""
+        """Return the conversations to index."""
         if self.id is None:
             return [number for (number,) in connection.rows(NUMBERS, self.tenant)]
         head = conversations.require(connection, self.tenant, self.id)
@@ -134,7 +134,7 @@ def missing(gaps: Sequence[Gap]) -> int:
 
 
 def clearing(number: int, embedder: Embedder | None) -> Work[None]:
-    """The work of throwing away the index of one conversation's own messages."""
+    """Return work that removes the index of one conversation's own messages."""
 
     def work(connection: Connection) -> None:
         head = Head(number, ((number, 1),))

@@ -1,9 +1,8 @@
-"""Which messages are nearest to a question: the vectors of conversations, kept in memory.
+"""The messages nearest to a question: the vectors of conversations, cached in memory.
 
-A conversation's vectors are read when it is first asked, and then only what is new of them. Those
-that were asked longest ago make room for others. What has no vectors yet, at most a few dozen of
-the newest messages (see `indexing.py`), is not found here: a window shows those, and words find
-them.
+A conversation's vectors are read at its first query, and then only new ones. The least recently
+used ones are dropped. Messages without vectors yet, at most a few dozen of the newest (see
+`indexing.py`), are not found here: a window shows them, and a search by words finds them.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["Nearest", "Space"]
 
 ROOM = 256 * 2**20
-"""Bytes of vectors that are kept in memory: 250,000 messages with 256 numbers each."""
+"""Bytes of vectors kept in memory: 250,000 messages with 256 numbers each."""
 
 Nearest = list[tuple[Place, float]]
-"""Places of messages with their cosines, the best first, of two alike the newer one."""
+"""Messages with their cosines, best first; of equal ones the newer first."""
 
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
 ALL_HIDDEN = """
@@ -50,8 +49,8 @@ class Space:
     """All vectors of a store by one embedder, for any number of threads.
 
     Args:
-        embedder: what makes vectors of texts.
-        room: bytes of vectors that are kept in memory.
+        embedder: makes vectors of texts.
+        room: bytes of vectors to keep in memory.
     """
 
     def __init__(self, embedder: Embedder, room: int = ROOM) -> None:
@@ -60,7 +59,7 @@ class Space:
         self._lock = Lock()
 
     def vector_of(self, query: str) -> Vectors:
-        """The vector of a question; call it before a transaction, it may take its time."""
+        """Return the vector of a question. Call it before a transaction, because it may be slow."""
         return self.embedder([query])[0]
 
     def nearest(
@@ -73,9 +72,9 @@ class Space:
         last: int | None = None,
         without: Collection[int] = (),
     ) -> Nearest:
-        """The nearest messages of a conversation, its parents' among them, that are not hidden.
+        """Return the nearest visible messages of a conversation and its parents.
 
-        Only those up to a message, and without some.
+        Only messages up to `last`, except those in `without`.
         """
         kind = self._kind(connection, query)
         if kind is None:
@@ -98,7 +97,7 @@ class Space:
     def nearest_of_tenant(
         self, connection: Connection, tenant: str, query: Vectors, most: int
     ) -> Nearest:
-        """The nearest messages of all conversations, each where it was written."""
+        """Return the nearest messages of all conversations, each from its owner."""
         kind = self._kind(connection, query)
         if kind is None:
             return []
@@ -116,7 +115,7 @@ class Space:
         return nsmallest(most, found, key=order_of)
 
     def forget(self, number: int | None) -> None:
-        """Let go of the vectors of a conversation, or of all."""
+        """Drop the vectors of a conversation, or of all."""
         with self._lock:
             for key in [key for key in self._kept if number is None or key[0] == number]:
                 del self._kept[key]
@@ -124,7 +123,7 @@ class Space:
     # --- inside ------------------------------------------------------------------------------
 
     def _kind(self, connection: Connection, query: Vectors) -> Kind | None:
-        """The embedder as the store knows it; None if there is nothing to find."""
+        """Return the embedder as the store knows it; None if there is nothing to find."""
         kind = vectors.kind_of(connection, self.embedder.name)
         if kind is None or not kind.width or not query.any():
             return None
@@ -132,7 +131,7 @@ class Space:
         return kind
 
     def _asked(self, connection: Connection, head: Head, kind: Kind, query: Vectors) -> Query:
-        """The question, seen from the middle of the conversation and those it was forked from."""
+        """Return the question relative to the mean of the conversation and its parents."""
         from contextwright.recall.vectors.matrix import Query
 
         sum, count = query * 0, 0
@@ -148,7 +147,7 @@ class Space:
     def _scores(
         self, connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
     ) -> Scores:
-        """The cosines of a conversation's own messages between two numbers."""
+        """Return the cosines of a conversation's own messages between two numbers."""
         matrix = self._matrix(connection, number, kind)
         if matrix is not None:
             return matrix.scores(query, first, last)
@@ -176,7 +175,7 @@ class Space:
         return matrix
 
     def _keep(self, key: tuple[int, int], matrix: Matrix) -> None:
-        """Have a matrix at hand, and let go of those that were not asked for the longest."""
+        """Cache a matrix, and drop the least recently used ones."""
         with self._lock:
             self._kept[key] = matrix
             self._kept.move_to_end(key)
@@ -188,7 +187,7 @@ class Space:
 def pages_scored(
     connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
 ) -> Iterator[Scores]:
-    """The cosines of messages between two numbers, as pages are read and let go again."""
+    """Yield the cosines of messages between two numbers; pages are read and dropped again."""
     from contextwright.recall.vectors.matrix import Matrix
 
     for end, seqs, rows in vectors.pages_after(connection, number, kind, first - 1):
@@ -202,7 +201,7 @@ def pages_scored(
 def pages_of_tenant(
     connection: Connection, tenant: str, kind: Kind, query: Query
 ) -> Iterator[tuple[int, Scores]]:
-    """The cosines of all messages, page by page, with the conversation of each."""
+    """Yield the cosines of all messages, page by page, with the conversation of each."""
     from contextwright.recall.vectors.matrix import scored
 
     number, first = 0, 0
@@ -212,6 +211,6 @@ def pages_of_tenant(
 
 
 def order_of(found: tuple[Place, float]) -> tuple[float, int, int]:
-    """The best first, of two alike the newer one."""
+    """Sort key: best first, of equal ones the newer first."""
     (number, seq), cosine = found
     return -cosine, -seq, -number

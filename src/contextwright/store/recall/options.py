@@ -25,7 +25,7 @@ __all__ = ["MOST", "RecallOptions", "RecallRequest", "price_of", "wish_of"]
 FEWEST, MOST = 100, 1_000
 """Minimum and maximum number of messages that are ranked, depending on the budget."""
 SHORTEST = 10
-"""Tokens that hardly any message is below."""
+"""Minimum tokens of nearly every message."""
 USUAL = "o200k_base"
 """The vocabulary that counts tokens if no model is named."""
 
@@ -88,9 +88,9 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     min_score: float = 0.0
     """Minimum score, the probability that a message is needed."""
     memories: bool = True
-    """Memories as well, and not messages alone."""
+    """Whether to recall memories too, not only messages."""
     last: int | None = None
-    """Nothing behind this message."""
+    """The last message to recall from."""
     without: Collection[int] = ()
     ranking: Ranking = PLAIN
 
@@ -125,7 +125,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
 
 
 def require(is_right: bool, name: str, value: object, hint: str) -> None:
-    """Refuse an argument that makes no sense."""
+    """Raise for an invalid argument."""
     if not is_right:
         raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
 
@@ -136,7 +136,7 @@ def is_a(value: object, *kinds: type) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Whether it is a number of things."""
+    """Whether it is a count."""
     return type(value) is int and value >= 0
 
 

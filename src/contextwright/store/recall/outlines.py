@@ -16,13 +16,13 @@ from contextwright.text.json import decoder
 __all__ = ["Outlines"]
 
 ROOM = 1_000_000
-"""Messages whose outlines are kept in memory: about 100 bytes each."""
+"""Maximum number of messages whose outlines are in memory: about 100 bytes each."""
 
 MOST = 1_000
-"""Conversations of which they are."""
+"""Maximum number of conversations in memory."""
 decode_lines = decoder(Lines).decode
 
-# The row of the next message on, if there is one: who indexed it anew may have cut it elsewhere.
+# The row of the next message on, if there is one: reindexing may have divided rows differently.
 AFTER = """
 SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
     SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?)
@@ -30,7 +30,7 @@ AND EXISTS (SELECT 1 FROM indexed WHERE conversation = ? AND last >= ?) ORDER BY
 
 
 class Outlines:
-    """The outlines that are in memory, for any number of threads."""
+    """The outlines in memory, for any number of threads."""
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, Page] = OrderedDict()
@@ -43,14 +43,14 @@ class Outlines:
         last: int,
         behind: Mapping[int, Sequence[tuple[int, Message]]],
     ) -> Outline:
-        """The outline of a conversation up to a message, with those it was forked from.
+        """Return the outline of a conversation up to a message, with those it was forked from.
 
         `behind` has the messages of each that are not indexed yet.
         """
         pages: list[tuple[int, int, Page]] = []
         stops = accumulate((own - 1 for _, own in head.line[:-1]), min, initial=last)
         before: End | None = None
-        with self._lock:  # nothing grows while it is looked at
+        with self._lock:  # nothing grows while it is read
             for (number, own), stop in reversed([*zip(head.line, stops, strict=True)]):
                 if own > stop:
                     continue
@@ -63,7 +63,7 @@ class Outlines:
             return Outline(reversed(pages))
 
     def forget(self, number: int | None) -> None:
-        """Let go of the outline of a conversation, or of all."""
+        """Drop the outline of a conversation, or of all."""
         with self._lock:
             if number is None:
                 self._pages.clear()
@@ -71,7 +71,7 @@ class Outlines:
                 self._pages.pop(number, None)
 
     def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
-        """The outline of a conversation's own messages, as far as they are indexed."""
+        """Return the outline of a conversation's own messages, as far as they are indexed."""
         page = self._pages.get(number)
         if page is None:
             page = self._pages[number] = Page.empty(own, before)

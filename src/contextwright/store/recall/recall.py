@@ -42,16 +42,17 @@ if TYPE_CHECKING:
 __all__ = ["recall_everywhere", "recall_in"]
 
 WIDER = 4
-"""Multiple of the ranked messages whose meaning is known, because neighbours and sessions need it
-too."""
+"""Multiple of the ranked messages whose vectors are compared, because neighbours and sessions need
+them too.
+"""
 CHATS = 8
-"""Conversations that are searched closely, of all: those that fit best."""
+"""Number of best matching conversations that are searched closely, of all."""
 HITS, NEAREST = 1_000, 200
-"""The best messages of all conversations that say which ones may fit, by words and by meaning."""
+"""Number of best messages, by words and by meaning, that select those conversations."""
 COMMON = 0.2
 """Weight of a common word, where other words have 1."""
 LONG = 5_000
-"""Messages from which on common words are not searched for: too many have them."""
+"""Number of messages from which common words are not searched for, because too many have them."""
 AT_ONCE = 64
 """Messages that are read together."""
 
@@ -65,7 +66,7 @@ NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
 
 
 class SearchedConversation(Struct, frozen=True):
-    """A conversation, searched at before the question is."""
+    """A conversation to search, with its outline."""
 
     id: str
     head: Head
@@ -73,7 +74,7 @@ class SearchedConversation(Struct, frozen=True):
     behind: dict[Place, Message]
     outline: Outline
     title: str = ""
-    """Where several conversations are searched, what this one is called."""
+    """The title of the conversation, if several are searched."""
 
 
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
@@ -97,7 +98,7 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
 
 
 def names_in(connection: Connection, searched: SearchedConversation) -> dict[str, str]:
-    """The names of those who said something that may be seen, by id."""
+    """Return the names of visible speakers, by id."""
     people = searched.outline.people().copy()
     for (seq,) in connection.rows(HIDDEN, searched.head.number):
         entry = searched.outline.entry(seq)
@@ -113,7 +114,7 @@ def named(item: RecallHit, people: dict[str, str]) -> RecallHit:
 
 
 def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
-    """Recall from all conversations of a tenant; the few that fit best are searched closely."""
+    """Recall from all conversations of a tenant; only the best few are searched closely."""
     trouble = indexed(state, None)
     question = question_of(wish.query, (), wish.now)
     vector, reason = vector_of(state, question)
@@ -141,7 +142,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
 
 
 def indexed(state: State, id: str | None) -> str:
-    """Bring the index up to date; gives why its vectors are not."""
+    """Update the index; return why its vectors are not up to date."""
     try:
         state.index.update(state.tenant, id)
     except EmbedderError as error:
@@ -155,7 +156,7 @@ def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
     if state.index.space is None or not terms_of(question.meaning):
         return None, ""
     try:
-        # An embedder may be far away: nothing of the store is held while it thinks.
+        # An embedder may be remote: hold no transaction while it works.
         return state.index.space.vector_of(question.meaning), ""
     except EmbedderError as error:
         return None, error.args[0]
@@ -200,7 +201,7 @@ def ranked_in(
     wish: RecallRequest,
     total: int,
 ) -> list[RankedMessage]:
-    """The messages of a conversation that may be needed."""
+    """Return the messages of a conversation that may be needed."""
     found, meanings = found_in(connection, state, searched, question, vector, wish.width)
     ranked = rank(
         question,
@@ -227,7 +228,7 @@ def found_in(
     """Return the messages that have the words of a question, and those near its meaning."""
     head, end = searched.head, searched.end
     numbers_of = search.numbers_in(connection, head, end, searched.behind)
-    # What is hidden takes no place from others, and its words do not speak for its neighbours.
+    # Hidden messages must not displace others, nor count for their neighbours.
     hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
@@ -245,7 +246,7 @@ def found_in(
 def fitting(
     connection: Connection, state: State, question: Question, vector: Vectors | None
 ) -> list[str]:
-    """The conversations in which a message fits best, by words or by meaning."""
+    """Return the conversations with the best matching messages, by words or by meaning."""
     total = search.size_of_tenant(connection, state.tenant)
     places = search.places_of_tenant(connection, state.tenant)
     by_words = search.ranked(search.weighed(question.terms, max(total, 1), places))
@@ -253,7 +254,7 @@ def fitting(
     if vector is not None and state.index.space is not None:
         near = state.index.space.nearest_of_tenant(connection, state.tenant, vector, NEAREST)
     best: dict[int, None] = {}
-    # One of each side in turn: neither words nor meaning alone decide.
+    # Alternate, so that neither words nor meaning alone decide.
     for place in in_turn([place for place, _ in by_words[:HITS]], [place for place, _ in near]):
         if place[0] not in best and is_recallable(connection, place):
             best[place[0]] = None
@@ -274,8 +275,8 @@ def fill(
     packing: Packing,
     found: Sequence[tuple[SearchedConversation, RankedMessage]],
 ) -> None:
-    """Offer what was found until nothing more fits; what is hidden is not there."""
-    offered: set[Place] = set()  # a fork and its parent have the same messages
+    """Offer the hits until nothing more fits, without hidden messages."""
+    offered: set[Place] = set()  # a fork and its parent share messages
     waiting = (pair for pair in found if packing.has_room(pair[1].entry.size))
     while some := [*islice(waiting, AT_ONCE)]:
         messages = read_visible(connection, some)
@@ -292,7 +293,7 @@ def fill(
 def read_visible(
     connection: Connection, some: Iterable[tuple[SearchedConversation, RankedMessage]]
 ) -> dict[tuple[str, int], Message]:
-    """Messages as the conversation that has them sees them, without those that are hidden."""
+    """Return visible messages as their conversation shows them."""
     wanted: dict[tuple[str, int, int], list[int]] = {}
     for searched, one in some:
         head = searched.head

@@ -1,7 +1,7 @@
-"""Full text search: messages by the terms they hold.
+"""Full text search: messages by their terms.
 
-`text/terms.py` defines what a term is; a database only keeps terms and finds them again. So both
-engines find the same, and a query has no syntax. Visibility is checked when a message is found.
+`text/terms.py` defines what a term is; a database only stores and finds terms. So both engines find
+the same, and a query has no syntax. Visibility is checked when a message is found.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 MOST_TERMS = 32
-"""Terms of a query that are looked for, the longest ones: those say most."""
+"""Maximum number of terms to search for; the longest ones say most."""
 
 MOST_PLACES = 2_000
 """Maximum messages per term, newest first, because a term in more of them says little."""
@@ -101,9 +101,9 @@ def in_conversation(
     last: int | None = None,
     without: Container[int] = (),
 ) -> Iterator[SearchHit]:
-    """The messages of a conversation that fit, its parents' among them, as they are asked for.
+    """Yield matching messages of a conversation and its parents, on demand.
 
-    Only those up to a message, and without some.
+    Only messages up to `last`, except those in `without`.
     """
     head = conversations.seen(connection, tenant, id)
     length = conversations.length_of(connection, head, id)
@@ -122,7 +122,7 @@ def in_conversation(
 
 
 def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Message]:
-    """The messages that the index lacks."""
+    """Return the messages that the index lacks."""
     return {
         (gap.conversation, seq): message
         for gap in gaps
@@ -133,7 +133,7 @@ def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Messag
 def numbers_in(
     connection: Connection, head: Head, end: int, behind: Mapping[Place, Message]
 ) -> Callable[[str], list[int]]:
-    """Which messages of a conversation up to one have a term, its parents' among them.
+    """Return a function that finds the messages of a conversation and its parents with a term.
 
     Args:
         behind: the messages that the index lacks.
@@ -179,7 +179,7 @@ def size_of_tenant(connection: Connection, tenant: str) -> int:
 
 
 def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[SearchHit]:
-    """The messages of all conversations that fit, each where it was written."""
+    """Yield matching messages of all conversations, each from its owner."""
     total = size_of_tenant(connection, tenant)
     for place, score in ranked(
         weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))
@@ -204,15 +204,15 @@ def weighed(terms: Iterable[str], total: int, places: Places) -> list[Term]:
 def rarity(count: int, total: int) -> float:
     """Return the weight of a term that `count` of all messages have."""
     if count >= MOST_PLACES:
-        count = int(sqrt(count * max(total, count)))  # somewhere between those seen and all
+        count = int(sqrt(count * max(total, count)))  # between those seen and all
     return log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
 
 
 def ranked(terms: Sequence[Term]) -> list[tuple[Place, float]]:
-    """Places with their scores: the best first, of two alike the newer one.
+    """Return places with their scores, best first; of equal ones the newer first.
 
-    The score is the share of the query that a message holds, from 0 to 1, where rare terms count
-    for more: 1 means that every term is there.
+    The score is the share of the query that a message has, from 0 to 1, where rare terms count
+    more: 1 means that it has every term.
     """
     whole = sum(term.weight for term in terms)
     sums: dict[Place, float] = {}
@@ -224,7 +224,7 @@ def ranked(terms: Sequence[Term]) -> list[tuple[Place, float]]:
 
 
 def visible(connection: Connection, asking: int, place: Place) -> Message | None:
-    """A message as the asking conversation has it; None if it is hidden or deleted there."""
+    """Return a message as the asking conversation has it; None if it is hidden or deleted there."""
     for body, digest, visibility, pinned in connection.rows(FOUND, asking, *place):
         message = reading.marked(read_message(body, digest), visibility, pinned)
         if message.visibility == "public":

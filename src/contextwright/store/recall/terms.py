@@ -1,8 +1,9 @@
-"""The index of terms, which follows right behind the messages.
+"""The index of terms, updated after messages are stored.
 
 Nothing is indexed while a turn is stored, because that would more than double its cost (see
 `benchmarks/retrieval/search.py`). A search reads the few messages that the index lacks, and indexes
-them in bulk when they are no longer few. A message is indexed once, where it was written.
+them in bulk when they are no longer few. A message is indexed once, in the conversation it was
+written in.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 Messages: TypeAlias = Sequence[tuple[int, Message]]
-"""Messages that follow each other, with their numbers."""
+"""Consecutive messages, with their numbers."""
 
 PAGE = 256
 """Messages of a page."""
@@ -109,7 +109,7 @@ class Kind(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A page that is wrong, and what is wrong with it."""
+    """A damaged page, and the problem."""
 
     embedder: int
     first: int
@@ -117,7 +117,7 @@ class Fault(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True):
-    """The vectors of some messages, ready to be kept."""
+    """The vectors of some messages, ready to be stored."""
 
     conversation: int
     embedder: str
@@ -148,7 +148,7 @@ def reached(connection: Connection, number: int, embedder: str) -> Gap | None:
 
 
 def next_messages(connection: Connection, number: int, embedder: str, last: int) -> Messages:
-    """The next messages without vectors, at most a page, and none behind the last."""
+    """Return the next messages without vectors, at most a page, up to `last`."""
     gap = reached(connection, number, embedder)
     if gap is None:
         return []
@@ -157,10 +157,10 @@ def next_messages(connection: Connection, number: int, embedder: str, last: int)
 
 
 def made(number: int, messages: Messages, embedder: Embedder) -> Page:
-    """The page of messages that follow each other; only here texts are embedded.
+    """Make the page of consecutive messages; the only place where texts are embedded.
 
     Raises:
-        UsageError: the embedder answered something else than vectors.
+        UsageError: the embedder did not return vectors.
     """
     from contextwright.recall.vectors.matrix import packed
 
@@ -178,7 +178,7 @@ def texts_in(message: Message) -> list[str]:
 
 
 def keep(page: Page) -> Work[bool]:
-    """The work of writing a page; nothing, if others were faster or the conversation is gone."""
+    """Return work that writes a page, unless others were faster or the conversation is gone."""
 
     def work(connection: Connection) -> bool:
         head = Head(page.conversation, ((page.conversation, 1),))
@@ -196,10 +196,10 @@ def keep(page: Page) -> Work[bool]:
 
 
 def ensured(connection: Connection, embedder: str, width: int) -> Kind:
-    """An embedder, made known now if it was not; its first vectors say how wide all are.
+    """Return an embedder; register it if it is new. Its first vectors fix the dimension.
 
     Raises:
-        UsageError: other vectors of that name are kept here.
+        UsageError: the store has vectors of that name with another dimension.
     """
     connection.run(NEW_KIND, embedder)
     connection.run(WIDTH, width, embedder)
@@ -210,7 +210,7 @@ def ensured(connection: Connection, embedder: str, width: int) -> Kind:
 
 
 def require_width(embedder: str, width: int, known: int) -> None:
-    """Refuse vectors that are not as wide as those that are kept."""
+    """Raise if vectors differ in dimension from the stored ones."""
     if width != known:
         raise UsageError(
             f"the embedder {shown(embedder)} gave vectors of {width} numbers, after {known} before",
@@ -219,7 +219,7 @@ def require_width(embedder: str, width: int, known: int) -> None:
 
 
 def kind_of(connection: Connection, embedder: str) -> Kind | None:
-    """An embedder by its name; None if nothing was ever kept of it."""
+    """Return an embedder by its name; None if nothing was ever stored for it."""
     for row in connection.rows(KIND, embedder):
         return Kind(*row)
     return None
@@ -229,7 +229,7 @@ def kind_of(connection: Connection, embedder: str) -> Kind | None:
 
 
 def last_of(connection: Connection, number: int, kind: Kind) -> int:
-    """The last message that has vectors; 0 if none of the conversation's own has."""
+    """Return the last message that has vectors; 0 if none of the conversation's own has."""
     for (last,) in connection.rows(LAST, number, kind.number):
         return last
     return 0
@@ -238,17 +238,17 @@ def last_of(connection: Connection, number: int, kind: Kind) -> int:
 def pages_after(
     connection: Connection, number: int, kind: Kind, last: int
 ) -> Iterator[tuple[int, Numbers, Vectors]]:
-    """The vectors behind a message, page by page, with the last message of each."""
+    """Yield the vectors after a message, page by page, with the last message of each."""
     while rows := connection.rows(AFTER, number, kind.number, last):
         for first, last, body in rows:
             yield last, *vectors_in(first, last, body, kind.width)
 
 
 def vectors_in(first: int, last: int, body: bytes, width: int) -> tuple[Numbers, Vectors]:
-    """The numbers and the vectors of a page.
+    """Return the numbers and the vectors of a page.
 
     Raises:
-        StoreError: it is damaged.
+        StoreError: the page is damaged.
     """
     from contextwright.recall.vectors.matrix import unpacked
 
@@ -259,7 +259,7 @@ def vectors_in(first: int, last: int, body: bytes, width: int) -> tuple[Numbers,
 
 
 def content_of(first: int, last: int, body: bytes) -> memoryview | None:
-    """A page without its seal; None if it is broken."""
+    """Return a page without its checksum; None if it is damaged."""
     rest = memoryview(body)[SEAL.size :]
     if len(body) < SEAL.size or SEAL.unpack_from(body)[0] != checksum(first, last, rest):
         return None
@@ -272,19 +272,19 @@ def checksum(first: int, last: int, content: bytes | memoryview) -> int:
 
 
 def row_size(width: int) -> int:
-    """Bytes of a vector in a page, with the number of its message."""
+    """Return the bytes of a vector in a page, with the number of its message."""
     return NUMBER + width * HALF
 
 
 def remove(connection: Connection, number: int, embedder: str) -> None:
-    """Throw away the vectors of one embedder of a conversation."""
+    """Remove the vectors of one embedder of a conversation."""
     kind = kind_of(connection, embedder)
     if kind is not None:
         connection.run(REMOVE, number, kind.number, 0)
 
 
 def remove_others(connection: Connection, tenant: str, embedder: str) -> int:
-    """Throw away a tenant's vectors of all other embedders; gives how many messages had some."""
+    """Remove a tenant's vectors of all other embedders; return how many messages had some."""
     ((messages,),) = connection.rows(COUNT + OTHERS, embedder, tenant)
     connection.run("DELETE FROM vectors " + OTHERS, embedder, tenant)
     return messages

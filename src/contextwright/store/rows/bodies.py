@@ -1,7 +1,7 @@
-"""Bodies of recorded requests: each as its difference to an earlier one.
+"""Bodies of recorded requests, each stored as its difference from an earlier one.
 
-A client sends the whole history again with every request. What it has in common with the request
-before, at the beginning and at the end, is not stored again.
+A client sends the whole history again with every request. What a body shares with the previous one,
+at the beginning and at the end, is not stored again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextwright.store.requests import BodyKind, RequestBodies
 __all__ = ["KINDS", "add", "all_of", "body_of", "remove", "replace", "shared_ends"]
 
 MAX_DEPTH = 64
-"""A body is restored from at most this many differences; then one is stored whole again."""
+"""Maximum number of differences to restore a body; then one is stored whole again."""
 
 SELECT = "SELECT base, depth, head, tail, body FROM bodies WHERE request = ? AND kind = ?"
 DEPTH = "SELECT depth FROM bodies WHERE request = ? AND kind = ?"
@@ -40,9 +40,9 @@ def replace(
     base: int | None,
     old: bytes | None = None,
 ) -> None:
-    """Store a body as its difference to that of an earlier request, if that is worth it.
+    """Store a body as its difference from that of an earlier request, if that saves enough.
 
-    `old` is the body of the earlier one, if it is at hand.
+    `old` is the body of the earlier request, if already loaded.
     """
     for (depth,) in connection.rows(DEPTH, base, kind) if base is not None else ():
         old = body_of(connection, base or 0, kind) if old is None else old
@@ -56,7 +56,7 @@ def replace(
 
 
 def body_of(connection: Connection, request: int, kind: BodyKind) -> bytes | None:
-    """A body, byte for byte; None if it was not kept."""
+    """Return a body, byte for byte; None if it was not kept."""
     differences: list[tuple[int, int, bytes]] = []
     number: int | None = request
     while number is not None:
@@ -72,14 +72,14 @@ def body_of(connection: Connection, request: int, kind: BodyKind) -> bytes | Non
 
 
 def all_of(connection: Connection, request: int) -> RequestBodies:
-    """All bodies of a request."""
+    """Return all bodies of a request."""
     return RequestBodies(*(body_of(connection, request, kind) for kind in KINDS))
 
 
 def remove(connection: Connection, requests: str, *values: Value) -> None:
-    """Remove the bodies of the requests that a query gives the numbers of.
+    """Remove the bodies of the requests whose numbers a query returns.
 
-    Bodies of others that are kept as differences to them are stored whole first.
+    Other bodies that are stored as differences from them are stored whole first.
     """
     leaning = f"SELECT request, kind FROM bodies WHERE base IN ({requests})"
     leaning += f" AND request NOT IN ({requests})"
@@ -91,7 +91,7 @@ def remove(connection: Connection, requests: str, *values: Value) -> None:
 
 
 def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:
-    """How many bytes two bodies share at the beginning, and of the rest at the end."""
+    """Return how many bytes two bodies share at the beginning, and of the rest at the end."""
     least = min(len(old), len(new))
     head = longest(least, lambda size: old.startswith(new[:size]))
     tail = longest(least - head, lambda size: not size or old.endswith(new[-size:]))
@@ -99,7 +99,7 @@ def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:
 
 
 def longest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest size that fits, where all smaller ones fit too."""
+    """Return the largest size that fits, given that all smaller ones fit too."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2

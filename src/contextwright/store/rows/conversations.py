@@ -1,4 +1,4 @@
-"""The names of conversations: the only statements that look one up, each within its tenant."""
+"""Names of conversations: the only statements that look one up, each within its tenant."""
 
 from __future__ import annotations
 
@@ -76,24 +76,24 @@ class Head(Struct, frozen=True):
 
     number: int
     line: tuple[tuple[int, int], ...]
-    """Numbers of the conversation and of its parents, each with the first message of its own."""
+    """Numbers of the conversation and its parents, each with its own first message."""
 
     @property
     def fork_at(self) -> int:
-        """The last message that is a parent's."""
+        """The last message that belongs to a parent."""
         return self.line[0][1] - 1
 
     def owner(self, seq: int) -> int:
-        """The conversation in which one of its messages was written."""
+        """Return the conversation in which one of its messages was written."""
         return next(number for number, own in self.line if own <= seq)
 
 
 NOTHING = Head(0, ((0, 1),))
-"""A conversation that is not there: no row has its number."""
+"""A missing conversation: no row has its number."""
 
 
 def find(connection: Connection, tenant: str, id: str) -> Head | None:
-    """A conversation of a tenant; None if there is none of that name."""
+    """Return a conversation of a tenant; None if there is none with that id."""
     for number, parent, fork_at in connection.rows(NAME, tenant, id):
         if parent is None:
             return Head(number, ((number, 1),))
@@ -104,10 +104,10 @@ def find(connection: Connection, tenant: str, id: str) -> Head | None:
 
 
 def require(connection: Connection, tenant: str, id: str) -> Head:
-    """A conversation that is there.
+    """Return a conversation that exists.
 
     Raises:
-        NotFound: it is not.
+        NotFound: it does not.
     """
     head = find(connection, tenant, id)
     if head is None:
@@ -116,12 +116,12 @@ def require(connection: Connection, tenant: str, id: str) -> Head:
 
 
 def seen(connection: Connection, tenant: str, id: str) -> Head:
-    """A conversation as readers see it: one that nothing was written to is empty."""
+    """Return a conversation for reading; one that was never written to is empty."""
     return find(connection, tenant, id) or NOTHING
 
 
 def ensure(connection: Connection, tenant: str, id: str) -> Head:
-    """A conversation, made now if there is none."""
+    """Return a conversation; create it if there is none."""
     head = find(connection, tenant, id)
     while head is None:
         create(connection, tenant, ConversationInfo(id, 0))
@@ -136,7 +136,7 @@ def create(
     parent: int | None = None,
     length: int = 0,
 ) -> int | None:
-    """Make a conversation, of some length if it is a fork; None if another was faster.
+    """Create a conversation, with a length if it is a fork; None if another process was faster.
 
     Raises:
         UsageError: its id or the tenant's name holds invisible characters.
@@ -154,7 +154,7 @@ def create(
 
 
 def length_of(connection: Connection, head: Head, id: str) -> int:
-    """The number of a conversation's last message."""
+    """Return the number of a conversation's last message."""
     for (last,) in connection.rows(LAST, head.number):
         return last
     if head is NOTHING:
@@ -163,7 +163,7 @@ def length_of(connection: Connection, head: Head, id: str) -> int:
 
 
 def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
-    """The last message, and how often messages were hidden, shown or pinned; None if it is gone."""
+    """Return the last message and the number of marks set so far; None if it is gone."""
     sql = "SELECT last, marked FROM heads WHERE conversation = ?"
     for last, marked in connection.rows(sql, number):
         return last, marked
@@ -191,9 +191,9 @@ def locked_length(connection: Connection, head: Head) -> int | None:
 
 
 def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:
-    """A conversation, made now if there is none, for us alone.
+    """Lock a conversation; create it if there is none.
 
-    Gives the number of its last message, and its length on the ruler of windows.
+    Returns it with the number of its last message, and its length on the ruler of windows.
     """
     sql = "SELECT last, length FROM heads WHERE conversation = ?" + connection.for_update
     while True:
@@ -212,13 +212,13 @@ def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo
 def details_after(
     connection: Connection, tenant: str, number: int
 ) -> list[tuple[int, ConversationInfo]]:
-    """The next conversations of a tenant, in the order in which they were made."""
+    """Return the next conversations of a tenant, in order of creation."""
     sql = f"{DETAILS} c.number > ? ORDER BY c.number LIMIT {PAGE}"
     return [(row[0], as_details(row)) for row in connection.rows(sql, tenant, number)]
 
 
 def tenants(connection: Connection) -> list[TenantInfo]:
-    """All tenants, by name."""
+    """Return all tenants, by name."""
     found = {name: TenantInfo(name, *rest) for name, *rest in connection.rows(TENANTS)}
     for name, count in connection.rows("SELECT tenant, count(*) FROM memories GROUP BY tenant"):
         known = found.get(name, TenantInfo(name))
@@ -227,7 +227,7 @@ def tenants(connection: Connection) -> list[TenantInfo]:
 
 
 def as_details(row: Row) -> ConversationInfo:
-    """A row as a value."""
+    """Return a row as a value."""
     try:
         settings: dict[str, Any] = msgspec.json.decode(row[5])
     except msgspec.DecodeError as error:
@@ -237,14 +237,14 @@ def as_details(row: Row) -> ConversationInfo:
 
 
 def change(connection: Connection, head: Head, fields: dict[str, Value]) -> None:
-    """Set fields of a conversation; their names are ours, never a caller's."""
+    """Set fields of a conversation; the field names are ours, never a caller's."""
     columns = ", ".join(f"{name} = ?" for name in fields)
     sql = f"UPDATE conversations SET {columns} WHERE number = ?"
     connection.run(sql, *fields.values(), head.number)
 
 
 def forget(connection: Connection, tenant: str, id: str) -> int | None:
-    """Remove a conversation with everything in it, and give its number; None if there is none.
+    """Remove a conversation with everything in it; return its number, None if there is none.
 
     Raises:
         Conflict: others were forked from it, and read its messages.
@@ -260,5 +260,5 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
 
 
 def unknown(id: str) -> NotFound:
-    """The error about a conversation that is not there."""
+    """Return the error for a conversation that does not exist."""
     return NotFound(f"there is no conversation {shown(id)}")

@@ -1,4 +1,4 @@
-"""Editing: another message in the place of one, whose old version is kept or erased."""
+"""Editing: replaces a message; its old version is kept or erased."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SELECT replaced, body FROM versions WHERE conversation = ? AND seq = ? ORDER BY 
 def edit(
     connection: Connection, tenant: str, id: str, seq: int, message: Message | str, *, keep: bool
 ) -> int:
-    """Put a message, or other words, in the place of another; return whose own message it is.
+    """Replace a message, or its text; return the conversation that owns it.
 
     Raises:
         NotFound: there is no such message.
-        UsageError: it was erased, or the new one has another role or other calls or results.
+        UsageError: it was erased, or the new one has another role, other calls or other results.
     """
     head = conversations.require(connection, tenant, id)
     last = conversations.locked_length(connection, head) or 0
@@ -62,13 +62,13 @@ def replace_message(
     keep: bool,
     marked: bool = True,
 ) -> Message:
-    """Put a message in the place of another, and return it; replies quote the new words.
+    """Replace a message and return the new one; replies then quote the new text.
 
     It is `marked` as edited, unless its own source says so.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     meta = {**new.meta, "edited": now} if marked else new.meta
-    # Whether it can be seen is said by its mark, which stays.
+    # Its visibility is stored in its mark, which stays.
     new = msgspec.structs.replace(new, meta=meta, visibility=old.visibility, pinned=old.pinned)
     if keep:
         connection.run(KEEP, number, seq, now, body_of(old, "message"), number, seq)
@@ -80,13 +80,13 @@ def replace_message(
 
 
 def with_words(message: Message, words: str) -> Message:
-    """Return a message with other words; its other parts stay."""
+    """Return a message with another text; its other parts stay."""
     others = [part for part in message.parts if not isinstance(part, Text)]
     return message.with_parts((Text(words), *others))
 
 
 def structure_of(message: Message) -> object:
-    """What an edit cannot change, because other messages hang on it."""
+    """Return what an edit cannot change, because other messages depend on it."""
     parts = [
         (type(part), part.id if isinstance(part, ToolCall) else part.call_id)
         for part in message.parts
@@ -96,7 +96,7 @@ def structure_of(message: Message) -> object:
 
 
 def versions_of(connection: Connection, tenant: str, id: str, seq: int) -> list[Version]:
-    """What a message said before, oldest first."""
+    """Return the earlier versions of a message, oldest first."""
     head = conversations.seen(connection, tenant, id)
     rows = connection.rows(VERSIONS, head.owner(seq), seq)
     return [Version(replaced, decode_message(body)) for replaced, body in rows]

@@ -1,6 +1,6 @@
-"""Erasing: the words of messages, and all that was made of them, leave the tables.
+"""Erasing: removes the text of messages, and everything derived from it, from the tables.
 
-A stone stays in the place of each message, so that numbers and turns stay as they are.
+A placeholder keeps the place of each message, so that numbers and turns do not change.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ VERSIONS = "DELETE FROM versions WHERE conversation = ? AND seq = ?"
 TITLE = "SELECT title FROM conversations WHERE number = ?"
 MADE = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind <> 'episode'"
 TITLE_CHARS = 40
-"""So much of a message at the beginning is what a title of it repeats."""
+"""Number of leading characters of a message that a title made from it repeats."""
 
 replace = msgspec.structs.replace
 
 
 class Erased(Struct):
-    """What an erasure took away, counted."""
+    """What an erasure removed, counted."""
 
     messages: int = 0
     quotes: int = 0
@@ -55,9 +55,9 @@ class Erased(Struct):
 
 
 def erase_messages(connection: Connection, head: Head, seqs: Collection[int]) -> Erased:
-    """Erase messages of a conversation, wherever in its line they were written.
+    """Erase messages of a conversation, also those that its parents own.
 
-    Those that are erased already are left alone.
+    Messages that are erased already are skipped.
     """
     done = Erased()
     for number in {head.owner(seq) for seq in seqs}:
@@ -73,7 +73,7 @@ def erase_messages(connection: Connection, head: Head, seqs: Collection[int]) ->
 
 
 def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> Erased:
-    """Erase messages that were written in a conversation, here and in its forks."""
+    """Erase messages that a conversation owns, there and in its forks."""
     stones = {seq: stone(message) for seq, message in old.items()}
     done = Erased(messages=len(old))
     for reader in rewrite(connection, number, stones):
@@ -92,7 +92,7 @@ def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> E
 
 
 def stone(message: Message) -> Message:
-    """What stays of an erased message: its role, and the turn it was in."""
+    """Return the placeholder of an erased message: its role and its turn."""
     return Message(message.role, turn=message.turn, visibility="erased")
 
 
@@ -102,7 +102,7 @@ def stone(message: Message) -> Message:
 def requote(
     connection: Connection, reader: Reader, gone: Sequence[Message], new: str | None = None
 ) -> int:
-    """Take quotes of messages out of the replies to them, or let them quote other words."""
+    """Remove quotes of messages from the replies to them, or replace them."""
     ids = {id for message in gone if (id := source_id(message)) is not None}
     texts = [flat(spoken_text(message)) for message in gone if spoken_text(message).strip()]
     changed: dict[int, Message] = {}
@@ -120,7 +120,7 @@ def requote(
 
 
 def forget_made(connection: Connection, reader: Reader) -> int:
-    """Remove the memories that name one of the messages as what they were made from."""
+    """Remove the memories that were made from one of the messages."""
     removed = 0
     for id, body in connection.rows(MADE, reader.tenant, reader.id):
         if not set(reader.seqs).isdisjoint(notes.made_from(notes.decoded(body) or notes.DAMAGED)):
@@ -138,7 +138,7 @@ def forget_title(connection: Connection, number: int, gone: Iterable[Message]) -
 
 
 def flat(text: str) -> str:
-    """Text on one line."""
+    """Return text on one line."""
     return " ".join(text.split())
 
 
@@ -146,7 +146,7 @@ def flat(text: str) -> str:
 
 
 def spoken_by(connection: Connection, number: int, person: str) -> tuple[list[int], list[int]]:
-    """The numbers of a conversation's own messages by somebody, and of replies to them."""
+    """Return the numbers of a conversation's own messages by a person, and of replies to them."""
     said: list[int] = []
     answers: list[int] = []
     for seq, message in messages_like(connection, number, pattern_of(person)):
@@ -159,14 +159,14 @@ def spoken_by(connection: Connection, number: int, person: str) -> tuple[list[in
 
 
 def pattern_of(text: str) -> str:
-    """A pattern for LIKE that finds at least the bodies with this text."""
+    """Return a LIKE pattern that matches at least the bodies with this text."""
     return "%" + re.sub(r"[^0-9A-Za-z-]+", "%", text) + "%"
 
 
 def messages_like(
     connection: Connection, number: int, pattern: str
 ) -> Iterator[tuple[int, Message]]:
-    """A conversation's own messages whose bodies fit a pattern, page by page."""
+    """Yield a conversation's own messages whose bodies match a pattern, page by page."""
     seq = -1
     while rows := connection.rows(LIKE, number, seq, pattern):
         for seq, body, digest in rows:
@@ -174,7 +174,7 @@ def messages_like(
 
 
 def forget_person(connection: Connection, number: int, seqs: Collection[int]) -> int:
-    """Take author and words of the answered message out of replies."""
+    """Remove author and excerpt of the quoted message from replies."""
     changed = {
         seq: replace(one, reply_to=replace(one.reply_to, author=None, excerpt=None, media=()))
         for seq, one in messages_at(connection, number, seqs)

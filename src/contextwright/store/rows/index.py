@@ -1,4 +1,4 @@
-"""Rows of the index of terms: how far it goes, and what it still lacks."""
+"""Rows of the index of terms: how far it goes, and what it lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contextwright.store.rows.damage import read_message
 __all__ = ["Gap", "Place", "gaps_of", "note", "read", "remove"]
 
 Place: TypeAlias = tuple[int, int]
-"""The number of the conversation a message was written in, and its own."""
+"""The conversation that owns a message, and the message's number."""
 
 GAPS = """
 SELECT c.number, coalesce(i.last, c.fork_at, 0), h.last FROM conversations c
@@ -30,7 +30,7 @@ ON CONFLICT (conversation) DO UPDATE SET last = excluded.last"""
 
 
 class Gap(Struct, frozen=True):
-    """Messages of a conversation that are not indexed yet: all behind one of them."""
+    """Messages of a conversation that are not indexed yet: all after one of them."""
 
     conversation: int
     indexed: int
@@ -59,6 +59,6 @@ def remove(connection: Connection, number: int) -> None:
 def read(
     connection: Connection, number: int, first: int, last: int
 ) -> Iterator[tuple[int, Message]]:
-    """Messages that were written in a conversation, with their numbers."""
+    """Yield messages that a conversation owns, with their numbers."""
     for seq, body, digest in connection.rows(reading.BODIES, number, first, last):
         yield seq, read_message(body, digest)

@@ -74,7 +74,7 @@ def add(connection: Connection, tenant: str, id: str, memory: Memory, body: str)
 
 
 def remove(connection: Connection, tenant: str, id: str) -> None:
-    """Remove a memory; one that is not there is forgotten already."""
+    """Remove a memory, if it exists."""
     connection.run("DELETE FROM memories WHERE tenant = ? AND id = ?", tenant, id)
 
 
@@ -98,7 +98,7 @@ def change_scope(connection: Connection, tenant: str, scope: str, new_scope: str
 
 
 def replace(connection: Connection, tenant: str, id: str, body: str) -> None:
-    """Let a memory say something else; one that is not there stays forgotten."""
+    """Change the text of a memory, if it exists."""
     connection.run("UPDATE memories SET body = ? WHERE tenant = ? AND id = ?", body, tenant, id)
 
 
@@ -131,7 +131,7 @@ def copy(source: Engine, target: Engine, tenant: str | None = None) -> int:
 
 
 def count(source: Engine, tenant: str | None = None) -> int:
-    """How many memories all tenants have, or one."""
+    """Return the number of memories of all tenants, or of one."""
     return sum(map(len, pages(source, tenant)))
 
 
@@ -142,7 +142,7 @@ def require_agreement(source: Engine, target: Engine, tenant: str | None = None)
 
 
 def pages(source: Engine, tenant: str | None) -> Iterator[list[Row]]:
-    """The memories of all tenants, or of one, some at a time."""
+    """Yield the memories of all tenants, or of one, page by page."""
     number = 0
     while rows := source.read(lambda connection, after=number: connection.rows(ROWS, after, PAGE)):
         yield [row for row in rows if tenant is None or row[1] == tenant]
@@ -150,7 +150,7 @@ def pages(source: Engine, tenant: str | None) -> Iterator[list[Row]]:
 
 
 def bring(connection: Connection, rows: Sequence[Row]) -> None:
-    """Write what is not there yet of some memories."""
+    """Write the memories that the target lacks."""
     for row in rows:
         _, tenant, id, kind, about, scope, body, *accesses = row
         there = is_there(connection, row)
@@ -187,7 +187,7 @@ def was_made(body: str) -> bool:
 def after(
     connection: Connection, tenant: str, number: int, fields: dict[str, Value]
 ) -> list[tuple[int, StoredMemory]]:
-    """The next memories with these fields, whose names are ours, in the order they came in."""
+    """Return the next memories with these fields, in insertion order; the field names are ours."""
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND number > ? ORDER BY number LIMIT {PAGE}"
     rows = connection.rows(sql, tenant, *fields.values(), number)
@@ -195,13 +195,13 @@ def after(
 
 
 def as_stored(row: Row) -> StoredMemory:
-    """A row as a value; a placeholder if it is damaged."""
+    """Return a row as a value; a placeholder if it is damaged."""
     _, id, body, accesses, accessed = row
     return StoredMemory(id, decoded(body) or DAMAGED, accesses, accessed)
 
 
 def decoded(body: str) -> Memory | None:
-    """The memory of a row; None if it is damaged."""
+    """Return the memory of a row; None if it is damaged."""
     try:
         return decode_memory(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -234,7 +234,7 @@ def newest(
 
 
 def find(connection: Connection, tenant: str, id: str) -> Memory:
-    """One memory by its id.
+    """Return one memory by its id.
 
     Raises:
         NotFound: there is none.
@@ -248,7 +248,7 @@ def find(connection: Connection, tenant: str, id: str) -> Memory:
 
 
 def find_equal(connection: Connection, tenant: str, memory: Memory) -> StoredMemory | None:
-    """The memory that says the same about the same person in the same scope; None if none does."""
+    """Return the equal memory about the same person in the same scope; None if there is none."""
     if memory.about is None or memory.kind not in ("fact", "memory"):
         return None
     sql = f"{SELECT} AND kind = ? AND about = ? AND scope = ?"
@@ -261,7 +261,7 @@ def find_equal(connection: Connection, tenant: str, memory: Memory) -> StoredMem
 
 
 def sense_of(memory: Memory) -> tuple[object, ...]:
-    """What two memories have in common that say the same."""
+    """Return what two equal memories have in common."""
     words = [
         " ".join(text.casefold().split()) for text in (memory.key.replace("_", " "), memory.text)
     ]
@@ -269,12 +269,12 @@ def sense_of(memory: Memory) -> tuple[object, ...]:
 
 
 def merged(known: Memory, memory: Memory) -> Memory:
-    """A memory that was noted again: as new as the newer one, as sure as the surer."""
+    """Return a repeated memory: with the newer time and the higher certainty."""
     return msgspec.structs.replace(memory, weight=max(known.weight, memory.weight))
 
 
 def made_from(memory: Memory) -> list[int]:
-    """The numbers of the messages that a memory of a conversation was made from."""
+    """Return the numbers of the messages that a memory was made from."""
     found: object = memory.meta.get("messages")
     if not isinstance(found, list | tuple):
         return []
@@ -282,7 +282,7 @@ def made_from(memory: Memory) -> list[int]:
 
 
 def is_told(connection: Connection, tenant: str, memory: Memory) -> bool:
-    """Whether every message that a memory was made from may be seen in its conversation."""
+    """Whether every message that a memory was made from is visible in its conversation."""
     seqs = made_from(memory)
     head = conversations.find(connection, tenant, memory.scope) if seqs and memory.scope else None
     if head is None:
@@ -292,10 +292,10 @@ def is_told(connection: Connection, tenant: str, memory: Memory) -> bool:
 
 
 def sound(memory: Memory) -> Memory:
-    """A memory as it is stored: with the time it was noted, and without a score.
+    """Return a memory as it is stored: with the time it was noted, and without a score.
 
     Raises:
-        UsageError: it is none that can be remembered.
+        UsageError: it is not a valid memory.
     """
     if type(memory) is not Memory:
         raise UsageError(f"{shown(memory)} is not a memory", hint="Memory(kind, text, about=…)")
@@ -314,7 +314,7 @@ def sound(memory: Memory) -> Memory:
 def page_after(
     tenant: str, number: int, fields: dict[str, Value]
 ) -> Work[list[tuple[int, StoredMemory | None]]]:
-    """The work of reading the next page of memories; None for one that may not be told."""
+    """Return work that reads the next page of memories; None stands for one not to be shown."""
 
     def work(connection: Connection) -> list[tuple[int, StoredMemory | None]]:
         return [

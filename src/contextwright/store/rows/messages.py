@@ -34,7 +34,7 @@ OURS = "\x1f"
 """Prefix of keys that the store made itself."""
 
 PAGE = 128
-"""Messages read at once: no view of the store stays open while a caller thinks."""
+"""Messages read at once, so that no transaction stays open while the caller works."""
 
 BETWEEN = """
 SELECT m.seq, m.body, m.digest, t.key, t.stored
@@ -60,10 +60,10 @@ def each(
     *,
     hidden: bool = False,
 ) -> Iterator[StoredMessage]:
-    """Read messages from one number up to, and without, another, page by page.
+    """Read messages from one number up to, but not including, another, page by page.
 
-    Messages added meanwhile are not among them. Only with `hidden`, those that are hidden or
-    deleted have their words.
+    Messages added meanwhile are not included. The text of hidden and deleted messages is included
+    only with `hidden`.
     """
 
     def found(connection: Connection) -> tuple[Head, int]:
@@ -81,17 +81,17 @@ def each(
 
 
 def told(stored: StoredMessage) -> StoredMessage:
-    """A message as readers see it: of one that is gone, that there was one."""
+    """Return a message as readers see it: without its text if it is gone."""
     if stored.damage or not is_gone(stored.message):
         return stored
     return msgspec.structs.replace(stored, message=stone_of(stored.message))
 
 
 def between(connection: Connection, head: Head, first: int, last: int) -> list[StoredMessage]:
-    """The messages with these numbers, both ends included.
+    """Return the messages with these numbers, both ends included.
 
     Raises:
-        NotFound: some are gone, because the conversation was forgotten meanwhile.
+        NotFound: some are gone, because the conversation was removed meanwhile.
     """
     rows = rows_between(connection, head, BETWEEN, first, last)
     if len(rows) != last - first + 1:
@@ -108,7 +108,7 @@ def between(connection: Connection, head: Head, first: int, last: int) -> list[S
 def without_lost_quotes(
     connection: Connection, number: int, messages: Sequence[Message]
 ) -> list[Message]:
-    """Messages of a conversation without quotes of those that were hidden, deleted or erased."""
+    """Return messages without quotes of hidden, deleted or erased ones."""
     asked = {id for message in messages if (id := quoted_id(message)) is not None}
     if not asked:
         return list(messages)
@@ -123,7 +123,7 @@ def marks_between(connection: Connection, head: Head, first: int, last: int) -> 
 
 
 def rows_between(connection: Connection, head: Head, sql: str, first: int, last: int) -> list[Row]:
-    """Rows of a conversation's line, each from the conversation it was written in."""
+    """Return rows of a conversation and its parents, each from its owner."""
     parts: list[list[Row]] = []
     for number, own in head.line:
         if last >= own:
@@ -137,12 +137,12 @@ def rows_between(connection: Connection, head: Head, sql: str, first: int, last:
 def bodies_between(
     connection: Connection, number: int, first: int, last: int
 ) -> list[tuple[str, int]]:
-    """The JSON of a conversation's own messages, with their digests."""
+    """Return the JSON of a conversation's own messages, with their digests."""
     return [(body, digest) for _, body, digest in connection.rows(BODIES, number, first, last)]
 
 
 def each_message(connection: Connection, head: Head, last: int) -> Iterator[tuple[int, Message]]:
-    """Number and message of every message up to one, as they were written."""
+    """Yield number and message of every message up to one, as written."""
     for first in range(1, last + 1, PAGE):
         stop = min(first + PAGE - 1, last)
         for seq, body, digest in rows_between(connection, head, BODIES, first, stop):
@@ -150,7 +150,7 @@ def each_message(connection: Connection, head: Head, last: int) -> Iterator[tupl
 
 
 def as_stored(row: Row, mark: Row | None) -> StoredMessage:
-    """A row as a value."""
+    """Return a row as a value."""
     seq, body, digest, key, stored_at = row
     message = read_message(body, digest)
     damage = damage_of(message, seq)

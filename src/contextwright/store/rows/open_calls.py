@@ -1,8 +1,8 @@
-"""Which earlier message a result belongs to, found as turns are stored, without a look back.
+"""Finds the earlier message that a result answers, as turns are stored, without reading back.
 
-The rule is the one of `exchanges.Waiting`. Calls that outlive their turn wait in `open_calls`, and
-leave it when they are answered: what is asked here does not grow with the conversation. Messages
-that were never public take no part, as in a `History`; a hidden call waits until it is shown.
+The rule is that of `exchanges.Waiting`. Calls without a result at the end of their turn are kept in
+`open_calls` until they are answered, so the cost does not grow with the conversation. Messages that
+were never public are ignored, as in a `History`; a hidden call waits until it is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OpenCall: TypeAlias = tuple[int, int, str | None, str]
 """Number of the message, index of the part, id, name."""
 
 LONGEST = 200
-"""Longer ids and names are known by their digest: no index takes them whole."""
+"""Longer ids and names are stored as their digest, because no index can hold them."""
 
 TAKE = """
 SELECT o.seq, o.part FROM open_calls o
@@ -38,7 +38,7 @@ TAKE_OLDEST = TAKE.format(condition="")
 def join(
     connection: Connection, conversation: int, first: int, messages: Sequence[Message]
 ) -> list[int | None]:
-    """For each message of a turn, the first earlier message with a call that it answers."""
+    """Return, for each message of a turn, the first earlier message with a call that it answers."""
     if not any(type(part) in (ToolCall, ToolResult) for one in messages for part in one.parts):
         return [None] * len(messages)
     joining = Joining(connection, conversation)
@@ -58,7 +58,7 @@ class Joining:
         self._others_wait = bool(connection.rows(waiting, conversation))
 
     def join(self, message: Message, seq: int) -> int | None:
-        """Take in one message; gives the first earlier one that it answers."""
+        """Add one message; return the first earlier message that it answers."""
         if message.visibility != "public":
             return None
         answered: list[int] = []
@@ -72,7 +72,7 @@ class Joining:
         return min((call for call in answered if call != seq), default=None)
 
     def leave_open(self) -> None:
-        """Keep the calls that got no answer, and let older ones of the same id be found no more."""
+        """Store the calls without an answer, and remove older ones with the same id."""
         if self._others_wait:
             ids = {answer.call.id for answer in self._calls} - {None}
             self._connection.run_many(
@@ -83,7 +83,7 @@ class Joining:
         open_call_rows(self._connection, self._conversation, still_open(waiting, self._own))
 
     def _take(self, result: ToolResult) -> list[int]:
-        """The number of the message with the call that a result answers, if there is one."""
+        """Return the number of the message with the call that a result answers, if there is one."""
         own, id, name = self._own, result.call_id, result.name
         stored: int | None = None
         if id is not None:
@@ -103,7 +103,7 @@ class Joining:
         return [answer.at[0]]
 
     def _take_stored(self, sql: str, *values: str) -> int | None:
-        """Take one call that waited before this turn."""
+        """Take one call that was open before this turn."""
         if not self._others_wait:
             return None
         for seq, part in self._connection.rows(sql, self._conversation, *values):
@@ -114,7 +114,7 @@ class Joining:
 
 
 def waits(answers: Iterable[Answer]) -> Iterable[bool]:
-    """Whether each of some calls still has no result."""
+    """Whether each of the calls still has no result."""
     return (answer.result is None for answer in answers)
 
 
@@ -131,7 +131,7 @@ def still_open(waiting: Iterable[Answer], own: Waiting) -> list[OpenCall]:
 
 
 def unanswered(messages: Iterable[tuple[int, Message]]) -> list[OpenCall]:
-    """The calls among numbered messages that got no result."""
+    """Return the calls among numbered messages that have no result."""
     own, calls = Waiting(), list[Answer]()
     for seq, message in messages:
         if message.visibility != "public":
@@ -156,7 +156,7 @@ def open_call_rows(connection: Connection, conversation: int, calls: Iterable[Op
 
 
 def short(text: str) -> str:
-    """A text that fits into an index; a long one by its digest."""
+    """Return a text that fits into an index; a long one as its digest."""
     if len(text) <= LONGEST:
         return text
     return "\x1f" + blake2b(text.encode(), digest_size=16).hexdigest()

@@ -16,11 +16,11 @@ INSERT = "INSERT INTO outlines (conversation, first, body) VALUES (?, ?, ?)"
 
 
 def add(connection: Connection, number: int, messages: Sequence[tuple[int, Message]]) -> None:
-    """Keep the outline of messages that follow each other."""
+    """Store the outline of consecutive messages."""
     lines = lines_of(message for _, message in messages)
     connection.run(INSERT, number, messages[0][0], msgspec.json.encode(lines).decode())
 
 
 def remove(connection: Connection, number: int) -> None:
-    """Throw away the outline of a conversation."""
+    """Remove the outline of a conversation."""
     connection.run("DELETE FROM outlines WHERE conversation = ?", number)

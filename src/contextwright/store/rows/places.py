@@ -1,8 +1,8 @@
-"""Places of a history: a digest of all that was said up to each message.
+"""Places of a history: a digest of everything said up to each message.
 
-A client sends its whole history again, often spelt a little otherwise: with other ids, without
-thinking, one message in two. So a digest covers the words, calls and results alone, and the system
-text at the beginning is left out, because clients change it from request to request.
+A client sends its whole history again, often slightly different: with other ids, without thinking,
+with a message split in two. So a digest covers only text, calls and results. Leading system text is
+left out, because clients change it from request to request.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ SELECT p.digest, p.conversation, p.seq, h.last, c.id
 FROM places p JOIN heads h ON h.conversation = p.conversation
 JOIN conversations c ON c.number = p.conversation WHERE c.tenant = ? AND p.digest IN ({})"""
 BATCH = 32
-"""Places that are looked up at once, from the end of a history."""
+"""Number of places looked up at once, from the end of a history."""
 
 encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Place(Struct, frozen=True):
-    """A message of a stored conversation up to which a history was said before."""
+    """A message of a stored conversation up to which a history was seen before."""
 
     index: int
-    """The message of the history."""
+    """The index of the message in the history."""
     conversation: int
     seq: int
     last: int
@@ -47,9 +47,9 @@ class Place(Struct, frozen=True):
 
 
 def digests_of(seed: str, messages: Sequence[Message]) -> list[str]:
-    """A digest for each message of all that was said up to it; empty before anything was said.
+    """Return a digest for each message of everything said up to it; empty before any text.
 
-    `seed` keeps the histories of different clients apart.
+    `seed` separates the histories of different clients.
     """
     digest = blake2b(seed.encode(errors="surrogatepass"), digest_size=16)
     found = ["" for _ in messages]
@@ -65,7 +65,7 @@ def digests_of(seed: str, messages: Sequence[Message]) -> list[str]:
 
 
 def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
-    """What a message says, as kinds and words: the same for every spelling of it."""
+    """Yield what a message says, as kinds and text: the same for every spelling of it."""
     for part in message.parts:
         saying = saying_of(part, message.role)
         if saying is not None:
@@ -73,7 +73,7 @@ def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
 
 
 def saying_of(part: Part, role: str) -> tuple[str, str | bytes] | None:
-    """What one part says; None for thinking, and for what only its provider can read."""
+    """Return what one part says; None for thinking, and for what only its provider can read."""
     if isinstance(part, Text):
         return (role, words) if (words := part.text.strip()) else None
     if isinstance(part, ToolCall):
@@ -86,9 +86,9 @@ def saying_of(part: Part, role: str) -> tuple[str, str | bytes] | None:
 
 
 def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Place | None:
-    """The place in a stored conversation that most of a history leads to.
+    """Return the place in a stored conversation that matches most of a history.
 
-    Of several it is the end of a conversation, else the newest.
+    Of several, it prefers the end of a conversation, then the newest.
     """
     indices = {digest: index for index, digest in enumerate(digests) if digest}
     newest = reversed(indices)
@@ -103,13 +103,13 @@ def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Plac
 
 
 def rank(place: Place) -> tuple[Any, ...]:
-    """How well a place suits a history."""
+    """Return how well a place suits a history."""
     return place.index, place.seq == place.last, place.conversation, place.seq
 
 
 def add(
     connection: Connection, conversation: int, seqs: Sequence[int], digests: Sequence[str]
 ) -> None:
-    """Note the places of messages that were added to a conversation."""
+    """Store the places of messages that were added to a conversation."""
     rows = zip(seqs, digests, strict=True)
     connection.run_many(INSERT, [(conversation, seq, one) for seq, one in rows if one])

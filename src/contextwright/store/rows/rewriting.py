@@ -1,7 +1,7 @@
-"""Other words in a message's place: its row, and all that was made of the words before.
+"""Rewriting: another body for a message, and updates of everything derived from the old one.
 
-A message belongs to the conversation it was written in; every fork behind it reads it there. So
-lengths, marks, summaries and episodes of all of them follow.
+A message belongs to the conversation it was written in; every later fork reads it there. So
+lengths, marks, summaries and episodes of all of them are updated.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ END = 1 << 60
 
 
 class Reader(Struct, frozen=True):
-    """A conversation that shows some of the messages in question: their own, or a fork of it."""
+    """A conversation that shows some of the messages in question: their owner, or a fork of it."""
 
     number: int
     tenant: str
@@ -47,7 +47,7 @@ class Reader(Struct, frozen=True):
 
 
 def readers_of(connection: Connection, number: int, seqs: Collection[int]) -> list[Reader]:
-    """The conversation in which messages were written, and all forks that show some of them."""
+    """Return the conversation that owns messages, and all forks that show some of them."""
     ((tenant, id),) = connection.rows(NAME, number)
     return [
         Reader(number, tenant, id, tuple(sorted(seqs))),
@@ -56,7 +56,7 @@ def readers_of(connection: Connection, number: int, seqs: Collection[int]) -> li
 
 
 def forks_of(connection: Connection, number: int, seqs: Sequence[int]) -> Iterator[Reader]:
-    """The forks of a conversation, and theirs, that show some of its messages."""
+    """Yield the forks of a conversation, and theirs, that show some of its messages."""
     for fork, tenant, id, fork_at in connection.rows(FORKS, number):
         shown = tuple(seq for seq in seqs if seq <= fork_at)
         if shown:
@@ -67,17 +67,17 @@ def forks_of(connection: Connection, number: int, seqs: Sequence[int]) -> Iterat
 def messages_at(
     connection: Connection, number: int, seqs: Collection[int]
 ) -> Iterator[tuple[int, Message]]:
-    """Some of a conversation's own messages."""
+    """Yield some of a conversation's own messages."""
     for seq in sorted(seqs):
         for body, digest in connection.rows(BODY, number, seq):
             yield seq, read_message(body, digest)
 
 
 def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]) -> list[Reader]:
-    """Put messages in the place of those with their numbers; return the conversations they are in.
+    """Replace the messages with these numbers; return the conversations that show them.
 
-    What was made of the old words goes: index, vectors, summaries and episodes, which are made
-    again when they are needed.
+    Removes what was derived from the old text: index, vectors, summaries and episodes. They are
+    rebuilt when needed.
     """
     readers = readers_of(connection, number, messages)
     added = {
@@ -97,14 +97,14 @@ def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]
 
 
 def old_length(connection: Connection, number: int, seq: int) -> int:
-    """The length that a stored message has on the ruler."""
+    """Return the length that a stored message has on the ruler."""
     return length_until(connection, number, seq) - length_until(connection, number, seq - 1)
 
 
 def shift(
     connection: Connection, reader: Reader, added: Mapping[int, int], *, is_own: bool
 ) -> None:
-    """Let the lengths of a conversation follow those of some of its messages."""
+    """Update the lengths of a conversation after those of some of its messages changed."""
     total = 0
     stops = [*(seq - 1 for seq in reader.seqs[1:]), END]
     for seq, stop in zip(reader.seqs, stops, strict=True):
@@ -117,7 +117,7 @@ def shift(
 
 
 def forget_episodes(connection: Connection, reader: Reader) -> None:
-    """Remove the episodes that were made of some messages; the next call makes them anew."""
+    """Remove the episodes that were made from some messages; the next call rebuilds them."""
     for id, body in connection.rows(EPISODES, reader.tenant, reader.id):
         episode = Episode.of(notes.decoded(body) or notes.DAMAGED)
         if episode is not None and not set(reader.seqs).isdisjoint(episode.messages):

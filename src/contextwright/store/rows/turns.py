@@ -58,7 +58,7 @@ NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
 def new_name() -> str:
-    """A key for a turn that has none; no caller's key begins like this."""
+    """Return a key for a turn that has none; no caller's key begins like this."""
     return reading.OURS + secrets.token_urlsafe(16)
 
 
@@ -69,9 +69,9 @@ def add(
     told: Sequence[str] = (),
     stored: str | None = None,
 ) -> list[int]:
-    """Store a turn and give the numbers of its messages; a turn that is there already, its numbers.
+    """Store a turn and return the numbers of its messages, also if it is stored already.
 
-    `told` are the events that the context before it told, `stored` is the time of storing.
+    `told` are the episodes in the context before it, `stored` is the time of storing.
 
     Raises:
         Conflict: the key was used for other messages.
@@ -105,7 +105,7 @@ def add(
 
 
 def with_key(connection: Connection, head: conversations.Head, key: str) -> list[StoredMessage]:
-    """The messages of the turn with this key, as they are marked now; none if there is no such."""
+    """Return the messages of the turn with this key, with their current marks; empty if none."""
     for first, count in connection.rows(NAMED, head.number, key):
         return reading.between(connection, head, first, first + count - 1)
     return []
@@ -121,11 +121,11 @@ def marks_of(message: Message) -> tuple[str | None, int | None, str | None] | No
 def require_same(
     connection: Connection, number: int, first: int, count: int, bodies: Sequence[str], key: str
 ) -> None:
-    """Refuse a key that was used for other messages."""
+    """Raise if a key was used for other messages."""
     stored = reading.bodies_between(connection, number, first, first + count - 1)
     if [body for body, _ in stored] == list(bodies):
         return
-    # The same messages may be spelled otherwise: fields of an object in another order.
+    # The same messages may be spelled differently: with fields in another order.
     if len(stored) != len(bodies) or any(
         not is_same(read_message(*old), decode_message(new))
         for old, new in zip(stored, bodies, strict=True)
@@ -137,7 +137,7 @@ def require_same(
 
 
 def is_same(stored: Message, message: Message) -> bool:
-    """Whether a message is stored, perhaps in other words by now, or erased."""
+    """Whether a message is the stored one, possibly edited or erased since."""
     return stored == message or stored.visibility == "erased" or "edited" in stored.meta
 
 
@@ -147,10 +147,10 @@ def add_or_compare(
     info: ConversationInfo,
     messages: Iterable[Message],
 ) -> Iterator[tuple[int, int]]:
-    """Bring an imported conversation in, batch by batch; yield the new and the known messages.
+    """Import a conversation, batch by batch; yield the numbers of new and of known messages.
 
-    Messages that are stored already are compared; those behind them are added. A conversation
-    with a parent is forked first. Without a connection everything is validated and nothing stored.
+    Messages that are stored already are compared; later ones are added. A conversation with a
+    parent is forked first. Without a connection everything is validated and nothing stored.
 
     Raises:
         Conflict: the conversation is stored with other messages.
@@ -185,11 +185,11 @@ def add_or_compare(
 def import_body(message: Message, index: int) -> str:
     """Return the JSON of an imported message.
 
-    It was made from valid JSON, so it is not decoded again to check it, which is a sixth of the
-    work of an import. The tests hold that it can be.
+    It was made from valid JSON, so it is not decoded again as a check, which would be a sixth of
+    the work of an import. Tests assert that it can be decoded.
     """
     body = encode_json(message)
-    if rb"\u0000" in body:  # perhaps: a backslash before u0000 looks the same
+    if rb"\u0000" in body:  # not certain: an escaped backslash before u0000 looks the same
         return body_of(message, f"messages[{index}]")
     return body.decode()
 
@@ -197,10 +197,10 @@ def import_body(message: Message, index: int) -> str:
 def require_known(
     connection: Connection, number: int, first: int, batch: Sequence[tuple[Message, str]], id: str
 ) -> None:
-    """Refuse an import whose messages differ from the stored ones."""
+    """Raise if the messages of an import differ from the stored ones."""
     stored = reading.bodies_between(connection, number, first, first + len(batch) - 1)
     for seq, (old, (message, body)) in enumerate(zip(stored, batch, strict=True), first):
-        # The same message may be spelled otherwise: fields of an object in another order.
+        # The same message may be spelled differently: with fields in another order.
         if old[0] != body and read_message(*old) != message:
             raise Conflict(
                 f"{shown(id)} is in the store with another message {seq}",
@@ -211,7 +211,7 @@ def require_known(
 def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> None:
     """Hide, show, delete, pin or unpin a message; the message itself never changes."""
     head = conversations.require(connection, tenant, id)
-    # Whoever stores a summary meanwhile waits for us, or we for them: none is missed below.
+    # Lock against writers of summaries, so that none is missed below.
     last = conversations.locked_length(connection, head)
     if last is None:
         raise conversations.unknown(id)
@@ -234,7 +234,7 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
 
 
 def message_at(connection: Connection, head: conversations.Head, seq: int) -> Message:
-    """One message as it was written."""
+    """Return one message as it was written."""
     ((_, body, digest),) = reading.rows_between(connection, head, reading.BODIES, seq, seq)
     return read_message(body, digest)
 
@@ -264,7 +264,7 @@ def rename(connection: Connection, tenant: str, id: str, new_id: str) -> None:
     if conversations.find(connection, tenant, new_id) is not None:
         raise Conflict(f"there is a conversation {shown(new_id)} already", hint="choose another id")
     conversations.change(connection, head, {"id": new_id})
-    # Contexts that other processes remember under the old id are read again.
+    # Make other processes reload contexts that they cached under the old id.
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
     notes.change_scope(connection, tenant, id, new_id)
 
@@ -277,12 +277,12 @@ def fork(
     at: int | None,
     known_calls: Sequence[calls.OpenCall] | None,
 ) -> None:
-    """Make a conversation that begins with the messages of another, up to one of them.
+    """Create a conversation that begins with the messages of another, up to one of them.
 
-    `known_calls` are those that wait for results there, where somebody has looked already.
+    `known_calls` are its open calls, if they have been found already.
 
     Raises:
-        Conflict: the new name is taken by something else.
+        Conflict: the new id is in use.
     """
     head = conversations.require(connection, tenant, id)
     last = conversations.locked_length(connection, head)
@@ -317,7 +317,7 @@ def fork(
 
 
 def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int) -> bool:
-    """Whether this very fork is there already."""
+    """Whether this fork exists already."""
     if conversations.find(connection, tenant, new_id) is None:
         return False
     there = conversations.details_of(connection, tenant, new_id)
@@ -333,9 +333,9 @@ LATER = "SELECT 1 FROM messages WHERE conversation = ? AND joins <= ? AND seq > 
 def open_calls_at(
     connection: Connection, head: conversations.Head, at: int
 ) -> list[calls.OpenCall]:
-    """The calls that waited for a result when a message was the last.
+    """Return the calls that were open when a message was the last.
 
-    All before it are read, unless no call there was answered later or waits still.
+    Reads all messages before it, unless no call there was answered later or is still open.
     """
     waits = connection.rows(WAITING, head.number, at)
     if not waits and not any(connection.rows(LATER, number, at, at) for number, _ in head.line):
