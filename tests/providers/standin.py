@@ -3,17 +3,18 @@
 import base64
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import contextwright as cw
 from contextwright.formats.gemini.write import STAND_IN
-from contextwright.formats.replies.events import Event, ReplyError, TextDelta
+from contextwright.formats.replies.events import ErrorEvent, Event, ReplyError, TextDelta
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.streams import as_reply, stream_writer, write_reply
+from contextwright.formats.replies.writer import Frame
 
 KEY = "sk-test-0123456789abcdef"
 ENDINGS = {
@@ -33,6 +34,13 @@ class BreakOff(NamedTuple):
 
     reply: ModelReply
     pieces: int
+
+
+class FailMidway(NamedTuple):
+    """Answer, and report an error after the first piece of text."""
+
+    reply: ModelReply
+    error: ReplyError
 
 
 class Dribble(NamedTuple):
@@ -78,6 +86,8 @@ class StandIn(ThreadingHTTPServer):
         """Each signature given out: by which API and which model."""
         self.returned: set[str] = set()
         """The signatures that came back."""
+        self.stored: dict[str, str] = {}
+        """The signatures of reasoning that a client may name by the id of its item."""
         self.refused: list[str] = []
         """Why requests were refused for what they say."""
 
@@ -148,6 +158,12 @@ class Handler(BaseHTTPRequestHandler):
             if signer is None or signer[0] != format or (bound and signer[1] != model):
                 yield f"{field}: invalid signature"
             self.server.returned.add(signature)
+        if format == "openai-responses":
+            items = body["input"] if isinstance(body["input"], list) else []
+            named = {item.get("id") for item in items if item.get("type") == "item_reference"}
+            self.server.returned |= {
+                self.server.stored[id] for id in named & set(self.server.stored)
+            }
 
     def refuse(self, error: ReplyError, format: str) -> None:
         self.send(*write_error(error, format))
@@ -163,6 +179,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, answer: Any, format: str, model: str, id: str) -> None:
         """A stream in chunks of HTTP, one for each event."""
         reply = answer if isinstance(answer, ModelReply) else answer.reply
+        for index, part in enumerate(reply.message.parts):
+            if isinstance(part, cw.Thinking) and part.signature:
+                self.server.stored[f"rs_{id}_{index}"] = part.signature
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -176,14 +195,21 @@ class Handler(BaseHTTPRequestHandler):
                     return
                 if isinstance(answer, Held) and pieces == 1:
                     self.hold(answer)
+                if isinstance(answer, FailMidway) and pieces == 1:
+                    self.pieces(writer.write(ErrorEvent(answer.error)))
+                    break
                 pieces += 1
-            for frame in writer.write(event):
-                data = frame.encode()
-                size = 3 if isinstance(answer, Dribble) else len(data)
-                for start in range(0, len(data), size):
-                    piece = data[start : start + size]
-                    self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+            self.pieces(writer.write(event), 3 if isinstance(answer, Dribble) else None)
         self.wfile.write(b"0\r\n\r\n")
+
+    def pieces(self, frames: Iterable[Frame], size: int | None = None) -> None:
+        """Send frames as chunks of HTTP, each whole or in pieces of some bytes."""
+        for frame in frames:
+            data = frame.encode()
+            step = size or len(data)
+            for start in range(0, len(data), step):
+                piece = data[start : start + step]
+                self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
     def hold(self, answer: Held) -> None:
         """Wait for the test, or until the client has closed the connection."""

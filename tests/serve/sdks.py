@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import anthropic
+import httpx2
 import openai
 from google import genai
 
@@ -12,6 +13,8 @@ import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
 
 ERRORS = (openai.APIError, anthropic.APIError, genai.errors.APIError)
+BROKEN = (httpx2.TransportError,)
+"""How the SDKs tell of a connection that broke off."""
 
 
 def ask(

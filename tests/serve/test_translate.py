@@ -106,6 +106,20 @@ def test_what_cannot_cross_is_said() -> None:
     assert answer.headers["x-contextwright-changes"] == "2; invent.max_tokens, loss.setting"
 
 
+@pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "gemini"])
+def test_the_prompt_is_cached_where_that_must_be_asked_for(client: str) -> None:
+    """Of a second request, all that the first one had is marked, and the system text."""
+    said_before = [cw.system("Be brief."), cw.user("Hello"), cw.assistant("Yes?"), cw.user("Why?")]
+    with (
+        serving(said("Hello")) as server,
+        running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
+    ):
+        assert gateway.generate(client, request_of(client, said_before), model="any").status == 200
+    [body] = server.bodies
+    assert "cache_control" in body["system"][-1]
+    assert "cache_control" in body["messages"][-1]["content"][-1]
+
+
 @pytest.mark.parametrize("key", ["", "wrong", KEY])
 def test_the_gateways_key_needs_its_token(key: str) -> None:
     with (

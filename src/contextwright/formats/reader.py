@@ -44,7 +44,7 @@ class Reader:
     def reply(self, reply: Any) -> dict[str, Any]:
         """Return a reply as a dict, from decoded JSON or an SDK object."""
         dump = getattr(reply, "model_dump", None)
-        body = dump(mode="json", exclude_none=True) if callable(dump) else reply
+        body = dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else reply
         if not isinstance(body, dict):
             raise ParseError(f"a {self.format} reply is an object, not {shown(body)}")
         return cast("dict[str, Any]", body)

@@ -13,6 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.responses import Response, StreamingResponse
 
+from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
+from contextwright.context.receipt import is_marked
 from contextwright.context.recipe import Recipe
 from contextwright.formats import api
 from contextwright.formats.replies.events import Event
@@ -33,6 +35,8 @@ __all__ = ["Crossing", "count_tokens", "cross"]
 
 CHANGES_HEADER = "x-contextwright-changes"
 MAX_CODES = 20
+ENDS = CacheBreakpoints(volatile="", static=(), key=None)
+"""Nothing in a client's request is known to change but its end."""
 RESPONSES = "openai-responses"
 """The one API that stores requests unless it is told not to."""
 
@@ -88,6 +92,9 @@ def rendered(
     facts = as_model(model)
     if recipe is None and budget is None:
         whole = api.render(conversation, format, model=facts)
+        if format == "anthropic" != conversation.source and not is_marked(whole.json):
+            # Others cache by themselves; their clients do not know that it must be asked for.
+            mark_cache(whole.payload, format, facts, ENDS, set_marks=True, marked=False)
         return Sent(whole.payload, whole.changes, whole.tool_names)
     chosen = recipe or Recipe()
     context = chosen.build(conversation, model=facts, format=format, budget=budget)
