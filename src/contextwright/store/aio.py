@@ -1,7 +1,7 @@
-"""`AsyncStore` and `AsyncChat`: the same words for programs with an event loop.
+"""`AsyncStore` and `AsyncChat`: the same methods for programs with an event loop.
 
-Every call runs in a thread, so that neither a disk nor another process ever holds up the loop.
-Tasks that write at the same moment share a transaction, as threads do.
+Every call runs in a thread, so that neither a disk nor another process blocks the loop. Tasks that
+write at the same moment share a transaction, as threads do.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class AsyncStore(StoreThreads):
         )
 
     def for_tenant(self, tenant: str) -> AsyncStore:
-        """The same store for another tenant; it shares the connections, and the end of them."""
+        """Return the same store for another tenant; closing one closes both."""
         require_name(tenant, "tenant", empty=True)
 
         async def opened() -> Store:
@@ -90,16 +90,16 @@ class AsyncStore(StoreThreads):
         return other
 
     def conversation(self, id: str) -> AsyncChat:
-        """A conversation by its name; it comes into being when something is written to it."""
+        """Return a conversation by its id; the first write creates it."""
         return AsyncChat(self, require_name(id, "conversation's id"))
 
     async def list(self) -> AsyncIterator[ConversationInfo]:
-        """All conversations, in the order in which they were made."""
+        """Iterate over all conversations, in order of creation."""
         async for details in self.each((await self.store()).list()):
             yield details
 
     async def forget(self, id: str) -> None:
-        """Remove a conversation and everything in it for good."""
+        """Remove a conversation and everything in it permanently."""
         await self.run((await self.store()).forget, id)
 
     async def rename(self, id: str, new_id: str) -> None:
@@ -107,19 +107,19 @@ class AsyncStore(StoreThreads):
         await self.run((await self.store()).rename, id, new_id)
 
     async def tenants(self) -> Tenants:
-        """All tenants of the store by name, with how much each has."""
+        """Return all tenants of the store by name, with how much each has."""
         return await self.run((await self.store()).tenants)
 
     async def erase_person(self, id: str, **options: Unpack[EraseOptions]) -> Erasure:
-        """Erase all that somebody said; see `Store.erase_person`."""
+        """Erase all that a person said; see `Store.erase_person`."""
         return await self.run((await self.store()).erase_person, id, **options)
 
     async def erase_tenant(self, name: str, **options: Unpack[EraseOptions]) -> Erasure:
-        """Remove all conversations and memories of a tenant for good."""
+        """Remove all conversations and memories of a tenant permanently."""
         return await self.run((await self.store()).erase_tenant, name, **options)
 
     async def erase_before(self, time: datetime | str, **options: Unpack[EraseOptions]) -> Erasure:
-        """Erase messages and memories from before a time; those without one stay."""
+        """Erase messages and memories from before a time; those without a time stay."""
         return await self.run((await self.store()).erase_before, time, **options)
 
     async def scrub(self) -> Places:
@@ -127,7 +127,7 @@ class AsyncStore(StoreThreads):
         return await self.run((await self.store()).scrub)
 
     async def remember(self, memory: Memory | str, **fields: Unpack[MemoryFields]) -> str:
-        """Store a memory, or words with what they are about, and give its id."""
+        """Store a memory, or a text with what it is about; return its id."""
         return await self.run((await self.store()).remember, memory, **fields)
 
     async def update_memory(self, id: str, **changes: Unpack[MemoryChanges]) -> Memory:
@@ -135,7 +135,7 @@ class AsyncStore(StoreThreads):
         return await self.run((await self.store()).update_memory, id, **changes)
 
     async def forget_memory(self, id: str) -> None:
-        """Remove a memory for good; `forget` removes a conversation."""
+        """Remove a memory permanently; `forget` removes a conversation."""
         await self.run((await self.store()).forget_memory, id)
 
     async def memories(
@@ -145,17 +145,17 @@ class AsyncStore(StoreThreads):
         kind: MemoryKind | None = None,
         scope: str | None = None,
     ) -> AsyncIterator[StoredMemory]:
-        """All memories, or those that fit, in the order in which they were stored."""
+        """Iterate over the memories with these fields, in the order in which they were stored."""
         found = (await self.store()).memories(about=about, kind=kind, scope=scope)
         async for stored in self.each(found):
             yield stored
 
     async def search(self, query: str, conversation: str | None = None, limit: int = 20) -> Hits:
-        """The messages that hold most of a query's words, the best first."""
+        """Return the messages that have most of a query's words, best first."""
         return await self.run((await self.store()).search, query, conversation, limit)
 
     async def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
-        """The messages of all conversations that a question needs, within a budget of tokens."""
+        """Return the messages of all conversations that a question needs, within a token budget."""
         return await self.run((await self.store()).recall, query, **options)
 
     async def index(
@@ -167,7 +167,7 @@ class AsyncStore(StoreThreads):
         words_only: bool = False,
         progress: Progress | None = None,
     ) -> IndexResult:
-        """Bring the index up to date, words and vectors; `progress` is called in a thread."""
+        """Update the index, words and vectors; `progress` is called in a thread."""
         return await self.run(
             (await self.store()).index,
             conversation,
@@ -178,30 +178,30 @@ class AsyncStore(StoreThreads):
         )
 
     async def drop_unused_vectors(self) -> int:
-        """Remove the vectors of all embedders but the store's own."""
+        """Remove the vectors of all embedders except the store's own."""
         return await self.run((await self.store()).drop_unused_vectors)
 
     async def add_each(self, turns: Iterable[Turn]) -> Outcomes[Numbers]:
-        """Store turns with one sync; each is whole or not at all, and fails on its own."""
+        """Store turns with one sync; each is stored whole or not at all, and fails on its own."""
         return await self.run((await self.store()).add_each, turns)
 
     async def add_all(self, turns: Iterable[Turn]) -> int:
-        """Store any number of turns, all of them or none; gives the number of messages."""
+        """Store any number of turns, all of them or none; return the number of messages."""
         return await self.run((await self.store()).add_all, turns)
 
     async def requests(
         self, conversation: str | None = None, *, limit: int = 100, before: int | None = None
     ) -> Requests:
-        """The newest recorded requests, newest first; see `Store.requests`."""
+        """Return the newest recorded requests, newest first; see `Store.requests`."""
         found = (await self.store()).requests
         return await self.run(found, conversation, limit=limit, before=before)
 
     async def request(self, number: int) -> RecordedRequest:
-        """A recorded request."""
+        """Return a recorded request."""
         return await self.run((await self.store()).request, number)
 
     async def request_bodies(self, number: int) -> RequestBodies:
-        """What was sent and answered, byte for byte, as far as it was kept."""
+        """Return what was sent and answered, byte for byte, as far as it was kept."""
         return await self.run((await self.store()).request_bodies, number)
 
     async def close(self) -> None:
@@ -230,39 +230,39 @@ class AsyncChat:
         self.store, self.id = store, id
 
     async def add(self, turn: TurnMessages, key: str | None = None) -> list[int]:
-        """Store a message, or several as one turn, and give their numbers once they are durable."""
+        """Store a message, or several as one turn; return their numbers once they are durable."""
         return await self.store.run((await self._chat()).add, turn, key)
 
     async def hide(self, seq: int) -> None:
-        """Keep a message out of every context; `show` brings it back."""
+        """Exclude a message from every context; `show` brings it back."""
         await self.store.run((await self._chat()).hide, seq)
 
     async def show(self, seq: int) -> None:
-        """Let a message into contexts again, whether it was hidden or deleted."""
+        """Return a hidden or deleted message to contexts."""
         await self.store.run((await self._chat()).show, seq)
 
     async def delete(self, seq: int) -> None:
-        """Keep a message out of every context, for readers to see as deleted; it is not lost."""
+        """Exclude a message from every context, marked as deleted; `show` brings it back."""
         await self.store.run((await self._chat()).delete, seq)
 
     async def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
-        """Put another message, or other words, in the place of one; see `Chat.edit`."""
+        """Replace a message or its text; see `Chat.edit`."""
         await self.store.run((await self._chat()).edit, seq, message, keep=keep)
 
     async def versions(self, seq: int) -> list[Version]:
-        """What a message said before it was edited, oldest first."""
+        """Return the earlier versions of a message, oldest first."""
         return await self.store.run((await self._chat()).versions, seq)
 
     async def erase(self, *seqs: int, **options: Unpack[EraseOptions]) -> Erasure:
-        """Remove the words of messages for good; see `Chat.erase`."""
+        """Remove the text of messages permanently; see `Chat.erase`."""
         return await self.store.run((await self._chat()).erase, *seqs, **options)
 
     async def pin(self, seq: int) -> None:
-        """Let no window drop a message."""
+        """Keep a message in every window."""
         await self.store.run((await self._chat()).pin, seq)
 
     async def unpin(self, seq: int) -> None:
-        """Let windows drop a message again."""
+        """Allow windows to drop a message again."""
         await self.store.run((await self._chat()).unpin, seq)
 
     async def update(
@@ -284,12 +284,12 @@ class AsyncChat:
     async def read(
         self, start: int = 0, stop: int | None = None, *, hidden: bool = False
     ) -> AsyncIterator[StoredMessage]:
-        """Messages from one number up to, and without, another, in order, as they are asked for."""
+        """Iterate over the messages from one number up to, but not including, another."""
         async for stored in self.store.each((await self._chat()).read(start, stop, hidden=hidden)):
             yield stored
 
     async def tail(self, count: int) -> list[StoredMessage]:
-        """The last messages, in order."""
+        """Return the last messages, in order."""
         return await self.store.run((await self._chat()).tail, count)
 
     async def length(self) -> int:
@@ -307,7 +307,7 @@ class AsyncChat:
         at: int | None = None,
         **options: Unpack[BuildOptions],
     ) -> Context:
-        """The best valid request within the budget, with its receipt."""
+        """Build the best valid request within the budget, with its receipt."""
         return await self.store.run((await self._chat()).context, recipe, at=at, **options)
 
     async def ask(
@@ -331,10 +331,10 @@ class AsyncChat:
         model: str | Model,
         **options: Unpack[AskOptions],
     ) -> AsyncGenerator[AskEvent, None]:
-        """Ask, and give every event as it happens; the last is the `Answer`.
+        """Ask, and yield every event as it happens; the last is the `Answer`.
 
-        Closing the generator (`contextlib.aclosing`), or cancelling its task, stops the model;
-        what came is stored as interrupted.
+        Closing the generator (`contextlib.aclosing`), or cancelling its task, stops the model; what
+        arrived is stored as interrupted.
         """
         from contextwright.store.asking import stream
 
@@ -346,17 +346,17 @@ class AsyncChat:
                 yield event
 
     async def search(self, query: str, limit: int = 20) -> Hits:
-        """The messages that hold most of a query's words, best first, then newest."""
+        """Return the messages that have most of a query's words, best first, then newest."""
         return await self.store.run((await self._chat()).search, query, limit)
 
     async def recall(self, query: str, **options: Unpack[RecallOptions]) -> RecallResult:
-        """The messages that a question needs, within a budget of tokens, in their order."""
+        """Return the messages that a question needs, within a token budget, in their order."""
         return await self.store.run((await self._chat()).recall, query, **options)
 
     async def episodes(
         self, *, participant: str | None = None, min_weight: float = 0.0
     ) -> list[StoredMemory]:
-        """The events remembered of this conversation, in the order in which they were stored."""
+        """Return the episodes of this conversation, in the order in which they were stored."""
         return await self.store.run(
             (await self._chat()).episodes, participant=participant, min_weight=min_weight
         )
@@ -369,7 +369,7 @@ class AsyncChat:
         now: datetime | None = None,
         embed: Embed | None = None,
     ) -> EpisodeResult:
-        """Make memories of what was talked about since the last time; `writer` runs in a thread."""
+        """Make episodes of the messages since the last time; `writer` runs in a thread."""
         chat = await self._chat()
         return await self.store.run(
             chat.make_episodes, writer, boundaries=boundaries, now=now, embed=embed
@@ -387,7 +387,7 @@ class AsyncChat:
         return await self.store.run(chat.summarise, recipe, summariser=summariser, **options)
 
     async def summaries(self) -> list[StoredSummary]:
-        """The summaries that are stored, those made one way together, in order."""
+        """Return the stored summaries, ordered by how they were made and the last message."""
         return await self.store.run((await self._chat()).summaries)
 
     async def undo_summary(self, recipe: Recipe | str) -> Summary | None:

@@ -32,13 +32,13 @@ Call: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 class StoredTranscript:
-    """A conversation of a store, as questions need it."""
+    """A conversation of a store, as a transcript for questions."""
 
     def __init__(self, state: State, id: str, call: Call) -> None:
         self.state, self.id, self.call = state, id, call
 
     async def find(self, key: str) -> list[tuple[int, Message]]:
-        """The messages of a turn, as they are marked now."""
+        """Return the messages of a turn, with their current marks."""
         tenant, id = self.state.tenant, self.id
 
         def work(connection: Connection) -> list[tuple[int, Message]]:
@@ -54,7 +54,7 @@ class StoredTranscript:
         return await self.call(self.state.engine.write, work, id)
 
     async def hide(self, seqs: Sequence[int]) -> None:
-        """Keep messages out of every context."""
+        """Exclude messages from every context."""
         tenant, id = self.state.tenant, self.id
 
         def work(connection: Connection) -> None:
@@ -95,7 +95,7 @@ class StoredTranscript:
 
 
 async def direct(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Run a function at once: nothing else waits in a loop of our own."""
+    """Call a function directly, because nothing else runs in our own loop."""
     return function(*arguments, **named)
 
 
@@ -107,7 +107,7 @@ def stream(
     model: str | Model,
     options: AskOptions,
 ) -> AsyncGenerator[AskEvent, None]:
-    """The events of a question."""
+    """Yield the events of a question."""
     return ask_events(StoredTranscript(state, id, call), Question.of(content, model, options))
 
 
@@ -118,7 +118,7 @@ def ask_stream(
     model: str | Model,
     options: AskOptions,
 ) -> Iterator[AskEvent]:
-    """The events of a question, for a program without an event loop."""
+    """Yield the events of a question, for a program without an event loop."""
     provider = options.get("provider")
     loop = provider.loop if isinstance(provider, SyncProvider) else OwnLoop()
     events = stream(state, id, direct, content, model, options)
@@ -136,12 +136,12 @@ def ask(
     model: str | Model,
     options: AskOptions,
 ) -> Answer:
-    """The answer to a question."""
+    """Return the answer to a question."""
     *_, answer = ask_stream(state, id, content, model, options)
     return last_of(answer)
 
 
 def last_of(event: AskEvent) -> Answer:
-    """The last event of a question."""
+    """Return the last event of a question."""
     assert isinstance(event, Answer)
     return event

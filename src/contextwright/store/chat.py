@@ -1,4 +1,4 @@
-"""`Chat`: one conversation of a store, to add to, to read and to build contexts of."""
+"""`Chat`: one conversation of a store, to add to, to read and to build contexts from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ __all__ = ["Chat"]
 
 
 class Chat(Corrections):
-    """One conversation of a store. Messages are numbered from 1, without holes."""
+    """One conversation of a store. Messages are numbered from 1, without gaps."""
 
     # --- writing -----------------------------------------------------------------------------
 
@@ -122,10 +122,10 @@ class Chat(Corrections):
     def read(
         self, start: int = 0, stop: int | None = None, *, hidden: bool = False
     ) -> Iterator[StoredMessage]:
-        """Iterate over the messages from one number up to, and without, another, in order.
+        """Iterate over the messages from one number up to, but not including, another, in order.
 
-        Of hidden and deleted messages only author, time and state are told; with `hidden` also
-        their words. Messages added meanwhile are not among them.
+        Hidden and deleted messages have only author, time and state; with `hidden` also their text.
+        Messages added meanwhile are not included.
         """
         require(start, int, "start", "the number of a message")
         require(stop, int | None, "stop", "the number of a message")
@@ -145,7 +145,7 @@ class Chat(Corrections):
         return self.state.engine.read(work)
 
     def length(self) -> int:
-        """Return the number of messages, hidden and deleted ones included."""
+        """Return the number of messages, including hidden and deleted ones."""
         return self.state.engine.read(self._head)[1]
 
     def __len__(self) -> int:
@@ -226,7 +226,7 @@ class Chat(Corrections):
         """Ask a model until it answers, and return the answer; every step is stored as a turn.
 
         Functions among the tools are run, and the model is asked again with their results. With
-        None instead of a question, the conversation goes on as it stands. The options are those of
+        None instead of a question, the conversation continues as it is. The options are those of
         `contextwright.ask.AskOptions`; the model `echo` answers offline.
 
         Raises:
@@ -244,9 +244,9 @@ class Chat(Corrections):
         model: str | Model,
         **options: Unpack[AskOptions],
     ) -> Iterator[AskEvent]:
-        """Ask as `ask` does, and give every event as it happens; the last is the `Answer`.
+        """Ask as `ask` does, and yield every event as it happens; the last is the `Answer`.
 
-        Closing the iterator stops the model; what came is stored as interrupted.
+        Closing the iterator stops the model; what arrived is stored as interrupted.
         """
         from contextwright.store.asking import ask_stream
 

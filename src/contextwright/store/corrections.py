@@ -1,4 +1,4 @@
-"""What becomes of messages after they were said: hidden, pinned, edited, erased."""
+"""Changes to stored messages: hide, delete, pin, edit, erase."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Corrections"]
 
 
 class Corrections:
-    """The messages of one conversation, to take back, to change and to keep in windows."""
+    """The methods of a conversation that change its stored messages."""
 
     def __init__(self, state: State, id: str) -> None:
         self.state, self.id = state, id
 
     def hide(self, seq: int) -> None:
-        """Keep a message out of every context; `show` brings it back."""
+        """Exclude a message from every context; `show` brings it back."""
         self._mark_visibility(seq, "hidden")
 
     def show(self, seq: int) -> None:
@@ -31,16 +31,16 @@ class Corrections:
         self._mark_visibility(seq, "public")
 
     def delete(self, seq: int) -> None:
-        """Keep a message out of every context, marked as deleted; `show` brings it back."""
+        """Exclude a message from every context, marked as deleted; `show` brings it back."""
         self._mark_visibility(seq, "deleted")
 
     def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
-        """Put another message, or other words, in the place of one.
+        """Replace a message or its text.
 
-        Contexts have the new words from then on; `meta["edited"]` says when, and the receipt that
-        the message was edited, because a provider's cache ends before it. Replies quote the new
-        words; summaries, episodes and the index are made anew. With `keep` the old version is
-        among `versions`, without it is erased.
+        Contexts have the new text from then on. `meta["edited"]` has the time, and the receipt
+        reports the edit, because a provider's cache ends before it. Replies quote the new text;
+        summaries, episodes and the index are rebuilt. With `keep` the old version is among
+        `versions`, without it is erased.
 
         Raises:
             NotFound: there is no such message.
@@ -50,22 +50,22 @@ class Corrections:
         erasure.edit(self.state, self.id, seq, message, keep=keep)
 
     def versions(self, seq: int) -> list[Version]:
-        """Return what a message said before it was edited, oldest first."""
+        """Return the earlier versions of a message, oldest first."""
         require_number(seq)
         return self.state.engine.read(
             lambda connection: versions_of(connection, self.state.tenant, self.id, seq)
         )
 
     def erase(self, *seqs: int, **options: Unpack[EraseOptions]) -> Erasure:
-        """Remove the words of messages for good; a stone that says "erased" keeps their numbers.
+        """Remove the text of messages permanently; a placeholder keeps their numbers.
 
         Excerpts in replies, old versions, memories, episodes and summaries made from them, their
-        words in the index and their vectors go too. Forks lose them as well.
+        index entries and their vectors are removed too, also in forks.
 
         Args:
-            scrub: rewrite the database's files at once, so that no byte is left in them; True by
-                default. It takes as long as a copy; on Postgres others wait. Else `Store.scrub`.
-            dry_run: only say what would be erased.
+            scrub: rewrite the database's files at once, so that no byte is left; True by
+                default. It takes as long as a copy; on Postgres others wait. Else use `Store.scrub`.
+            dry_run: only report what would be erased.
 
         Raises:
             NotFound: there is no such message.

@@ -31,14 +31,14 @@ __all__ = [
 
 
 class StoredMessage(Struct, frozen=True, omit_defaults=True):
-    """A message with the place it has in its conversation."""
+    """A message with its position in its conversation."""
 
     seq: int
-    """Its number: 1 for the first, without holes."""
+    """Its number: 1 for the first, without gaps."""
     key: str | None
     """The key of the turn it came in."""
     message: Message
-    """As it was added, but for what was hidden, deleted or pinned since."""
+    """The message as it was added, with its current visibility and pin."""
     damage: str = ""
     """The problem, if the stored message cannot be read and `message` is a placeholder."""
     stored_at: str | None = None
@@ -58,7 +58,7 @@ class ConversationInfo(Struct, frozen=True):
 
     id: str
     length: int
-    """The number of messages, those before a fork included."""
+    """The number of messages, including those before a fork."""
     title: str | None = None
     agent: str | None = None
     settings: dict[str, Any] = {}
@@ -80,14 +80,14 @@ class Cure(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """Something in a store that should not be so."""
+    """A problem in a store."""
 
     code: str
     problem: str
     conversation: int | None = None
     """The number of the conversation it is about."""
     where: str = ""
-    """The conversation in words."""
+    """The conversation, described."""
     cure: Cure | None = None
 
     def __str__(self) -> str:
@@ -96,16 +96,16 @@ class Finding(Struct, frozen=True):
 
 
 class EraseOptions(TypedDict, total=False):
-    """How to erase."""
+    """Options of an erasure."""
 
     scrub: bool
-    """Rewrite the database's files at once, so that no byte is left in them; True by default."""
+    """Whether to rewrite the database's files at once, so that no byte is left; True by default."""
     dry_run: bool
-    """Only say what would be erased."""
+    """Whether to only report what would be erased."""
 
 
 class MemoryFields(TypedDict, total=False):
-    """What is known about a memory beside its text."""
+    """The fields of a memory besides its text."""
 
     about: str | None
     kind: MemoryKind
@@ -117,27 +117,27 @@ class MemoryFields(TypedDict, total=False):
 
 
 class MemoryChanges(TypedDict, total=False):
-    """What a stored memory becomes; what is left out stays."""
+    """Changes to a stored memory; fields left out stay."""
 
     text: str
     key: str
     weight: float
     at: datetime | str | None
-    """When it was noted; by default now."""
+    """When it was noted; now by default."""
 
 
 class Erasure(Struct, frozen=True):
     """What was erased, and what is out of reach."""
 
     messages: int = 0
-    """Messages whose words are gone; a stone stays for each, unless its conversation went too."""
+    """Messages whose text was removed; a placeholder stays, unless the conversation was removed."""
     quotes: int = 0
     """Excerpts of them in replies."""
     memories: int = 0
     conversations: int = 0
-    """Conversations that were removed whole."""
+    """Conversations that were removed."""
     remains: tuple[str, ...] = ()
-    """Where the words may still be, in words: backups, logs, and what nobody rewrote yet."""
+    """Where the text may still be: backups, logs, and files not rewritten yet."""
 
 
 class TenantInfo(Struct, frozen=True):
@@ -150,10 +150,10 @@ class TenantInfo(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """What a message said before it was edited."""
+    """An earlier version of a message, before an edit."""
 
     replaced: str
-    """When, in ISO 8601."""
+    """When it was replaced, in ISO 8601."""
     message: Message
 
 
@@ -164,7 +164,7 @@ class SearchHit(Struct, frozen=True):
     seq: int
     message: Message
     score: float
-    """The share of the query's words it holds, from 0 to 1, where rare words count for more."""
+    """The share of the query's words it has, from 0 to 1; rare words count more."""
 
 
 class StoredMemory(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Recorded requests: what passed through the gateway, as frozen values."""
+"""Recorded requests of the gateway, as frozen values."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ __all__ = [
 ]
 
 RequestState: TypeAlias = Literal["open", "answered", "failed", "interrupted", "lost"]
-"""`open`: on its way. `failed`: the upstream refused it, or could not be reached. `interrupted`:
-the answer broke off, or the client went away. `lost`: the gateway ended before it was answered."""
+"""`open`: sent, not answered yet. `failed`: the upstream refused it, or could not be reached.
+`interrupted`: the answer was cut off, or the client disconnected. `lost`: the gateway ended before
+it was answered.
+"""
 
 RequestMode: TypeAlias = Literal["pass-through", "translated"]
 
 ForkReason: TypeAlias = Literal["compaction", "edit", "rewind"]
-"""`compaction`: a shorter history begins. `edit`: a message before the last one is another.
-`rewind`: the client went back, and on from there."""
+"""`compaction`: a shorter history begins. `edit`: a message before the last one differs. `rewind`:
+the client went back and continued from there.
+"""
 
 BodyKind: TypeAlias = Literal["request", "upstream", "reply"]
 
 
 class RecordedFork(Struct, frozen=True):
-    """Where a client left the history it had sent before."""
+    """Where a client departed from the history it had sent before."""
 
     parent: str
-    """The conversation that was left."""
+    """The conversation it departed from."""
     at: int
-    """The last message that both have; 0: none."""
+    """The last message that both have; 0 if none."""
     reason: ForkReason
 
 
@@ -49,12 +52,12 @@ class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     number: int = 0
-    """1 for the first of a store."""
+    """Its number; 1 for the first of a store."""
     state: RequestState = "open"
     started: str = ""
-    """When it came, in ISO 8601."""
+    """When it arrived, in ISO 8601."""
     conversation: str | None = None
-    """The conversation it belongs to; None until it is answered, and where content is not kept."""
+    """The conversation it belongs to; None until it is answered, or if content is not kept."""
     first: int | None = None
     """The first message that it added to its conversation; None if it added none."""
     last: int | None = None
@@ -65,7 +68,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     toolset: str = ""
     """A digest of the names of its tools; empty if it has none."""
     client: str = ""
-    """The name and version of the client, as far as it told them."""
+    """The name and version of the client, as far as it sends them."""
     format: str
     """The API of the client."""
     upstream_format: str
@@ -95,17 +98,17 @@ class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage | None = None
     """The tokens as the provider counted them."""
     price: float | None = None
-    """US dollars; None if the tokens, or the model's prices, are not known."""
+    """US dollars; None if the tokens or the model's prices are unknown."""
     changes: tuple[Change, ...] = ()
     """What a translation could not carry, or repaired."""
     previous: int | None = None
     """The request before it in its conversation."""
     prefix: Comparison | None = None
-    """How much of it lay in the previous request's prefix, and where and why that broke."""
+    """How much of it was in the previous request's prefix, and where and why that broke."""
     masked: bool = False
-    """A key stood in a body; stars stand in its place."""
+    """Whether a key in a body was replaced with stars."""
     redacted: bool = False
-    """Only figures were kept: there are no bodies and no messages."""
+    """Whether only figures were kept: no bodies and no messages."""
 
     @property
     def cached(self) -> float:
@@ -119,6 +122,6 @@ class RequestBodies(Struct, frozen=True):
     request: bytes | None = None
     """What the client sent."""
     upstream: bytes | None = None
-    """What the upstream was sent, where that is something else."""
+    """What the upstream was sent, if that differs."""
     reply: bytes | None = None
     """What the upstream answered: a body, or the events of a stream."""

@@ -29,7 +29,7 @@ class StoreThreads:
         self._store: Store | None = None
 
     async def store(self) -> Store:
-        """The store itself, for what needs a thread of its own."""
+        """Return the store itself, for what needs its own thread."""
         async with self._opening:
             if self._store is None:
                 self._store = await self._open()
@@ -45,12 +45,12 @@ class StoreThreads:
         loop = asyncio.get_running_loop()
         try:
             called = loop.run_in_executor(self._threads, lambda: function(*arguments, **named))
-        except RuntimeError:  # the threads take nothing more
+        except RuntimeError:  # the threads accept no more work
             raise UsageError("the store is closed") from None
         return await called
 
     async def each(self, items: Iterator[Item]) -> AsyncIterator[Item]:
-        """Items that are fetched in a thread, some at a time."""
+        """Yield items that are fetched in a thread, some at a time."""
         while page := await self.run(lambda: list(islice(items, PAGE))):
             for item in page:
                 yield item

@@ -1,4 +1,4 @@
-"""Turns on their way into a store: validated first, then stored whole or not at all."""
+"""Turns before they are stored: validated first, then stored whole or not at all."""
 
 from __future__ import annotations
 
