@@ -18,7 +18,7 @@ def line_of(
     """Return `day, chat, name: words`, without what is unknown; the day is the sender's own."""
     moment = read_time(sent_at) if sent_at else None
     day = moment.date().isoformat() if moment else ""
-    # Commas and the first colon are ours: what stands behind it was said.
+    # Commas and the first colon are ours; everything after it is quoted.
     head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name) if part)
     words = one_line(text, longest)
     return f"{quoted(head)}: {words}" if head else quoted(words)

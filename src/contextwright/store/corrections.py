@@ -63,8 +63,8 @@ class Corrections:
         index entries and their vectors are removed too, also in forks.
 
         Args:
-            scrub: rewrite the database's files at once, so that no byte is left; True by
-                default. It takes as long as a copy; on Postgres others wait. Else use `Store.scrub`.
+            scrub: rewrite the database's files at once, so that no byte is left; True by default.
+                It takes as long as a copy; on Postgres others wait. Else call `Store.scrub`.
             dry_run: only report what would be erased.
 
         Raises:

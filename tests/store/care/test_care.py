@@ -227,7 +227,7 @@ def test_what_stands_beside_messages_is_named_and_stops_nothing_else(place: str)
         run_sql(store, f"UPDATE memories SET body = '{{' WHERE id = '{ids[0]}'")
         run_sql(store, "UPDATE outlines SET body = '[' WHERE conversation = 1")
         assert list(map(str, examine(store.engine).findings)) == [
-            "index conversation 'a': its index cannot be read; cw reindex --rebuild makes it anew",
+            "index conversation 'a': its index cannot be read; cw reindex --rebuild rebuilds it",
             f"memory {ids[0]} cannot be read; cw forget-memory {ids[0]} removes it",
         ]
         told = {one.id: one.memory.text for one in store.memories()}

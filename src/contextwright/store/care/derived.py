@@ -35,9 +35,7 @@ def derived_findings(examined: Examination) -> Iterator[Finding]:
         cure = Cure(DROP_VERSION, ((number, seq, version),), "the version was removed")
         yield examined.found("version", f"an old version of message {seq} cannot be read", cure)
     if any(unreadable(connection.rows(OUTLINES, number), decode_lines)):
-        yield examined.found(
-            "index", "its index cannot be read; cw reindex --rebuild makes it anew"
-        )
+        yield examined.found("index", "its index cannot be read; cw reindex --rebuild rebuilds it")
 
 
 def memory_findings(connection: Connection) -> Iterator[Finding]:

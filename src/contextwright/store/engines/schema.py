@@ -239,10 +239,10 @@ CREATE TABLE indexed (
 );
 """
 
-# `divided` says how far a conversation was made into episodes, and how often messages had been
-# marked by then: what was hidden since may be told in one of them.
-# Words are other words now: what was indexed is indexed anew. `outlines` go along with them.
-# A body of vectors holds nothing that could be pressed together: Postgres need not try.
+# `divided` says how far a conversation is divided into episodes, and how often messages had been
+# marked by then, because an episode may hold what was hidden since.
+# Terms are computed differently now, so the index and its `outlines` are rebuilt.
+# Vectors cannot be compressed, so Postgres does not try.
 SQLITE_3 = """
 ALTER TABLE memories ADD COLUMN accesses INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE memories ADD COLUMN accessed TEXT;
