@@ -135,7 +135,7 @@ def completed(words: str, **environment: str) -> list[str]:
 def test_completion(cw: Run, tmp_path: Path) -> None:
     store = str(tmp_path / "chat.db")
     cw("add", "lunch", "Hi", "--store", store)
-    assert completed("cw sho") == ["show", "show-again"]
+    assert completed("cw sho") == ["show", "show-again", "show-request"]
     assert completed("cw convert x --from ay") == ["aya"]
     assert completed("cw build x --recipe def") == ["default"]
     assert "gpt-4o" in completed("cw count x --model gpt-4")

@@ -99,6 +99,16 @@ GROUPS: dict[str, dict[str, Command]] = {
     },
     "Gateway": {
         "serve": Command("gateway.serve:serve", "Run a gateway between clients and any provider."),
+        "record": Command("gateway.record:record", "Run a program and record what it asks models."),
+        "requests": Command(
+            "gateway.requests:list_requests", "List recorded requests, the newest last."
+        ),
+        "show-request": Command(
+            "gateway.requests:show_request", "Show a recorded request, or one of its bodies."
+        ),
+        "replay": Command(
+            "gateway.replay:replay", "Write a recorded request for another API, or resend it."
+        ),
     },
     "Stores": {
         "tenants": Command(

@@ -177,7 +177,7 @@ class Gateway:
 
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
-        route = self.settings.route_for(call.model)
+        route = self.settings.route_for(call.model, call.format)
         key = self.own_key(route, call, request)
         client_key = key_in(call.headers, request.query_params) or ""
         if call.action == "count":

@@ -34,7 +34,7 @@ from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import requests
 from contextwright.store.store import Store
 
-__all__ = ["Recorder", "record_of"]
+__all__ = ["Recorder", "process_name", "record_of"]
 
 MAX_WAITING_BYTES = 256 << 20
 """Bytes that wait to be written; while there are more, requests pass unrecorded."""
@@ -70,7 +70,7 @@ class Recorder:
         self, store: Store, *, redact: bool = False, keep_days: float | None = None
     ) -> None:
         self.store, self.redact, self.keep_days = store, redact, keep_days
-        self.log = RequestLog(store.state, f"{socket.gethostname()}/{os.getpid()}")
+        self.log = RequestLog(store.state, process_name())
         self.counts = RecorderCounts()
         self.waiting_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
@@ -200,6 +200,11 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
         sent_model=route.send_as or call.model,
         streams=call.streams,
     )
+
+
+def process_name() -> str:
+    """The name under which this process records."""
+    return f"{socket.gethostname()}/{os.getpid()}"
 
 
 def is_running(process: str, started: str) -> bool:

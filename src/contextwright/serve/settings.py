@@ -25,6 +25,8 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """A pattern of model names, such as `claude-*`."""
     upstream: str
     """The name of a host: `openai`, `anthropic`, `gemini`, `openrouter` …, or `echo`."""
+    api: str | None = None
+    """Only requests of clients of one API: `anthropic`, `gemini`, `openai-chat` …; all if None."""
     base_url: str | None = None
     """Another address that speaks the same API."""
     send_as: str | None = None
@@ -87,14 +89,14 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     keep_days: float | None = None
     """Recorded requests that are older are removed; messages stay."""
 
-    def route_for(self, model: str) -> Route:
-        """The route of a model.
+    def route_for(self, model: str, format: str) -> Route:
+        """The route of a model, for clients of a format.
 
         Raises:
             UsageError: no pattern fits.
         """
         for route in self.routes:
-            if fnmatchcase(model, route.model):
+            if route.api in (None, format) and fnmatchcase(model, route.model):
                 return route
         raise UsageError(f"no route is set for the model {shown(model)}")
 

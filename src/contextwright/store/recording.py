@@ -34,7 +34,7 @@ from contextwright.text.json import decode_json
 from contextwright.text.quoting import one_line
 from contextwright.wire.values import is_object
 
-__all__ = ["EndedRequest", "RequestLog"]
+__all__ = ["EndedRequest", "RequestLog", "recorded_prompt"]
 
 MAX_PROMPTS = 256
 """Prompts that are remembered, to compare the next request with."""
@@ -230,12 +230,7 @@ class RequestLog:
         if known is not None:
             return known
         record = requests.find(connection, self.state.tenant, number)
-        kept = bodies.all_of(connection, number)
-        body = kept.request if kept.upstream is None else kept.upstream
-        payload = None if body is None else decode_json(body)
-        if not is_object(payload):
-            return None
-        return prompt_of(payload, record.upstream_format, as_model(record.sent_model))
+        return recorded_prompt(record, bodies.all_of(connection, number))
 
     def _remember(self, number: int, prompt: Prompt) -> None:
         self.prompts[number] = prompt
@@ -248,6 +243,17 @@ class RequestLog:
         self.recent_bytes += size_of(sent)
         while self.recent_bytes > MAX_RECENT_BYTES:
             self.recent_bytes -= size_of(self.recent.popitem(last=False)[1])
+
+
+def recorded_prompt(
+    record: RecordedRequest, sent: RequestBodies, previous: Prompt | None = None
+) -> Prompt | None:
+    """The prompt that the upstream was sent; None if it was not kept."""
+    body = sent.request if sent.upstream is None else sent.upstream
+    payload = None if body is None else decode_json(body)
+    if not is_object(payload):
+        return None
+    return prompt_of(payload, record.upstream_format, as_model(record.sent_model), previous)
 
 
 def size_of(sent: RequestBodies) -> int:

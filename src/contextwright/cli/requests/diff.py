@@ -10,10 +10,12 @@ from msgspec import Struct
 
 from contextwright.cli import completion
 from contextwright.cli.arguments import about, read_time_option
+from contextwright.cli.gateway.comparison import compared_rows, diff_recorded
 from contextwright.cli.options import (
     Argument,
     AsJson,
     InputFormat,
+    ModelName,
     Option,
     RequestOptions,
     StoreOptions,
@@ -26,7 +28,6 @@ from contextwright.cli.requests.snapshots import (
     stored_arguments,
 )
 from contextwright.context.context import Context
-from contextwright.context.explain import money
 from contextwright.context.receipt import Comparison
 from contextwright.errors import UsageError
 from contextwright.messages.conversation import Conversation
@@ -34,16 +35,23 @@ from contextwright.messages.conversation import Conversation
 __all__ = ["diff"]
 
 
+class DiffOptions(RequestOptions, frozen=True, kw_only=True):
+    """Everything a request depends on; recorded requests know their model."""
+
+    model: ModelName = None  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
+
+
 def diff(
     files: Annotated[
         list[str],
         Argument(
-            "FILE|CONVERSATION...",
-            help="One conversation, to compare two points of it with --at; or two.",
+            "FILE|CONVERSATION|N...",
+            help="One conversation, to compare two points of it with --at; or two; or the numbers "
+            "of two recorded requests.",
             complete=completion.conversations,
         ),
     ],
-    request: RequestOptions,
+    request: DiffOptions,
     where: StoreOptions,
     source: InputFormat = None,
     at: Annotated[
@@ -68,13 +76,19 @@ def diff(
     """Compare two requests and find where the cache breaks.
 
     Compares two points of one conversation, or the newest requests of two conversations: how much
-    of the first the provider's cache keeps, where they part, why, and the price.
+    of the first the provider's cache keeps, where they part, why, and the price. Two numbers
+    without --model are recorded requests (see cw requests).
 
     \b
     cw diff lunch --model claude-sonnet-5-5 --at 40 --at 42
     cw diff chat.json --model claude-sonnet-5-5 --at 40
     cw diff before.json after.json --model claude-sonnet-5-5 --json
+    cw diff 12 14
     """
+    if request.model is None:
+        if len(files) == 2 and all(map(str.isdecimal, files)):
+            return diff_recorded(int(files[0]), int(files[1]), where, as_json=as_json)
+        raise UsageError("--model is missing", hint="--model NAME (see cw models)")
     if source is not None and source.isdecimal():
         raise UsageError("--from is the format of a file", hint=f"--at {source} --at N")
     task = RequestTask.of(request)
@@ -146,16 +160,8 @@ def differences(
 ) -> list[tuple[str, str]]:
     """Return a comparison as rows of a table."""
     messages = [numbered(len(each.decisions), "message") for each in (previous, context)]
-    rows = [
+    return [
         ("before", f"{previous.ledger.tokens:,} tokens for {messages[0]}"),
         ("now", f"{context.ledger.tokens:,} tokens for {messages[1]}"),
-        ("shared", f"{comparison.shared:,} tokens, {comparison.share:.1%} of now"),
+        *compared_rows(comparison),
     ]
-    if comparison.first_difference is None:
-        return [*rows, ("cause", comparison.cause)]
-    rows.append(("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
-    rows.append(("cause", comparison.cause))
-    if comparison.cost is not None:
-        fresh = f"{comparison.fresh:,} tokens that are not shared"
-        rows.append(("price", f"{money(comparison.cost)} for {fresh}"))
-    return rows

@@ -22,6 +22,7 @@ __all__ = [
     "last_of_session",
     "latest",
     "moment",
+    "of_process",
     "page",
     "remove_before",
 ]
@@ -90,6 +91,14 @@ def page(
         sql, values = f"{sql} AND r.number < ?", [*values, before]
     rows = connection.rows(f"{sql} ORDER BY r.number DESC LIMIT ?", tenant, *values, limit)
     return [as_record(row) for row in rows]
+
+
+def of_process(
+    connection: Connection, tenant: str, process: str, after: int
+) -> list[RecordedRequest]:
+    """The requests that a process recorded, behind a number, in order."""
+    sql = f"{SELECT} AND r.process = ? AND r.number > ? ORDER BY r.number"
+    return [as_record(row) for row in connection.rows(sql, tenant, process, after)]
 
 
 def latest(connection: Connection, tenant: str, conversation: int, before: int) -> int | None:

@@ -1,0 +1,54 @@
+"""Two recorded requests compared, for `cw diff`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from contextwright.cli.options import StoreOptions
+from contextwright.cli.output import numbered, say, say_json, table
+from contextwright.cli.stores import existing
+from contextwright.context.explain import money
+from contextwright.context.prompt import Prompt
+from contextwright.context.receipt import Comparison
+from contextwright.errors import NotFound
+from contextwright.store.recording import recorded_prompt
+from contextwright.store.store import Store
+
+__all__ = ["compared_rows", "diff_recorded"]
+
+
+def diff_recorded(first: int, second: int, where: StoreOptions, *, as_json: bool) -> int:
+    """Print what two recorded requests share, as their provider's cache sees them."""
+    with existing(where, embedder=None) as store:
+        previous = prompt_in(store, first)
+        prompt = prompt_in(store, second, previous)
+    comparison = prompt.compared_with(previous)
+    if as_json:
+        say_json({**msgspec.to_builtins(comparison), "share": round(comparison.share, 4)})
+        return 0
+    steps = [numbered(len(each.units), "step") for each in (previous, prompt)]
+    before = ("before", f"{previous.tokens:,} tokens in {steps[0]}")
+    now = ("now", f"{prompt.tokens:,} tokens in {steps[1]}")
+    say(table([before, now, *compared_rows(comparison)]))
+    return 0
+
+
+def prompt_in(store: Store, number: int, previous: Prompt | None = None) -> Prompt:
+    """Return the prompt of a recorded request."""
+    prompt = recorded_prompt(store.request(number), store.request_bodies(number), previous)
+    if prompt is None:
+        raise NotFound(f"the body of request {number} was not kept")
+    return prompt
+
+
+def compared_rows(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return a comparison as rows of a table."""
+    shared = f"{comparison.shared:,} tokens, {comparison.share:.1%} of now"
+    rows = [("shared", shared), ("cause", comparison.cause)]
+    if comparison.first_difference is None:
+        return rows
+    rows.insert(1, ("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
+    if comparison.cost is not None:
+        fresh = f"{comparison.fresh:,} tokens that are not shared"
+        rows.append(("price", f"{money(comparison.cost)} for {fresh}"))
+    return rows

@@ -1,0 +1,200 @@
+"""`cw record`: run a program, and record what it asks models."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Struct
+
+from contextwright.cli.gateway.requests import share
+from contextwright.cli.options import Argument, Option, StoreOptions
+from contextwright.cli.output import note, table
+from contextwright.cli.stores import opened
+from contextwright.context.explain import money
+from contextwright.errors import MissingExtra, UsageError
+from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows import requests
+from contextwright.store.store import Store
+
+__all__ = ["record"]
+
+FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP")
+"""Signals that are passed on to the program."""
+FROM_KEYS = ("SIGINT", "SIGQUIT")
+"""Signals that a terminal sends to the program too."""
+
+
+def record(
+    command: Annotated[
+        list[str], Argument("COMMAND...", help="Program to run, with its arguments, after --.")
+    ],
+    where: StoreOptions,
+    routes: Annotated[
+        str | None,
+        Option(
+            "--routes",
+            metavar="FILE.toml",
+            help="Routes of the gateway. Default: everything goes where it would have gone.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="Print the table as JSON.")] = False,
+) -> int:
+    """Run a program and record what it asks models.
+
+    Starts a gateway for this program alone, and tells the program of it in the ways that Claude
+    Code, Codex, Gemini CLI, opencode, pi, Qwen Code, aider, llm and the providers' SDKs know.
+    Requests go on to their provider byte for byte, with the program's own key. When the program
+    ends, a table on standard error tells what it used; the exit code is the program's.
+    `cw requests` lists the requests.
+
+    \b
+    cw record -- claude -p "What does this project do?"
+    cw record --store run.db -- python agent.py
+    """
+    try:
+        from contextwright.serve import read_settings
+        from contextwright.serve.programs import launch, passing_settings
+        from contextwright.serve.recorder import process_name
+    except ImportError as error:
+        raise MissingExtra("a gateway", "serve") from error
+    settings = read_settings(routes) if routes else passing_settings(os.environ)
+    with opened(where, sync="fast") as store, TemporaryDirectory() as folder:
+        newest = store.requests(limit=1)
+        with private_gateway(settings, store) as address:
+            prepared = launch(command, address, os.environ, Path(folder))
+            code = run(prepared.command, prepared.environment)
+        after = newest[0].number if newest else 0
+        made = store.engine.read(
+            lambda one: requests.of_process(one, store.tenant, process_name(), after)
+        )
+    used = ProgramUsage.of(made)
+    if as_json:
+        note(msgspec.json.encode(used).decode())
+    else:
+        for line in lines_of(used):
+            note(f"cw: {line}")
+    return code
+
+
+@contextmanager
+def private_gateway(settings: Any, store: Store) -> Generator[str]:
+    """Run a gateway on a free port while the block runs; yield its address."""
+    import uvicorn
+
+    from contextwright.cli.gateway.serve import listening
+    from contextwright.serve import create_app
+
+    with listening("127.0.0.1", 0) as listener:
+        app = create_app(settings, records=store)
+        config = uvicorn.Config(app, log_level="error", access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> int:
+    """Run a program in this terminal, and return its exit code."""
+    with handed_on() as running:
+        try:
+            program = subprocess.Popen(command, env=environment)
+        except OSError as error:
+            raise UsageError(f"{command[0]}: {error.strerror}") from error
+        running.append(program)
+        code = program.wait()
+    return 128 - code if code < 0 else code
+
+
+@contextmanager
+def handed_on() -> Generator[list[subprocess.Popen[bytes]]]:
+    """Pass signals on to the program, unless a terminal has done that already."""
+    running: list[subprocess.Popen[bytes]] = []
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore
+    reached = {getattr(signal, name, None) for name in FROM_KEYS if at_terminal}
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        for program in running if number not in reached else ():
+            program.send_signal(number)
+
+    known = [getattr(signal, name) for name in FORWARDED if hasattr(signal, name)]
+    old = {number: signal.signal(number, pass_on) for number in known}
+    try:
+        yield running
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+class ProgramUsage(Struct, frozen=True):
+    """What a program asked models, in figures."""
+
+    requests: int
+    failed: int
+    """Requests without a whole answer."""
+    input: int
+    cached: int
+    output: int
+    price: float | None
+    """US dollars, as far as prices are known."""
+    priced: int
+    """Requests whose price is known."""
+    breaks: dict[str, int]
+    """What broke the cache, and how often."""
+
+    @classmethod
+    def of(cls, records: Sequence[RecordedRequest]) -> ProgramUsage:
+        """The sum of requests."""
+        usages = [each.usage for each in records if each.usage is not None]
+        prices = [each.price for each in records if each.price is not None]
+        causes = Counter(
+            each.prefix.cause
+            for each in records
+            if each.prefix is not None and each.prefix.first_difference is not None
+        )
+        return cls(
+            requests=len(records),
+            failed=sum(each.state != "answered" for each in records),
+            input=sum(one.input for one in usages),
+            cached=sum(one.cached for one in usages),
+            output=sum(one.output for one in usages),
+            price=sum(prices) if prices else None,
+            priced=len(prices),
+            breaks=dict(causes.most_common()),
+        )
+
+
+def lines_of(used: ProgramUsage) -> list[str]:
+    """Return what a program used, line by line."""
+    if not used.requests:
+        return ["no request was recorded; the program may not know another address (cw serve -h)"]
+    failed = f", {used.failed:,} of them without an answer" if used.failed else ""
+    price = "not known" if used.price is None else money(used.price)
+    some = "" if used.priced in (0, used.requests) else f" for {used.priced:,} of them"
+    causes = "; ".join(f"{cause} (×{count:,})" for cause, count in used.breaks.items())
+    rows = [
+        ("requests", f"{used.requests:,}{failed}"),
+        ("tokens", f"{used.input:,} input, {used.output:,} output"),
+        ("cached", f"{share(used.cached / used.input if used.input else 0.0)} of the input"),
+        ("price", f"{price}{some}"),
+        ("cache", f"broken: {causes}" if causes else "never broken"),
+    ]
+    return table(rows).splitlines()

@@ -1,0 +1,164 @@
+"""How programs are told to use a gateway: variables, arguments and settings, as one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from contextwright.serve.settings import ECHO, GatewaySettings, Route
+from contextwright.text.json import decode_json
+from contextwright.wire.values import is_object
+
+__all__ = ["Launch", "launch", "passing_settings"]
+
+VARIABLES = {
+    "ANTHROPIC_BASE_URL": "{address}",  # Claude Code, Anthropic's SDKs, llm-anthropic
+    "ANTHROPIC_API_BASE": "{address}",  # aider, LiteLLM
+    "GOOGLE_GEMINI_BASE_URL": "{address}",  # Gemini CLI, Google's SDKs
+    "OPENAI_BASE_URL": "{address}/v1",  # OpenAI's SDKs, Qwen Code, llm
+    "OPENAI_API_BASE": "{address}/v1",  # aider, LiteLLM
+}
+"""What every program is given; those that know a variable take it."""
+NO_PROXY = ("NO_PROXY", "no_proxy")
+LOOPBACK = "127.0.0.1,localhost"
+
+
+class Settings(Struct, frozen=True):
+    """Settings that a program reads from a file in a folder of its own."""
+
+    variable: str
+    """Names another folder."""
+    folder: str
+    """The folder, below the user's home."""
+    file: str
+    content: dict[str, Any]
+
+
+class Program(Struct, frozen=True, kw_only=True):
+    """What one program wants besides the variables."""
+
+    names: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    """Put before its own."""
+    environment: dict[str, Any] = {}
+    """Text, or a value that is written as JSON."""
+    settings: Settings | None = None
+
+
+PROGRAMS = (
+    Program(names=("codex",), arguments=("-c", 'openai_base_url="{address}/v1"')),
+    Program(
+        names=("opencode",),
+        environment={
+            "OPENCODE_CONFIG_CONTENT": {
+                "provider": {
+                    "anthropic": {"options": {"baseURL": "{address}/v1"}},
+                    "openai": {"options": {"baseURL": "{address}/v1"}},
+                    "google": {"options": {"baseURL": "{address}/v1beta"}},
+                }
+            }
+        },
+    ),
+    Program(
+        names=("pi",),
+        settings=Settings(
+            variable="PI_CODING_AGENT_DIR",
+            folder=".pi/agent",
+            file="models.json",
+            content={
+                "providers": {
+                    "anthropic": {"baseUrl": "{address}"},
+                    "openai": {"baseUrl": "{address}/v1"},
+                    "google": {"baseUrl": "{address}/v1beta"},
+                }
+            },
+        ),
+    ),
+)
+
+UPSTREAMS = {
+    "anthropic": ("anthropic", ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"), ""),
+    "gemini": ("gemini", ("GOOGLE_GEMINI_BASE_URL",), "/v1beta"),
+    "openai-chat": ("openai", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ""),
+    "openai-responses": ("openai", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ""),
+}
+"""For each API: its provider, variables with another address, and what is added to that."""
+
+
+class Launch(NamedTuple):
+    """A command, and the environment it runs in."""
+
+    command: list[str]
+    environment: dict[str, str]
+
+
+def launch(
+    command: Sequence[str], address: str, environment: Mapping[str, str], folder: Path
+) -> Launch:
+    """A command as it has to run to use the gateway at an address.
+
+    `folder` is empty, and there as long as the command runs: settings are put there.
+    """
+    given = {
+        **environment,
+        **{name: value.format(address=address) for name, value in VARIABLES.items()},
+    }
+    for name in NO_PROXY:
+        given[name] = ",".join(filter(None, (environment.get(name), LOOPBACK)))
+    name = PurePath(command[0]).name
+    program = next((one for one in PROGRAMS if name in one.names), Program(names=()))
+    for variable, value in program.environment.items():
+        given[variable] = json.dumps(filled(value, address))
+    if program.settings is not None:
+        write_settings(program.settings, address, given, folder)
+    arguments = [filled(argument, address) for argument in program.arguments]
+    return Launch([command[0], *arguments, *command[1:]], given)
+
+
+def filled(value: Any, address: str) -> Any:
+    """A value with the address in its place."""
+    if isinstance(value, str):
+        return value.replace("{address}", address)
+    if isinstance(value, dict):
+        return {key: filled(item, address) for key, item in value.items()}  # pyright: ignore
+    return value
+
+
+def write_settings(
+    settings: Settings, address: str, environment: dict[str, str], folder: Path
+) -> None:
+    """Make a folder like the program's own, with our settings added to those of its file."""
+    own = Path(environment.get(settings.variable) or Path.home() / settings.folder)
+    for entry in own.iterdir() if own.is_dir() else ():
+        if entry.name != settings.file:
+            (folder / entry.name).symlink_to(entry)
+    held: Any = {}
+    if (own / settings.file).is_file():
+        held = decode_json((own / settings.file).read_bytes())
+    content = merged(held, filled(settings.content, address))
+    (folder / settings.file).write_text(json.dumps(content), "utf-8")
+    environment[settings.variable] = str(folder)
+
+
+def merged(old: Any, new: Any) -> Any:
+    """Two JSON values as one; the new one wins."""
+    if not is_object(old) or not is_object(new):
+        return new
+    return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+
+
+def passing_settings(environment: Mapping[str, str]) -> GatewaySettings:
+    """Routes that pass every request on to the provider that its client would have asked.
+
+    A variable that names another address for a provider is followed.
+    """
+    routes = [Route(ECHO, ECHO)]
+    for api, (upstream, variables, ending) in UPSTREAMS.items():
+        named = next((environment[name] for name in variables if environment.get(name)), None)
+        base = None if named is None else named.rstrip("/") + ending
+        routes.append(Route("*", upstream, api=api, base_url=base))
+    return GatewaySettings(tuple(routes))

@@ -1,0 +1,128 @@
+"""`cw requests`, `show-request`, `diff`, `replay`, `record`: what passed, and what it would be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+import contextwright
+from commands import Run, only_line
+from contextwright.formats.replies.events import Usage
+from contextwright.serve import GatewaySettings, Route
+from providers.standin import said, serving
+from serve.claude_code import MODEL, ClaudeCode
+from serve.gateways import running
+
+PROGRAM = """
+import json, os, sys, urllib.request
+body = {"model": "echo", "messages": [{"role": "user", "content": "Hello"}]}
+address = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+request = urllib.request.Request(address, json.dumps(body).encode())
+print(json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"])
+sys.exit(7)
+"""
+
+
+@pytest.fixture
+def recorded(own_store: None) -> list[dict[str, Any]]:
+    """Three requests of one session: asked, went on, and went on after an edit."""
+    usage = Usage(1_000, 10, 900)
+    with (
+        contextwright.Store(os.environ["CONTEXTWRIGHT_STORE"], sync="fast") as store,
+        serving(replace(said("One."), usage=usage)) as server,
+    ):
+        route = Route("*", "anthropic", base_url=server.base_url("anthropic"))
+        with running(GatewaySettings((route,)), store=store) as gateway:
+            client = ClaudeCode(gateway.address)
+            client.ask("First?")
+            client.ask("Second?")
+            client.messages[2]["content"] = "Edited."
+            client.ask("Third?")
+        return server.bodies
+
+
+def test_requests_are_listed(recorded: object, cw: Run) -> None:
+    code, out, _ = cw("requests")
+    assert code == 0
+    head, *rows = out.splitlines()
+    assert head.split()[:4] == ["#", "time", "client", "model"]
+    assert [row.split()[0] for row in rows] == ["1", "2", "3"]
+    assert all(f"claude-code  {MODEL}  answered  1,000  90%" in row for row in rows)
+    assert rows[2].endswith("the client changed an earlier message")
+    listed = json.loads(cw("requests", "--limit", "1", "--json").out)
+    assert [one["number"] for one in listed] == [3]
+    forked = cw("requests", "claude-code/5e551011~3").out.splitlines()
+    assert len(forked) == 2
+    assert "there is no conversation" in only_line(cw("requests", "elsewhere").err)
+
+
+def test_one_request_is_shown(recorded: list[dict[str, Any]], cw: Run) -> None:
+    out = cw("show-request", "3").out
+    assert "edit: leaves claude-code/5e551011 after message 3" in out
+    assert "1,000 input: 900 cached (90.0%), 0 written; 10 output" in out
+    assert json.loads(cw("show-request", "2", "--json").out)["conversation"].endswith("5e551011")
+    assert json.loads(cw("show-request", "2", "--body", "request").out) == recorded[1]
+    assert "message_start" in cw("show-request", "2", "--body", "reply").out
+    missing = cw("show-request", "2", "--body", "upstream")
+    assert missing.code == 1
+    assert "no upstream body is kept of request 2" in only_line(missing.err)
+    assert "there is no recorded request 9" in only_line(cw("show-request", "9").err)
+
+
+def test_two_requests_are_compared(recorded: object, cw: Run) -> None:
+    assert "nothing changed, only added" in cw("diff", "1", "2").out
+    compared = json.loads(cw("diff", "2", "3", "--json").out)
+    assert compared["first_difference"] == "messages[2]"
+    assert compared["cause"] == "messages[2] changed"
+    assert "--model is missing" in only_line(cw("diff", "2").err)
+
+
+def test_a_request_is_written_for_another_provider(
+    recorded: list[dict[str, Any]], cw: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same = json.loads(cw("replay", "2").out)
+    assert same == recorded[1]
+    outcome = cw("replay", "2", "--to", "gemini", "--model", "gemini-3.8-flash", "--changes")
+    payload = json.loads(outcome.out)
+    assert contextwright.check(payload, "gemini", model="gemini-3.8-flash") == []
+    assert "loss." in outcome.err
+    assert "both name an API" in only_line(
+        cw("replay", "2", "--to", "gemini", "--format", "gemini").err
+    )
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    unsent = cw("replay", "2", "--to", "anthropic", "--send")
+    assert "set ANTHROPIC_API_KEY" in unsent.err
+    assert cw("replay", "2", "--to", "echo", "--send").out == "Second?\n"
+
+
+def test_a_program_is_recorded(own_store: None, cw: Run) -> None:
+    outcome = cw("record", "--", sys.executable, "-c", PROGRAM)
+    assert outcome.code == 7
+    assert "cw: requests  1\n" in outcome.err
+    assert "cache     never broken" in outcome.err
+    (listed,) = json.loads(cw("requests", "--json").out)
+    assert (listed["model"], listed["mode"]) == ("echo", "translated")
+    assert "/no/such/program: No such file" in only_line(cw("record", "--", "/no/such/program").err)
+
+
+def test_signals_reach_the_program(own_store: None, tmp_path: Path) -> None:
+    """And its end is the end of the gateway."""
+    wait = "import signal, time; print('ready', flush=True); time.sleep(60)"
+    command = [sys.executable, "-m", "contextwright", "record", "--", sys.executable, "-c", wait]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "no request was recorded" in told
