@@ -147,6 +147,17 @@ def test_erased_words_leave_recorded_requests_too(place: str) -> None:
         assert store.request_bodies(other).request == b"other"
 
 
+def test_words_that_were_replaced_for_good_leave_them_too(place: str) -> None:
+    with cw.Store(place) as store:
+        chat = store.conversation("a")
+        chat.add(cw.user("secret"))
+        (one,) = recorded(store, "a", [b"secret"])
+        chat.edit(1, "other")
+        assert store.request_bodies(one).request == b"secret"
+        chat.edit(1, "third", keep=False)
+        assert store.request_bodies(one) == RequestBodies()
+
+
 def test_old_requests_and_those_of_a_tenant_are_erased(place: str) -> None:
     with cw.Store(place) as store:
         late = replace(RECORD, started="2026-11-17T00:00:00Z")

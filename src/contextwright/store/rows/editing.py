@@ -11,7 +11,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
-from contextwright.store.rows import conversations
+from contextwright.store.rows import conversations, requests
 from contextwright.store.rows.erasing import requote
 from contextwright.store.rows.rewriting import messages_at, rewrite
 from contextwright.store.rows.validation import body_of, decode_message
@@ -76,6 +76,8 @@ def replace_message(
         connection.run(DROP, number, seq)
     for reader in rewrite(connection, number, {seq: new}):
         requote(connection, reader, [old], new.text or None)
+        if not keep:
+            requests.forget_words(connection, reader.tenant, reader.number, reader.seqs)
     return new
 
 
