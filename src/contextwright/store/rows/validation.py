@@ -41,6 +41,9 @@ FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 LONGEST_NAME = 256
 REMEDY = "remove it, or replace it with contextwright.store.replace_invalid"
 
+NUL = rb"\u0000"
+"""A NUL in JSON, perhaps: a backslash before u0000 looks the same."""
+
 decode_message = decoder(Message).decode
 decode_memory = decoder(Memory).decode
 
@@ -95,10 +98,15 @@ def require_text(text: str | None, what: str) -> str | None:
 
 def settings_text(settings: dict[str, Any]) -> str:
     """Settings as the JSON text that is stored."""
-    for path, place, character in faults_of(settings, "settings"):
-        raise refusal(path, place, character)
     require_json(settings)
-    return encoded(settings, "settings").decode()
+    try:
+        body = encoded(settings, "settings")
+    except UnicodeEncodeError:
+        body = NUL
+    if NUL in body:  # perhaps: only a walk tells, and large tools take long to walk
+        for path, place, character in faults_of(settings, "settings"):
+            raise refusal(path, place, character)
+    return body.decode()
 
 
 def bodies_of(messages: Sequence[Message]) -> list[str]:
@@ -118,7 +126,7 @@ def body_of(message: Message, path: str) -> str:
         )
     try:
         body = encoded(message, path)
-        if rb"\u0000" in body:  # perhaps: a backslash before u0000 looks the same
+        if NUL in body:
             refuse_unfit(message, path)
         if decode_message(body) != message:
             require_plain(message, path)
