@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import contextwright as cw
@@ -74,6 +75,28 @@ def test_no_byte_is_left(tmp_path: Path, way: str) -> None:
         assert bytes_held(tmp_path, "xylophon") == bytes_held(tmp_path, "secret") == 0
         assert examine(store.engine).findings == []
         assert store.search("xylophone") == []
+
+
+def bytes_on_server(place: str, word: str) -> int:
+    """How often a word stands in the files of the tables of a Postgres database."""
+    with psycopg.connect(place, autocommit=True) as session:
+        session.execute("CHECKPOINT")
+        files = session.execute(
+            "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(c.oid) "
+            "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname IN ('contextwright', 'pg_toast') AND c.relkind IN ('r', 'i', 't')"
+        ).fetchall()
+    held = [Path(file).read_bytes().lower() for (file,) in files if Path(file).exists()]
+    return sum(content.count(word.encode()) for content in held)
+
+
+@pytest.mark.parametrize("way", ERASE)
+def test_no_byte_is_left_in_the_tables_of_a_server(postgres: str, way: str) -> None:
+    with cw.Store(postgres, embedder=None) as store:
+        filled(store)
+        assert bytes_on_server(postgres, "xylophon")
+        ERASE[way](store)
+        assert bytes_on_server(postgres, "xylophon") == bytes_on_server(postgres, "secret") == 0
 
 
 def test_a_stone_keeps_the_number(store: cw.Store) -> None:

@@ -192,12 +192,15 @@ class PostgresEngine:
                 session.autocommit = True
                 try:
                     for (table,) in connection.rows(TABLES):
-                        connection.run(f"VACUUM (FULL) {table}")
+                        connection.run(f"VACUUM (FULL, ANALYZE) {table}")  # statistics quote
                 finally:
                     session.autocommit = False
         except psycopg.Error as error:
             raise self._explained(error) from error
-        return ["the server's write-ahead log, its archive and standbys, until they are recycled"]
+        return [
+            "the server's write-ahead log, its archive, standbys and the dead rows of its "
+            "statistics, until they are recycled"
+        ]
 
     def backups(self) -> list[str]:
         """None: copies of a server are made elsewhere."""
