@@ -45,7 +45,7 @@ def test_reply(reply: Any) -> None:
     assert conversation.messages == (CALLED,)
     assert conversation.model == "gpt-4o-2024-08-06"
     assert conversation.extra["openai-chat"]["finish_reason"] == "tool_calls"
-    assert conversation.changes == ()
+    assert [change.code for change in conversation.changes] == ["loss.candidate"]
 
 
 def test_reply_that_refuses() -> None:
@@ -147,7 +147,7 @@ def test_stream(events: list[Any]) -> None:
     assert conversation.extra == {
         "openai-chat": {"id": "chatcmpl-1", "finish_reason": "tool_calls", "usage": USAGE}
     }
-    assert conversation.changes == ()
+    assert [change.code for change in conversation.changes] == ["loss.candidate"]
 
 
 def test_interrupted_stream_keeps_what_came() -> None:
@@ -158,6 +158,7 @@ def test_interrupted_stream_keeps_what_came() -> None:
         ("calc", {}),
     ]
     assert [change.code for change in conversation.changes] == [
+        "loss.candidate",
         "repair.arguments",
         "repair.interrupted",
     ]

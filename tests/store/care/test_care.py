@@ -1,49 +1,18 @@
-"""Looking after a store: what the doctor finds and mends, backups under way, copies that agree."""
+"""Looking after a store: what the doctor finds and mends, backups under way."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import contextwright as cw
-from contextwright.store.care import copying
 from contextwright.store.care.doctor import examine, mend
 from contextwright.store.engines.backup import back_up, free_name
 from contextwright.store.engines.schema import STEPS
-
-TURN = [
-    cw.user("What is 6 × 7?"),
-    cw.assistant([cw.Text("Let me see."), cw.ToolCall("times", {"a": 6, "b": 7}, "c1")]),
-    cw.tool_result("c1", "42"),
-    cw.assistant("It is 42."),
-]
-RECIPE = cw.Recipe(system=("Be brief.",), budget=4_000)
-
-
-def filled(place: str) -> cw.Store:
-    """A store with a little of everything: `a` has 8 messages, `b` goes on after its third."""
-    store = cw.Store(place, sync="fast")
-    chat = store.conversation("a")
-    chat.add(TURN, key="k")
-    chat.add([cw.user("And 7 × 8?"), cw.assistant(cw.ToolCall("times", {"a": 7, "b": 8}, "c2"))])
-    chat.add(cw.Message("user", (cw.Text("psst"),), visibility="internal"))
-    chat.context(RECIPE, model="gpt-4o")
-    chat.add(cw.user("Well?"))
-    fork = chat.fork("b", at=3)
-    fork.add(cw.assistant("Forty-two."))
-    fork.hide(1)
-    fork.update(title="Другий\nрядок", agent="x", settings={"a": [1, None, "\u2028"]})
-    store.for_tenant("other").conversation("a").add(cw.user("Hello"), key="k")
-    return store
-
-
-def run_sql(store: cw.Store, *statements: str) -> None:
-    store.engine.write_alone(lambda connection: [connection.run(one) for one in statements])
-
+from samples.stores.care import TURN, filled, run_sql
 
 # --- the doctor ----------------------------------------------------------------------------------
 
@@ -316,145 +285,3 @@ def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", "text"]
     (tmp_path / "store.db.repair-1.backup").touch()
     assert free_name(file, "repair") == f"{file}.repair-2.backup"
-
-
-# --- copy ----------------------------------------------------------------------------------------
-
-
-def everything(store: cw.Store) -> list[object]:
-    """All that anyone can read of a store."""
-    seen: list[object] = []
-    for tenant in ("", "other"):
-        for details in store.for_tenant(tenant).list():
-            chat = store.for_tenant(tenant).conversation(details.id)
-            seen.append((tenant, details, list(chat.read())))
-    return seen
-
-
-def rows(store: cw.Store, sql: str) -> list[object]:
-    return list(store.engine.read(lambda connection: connection.rows(sql)))
-
-
-ROWS = (
-    "SELECT seq, joins, kind, body, length FROM messages ORDER BY conversation, seq",
-    "SELECT first, count, key FROM turns ORDER BY conversation, first",
-    "SELECT seq, part, id, name FROM open_calls ORDER BY conversation, seq, part",
-    "SELECT last, length FROM heads ORDER BY conversation",
-)
-
-
-def test_there_and_back(tmp_path: Path, postgres: str) -> None:
-    back = str(tmp_path / "back.db")
-    with filled(str(tmp_path / "store.db")) as store, cw.Store(postgres) as server:
-        told: list[tuple[int, int]] = []
-        done = copying.copy(
-            store.engine, server.engine, lambda done, total: told.append((done, total))
-        )
-        assert (done.conversations, done.messages, done.known) == (3, 10, 0)
-        assert told[-1] == (20, 20)
-        expected = [rows(store, sql) for sql in ROWS]
-        with cw.Store(back) as other:
-            assert copying.copy(server.engine, other.engine).digest == done.digest
-            for one in (server, other):
-                assert everything(one) == everything(store)
-                assert [rows(one, sql) for sql in ROWS] == expected
-                assert examine(one.engine).findings == []
-                contexts = [
-                    each.conversation("b").context(RECIPE, model="gpt-4o") for each in (one, store)
-                ]
-                assert contexts[0].payload == contexts[1].payload
-            assert other.conversation("a").add(TURN, key="k") == [1, 2, 3, 4]
-
-
-def test_a_later_copy_brings_what_is_new(place: str, tmp_path: Path) -> None:
-    with filled(str(tmp_path / "source.db")) as store, cw.Store(place) as target:
-        copying.copy(store.engine, target.engine)
-        target.conversation("mine").add(cw.user("stays"))
-        store.conversation("a").add(cw.tool_result("c2", "56"), key="late")
-        store.conversation("a").pin(1)
-        store.conversation("b").update(title="new")
-        store.conversation("c").add(TURN)
-        done = copying.copy(store.engine, target.engine)
-        assert (done.conversations, done.messages, done.known) == (4, 5, 10)
-        assert [one for one in everything(target) if "mine" not in str(one)] == everything(store)
-        assert rows(target, ROWS[2]) == rows(store, ROWS[2])
-        again = copying.copy(store.engine, target.engine)
-        assert (again.messages, again.known, again.digest) == (0, 15, done.digest)
-        assert examine(target.engine).findings == []
-
-
-def in_other_words(store: cw.Store) -> None:
-    store.conversation("a").add(cw.user("something else"))
-
-
-def longer(store: cw.Store) -> None:
-    store.conversation("a").add(TURN, key="k")
-    for number in range(30):
-        store.conversation("a").add(cw.user(str(number)))
-
-
-def no_fork(store: cw.Store) -> None:
-    store.conversation("b").add(TURN[:3])
-
-
-@pytest.mark.parametrize(
-    ("fill", "reason"),
-    [
-        (in_other_words, "conversation 'a' of the target holds another message 1"),
-        (longer, "conversation 'a' of the target has 34 messages, the source 8"),
-        (no_fork, "conversation 'b' of the target was forked elsewhere, or not at all"),
-    ],
-)
-def test_a_target_with_other_content_is_refused(
-    tmp_path: Path, fill: Callable[[cw.Store], None], reason: str
-) -> None:
-    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
-        fill(target)
-        before = everything(target)
-        with pytest.raises(cw.errors.Conflict, match=reason):
-            copying.copy(store.engine, target.engine)
-        assert everything(target) == before
-
-
-@pytest.mark.parametrize("change", ["edit", "erase"])
-def test_a_copy_from_before_a_change_names_it_and_can_be_made_again(
-    tmp_path: Path, change: str
-) -> None:
-    with cw.Store(tmp_path / "a.db") as store, cw.Store(tmp_path / "b.db") as target:
-        chat = store.conversation("lunch")
-        chat.add([cw.user("one"), cw.user("two"), cw.user("three")])
-        copying.copy(store.engine, target.engine)
-        chat.edit(2, "TWO") if change == "edit" else chat.erase(2)
-        with pytest.raises(cw.errors.Conflict) as caught:
-            copying.copy(store.engine, target.engine)
-        assert str(caught.value) == (
-            "conversation 'lunch' of the target has message 2 as it was before it was edited or "
-            "erased (copy into another store, or remove it there (cw rm 'lunch') and copy again)"
-        )
-        target.forget("lunch")
-        copying.copy(store.engine, target.engine)
-        assert everything(target) == everything(store)
-
-
-def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "GROUP", 1)
-    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
-
-        def stop(done: int, total: int) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            copying.copy(store.engine, target.engine, stop)
-        assert [one.id for one in target.list()] == ["a"]
-        assert copying.copy(store.engine, target.engine).known == 8
-        assert everything(target) == everything(store)
-
-
-def test_a_copy_that_differs_says_so(tmp_path: Path) -> None:
-    with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
-
-        def meddle(done: int, total: int) -> None:
-            store.conversation("a").pin(2)
-
-        with pytest.raises(cw.errors.StoreError, match="'a' differs between the two stores"):
-            copying.copy(store.engine, target.engine, meddle)

@@ -31,6 +31,7 @@ __all__ = [
     "call_wire",
     "finish_of",
     "finish_wire",
+    "lost_choices",
     "parse_reply",
     "reply_message",
     "thinking_fields",
@@ -76,6 +77,8 @@ def parse_reply(reply: Any) -> ModelReply:
     if not is_object(given):
         reader.fault(f"{path}.message", f"must be an object, not {shown(given)}")
         given = {}
+    if len(choices) > 1:
+        reader.changes.append(lost_choices(len(choices) - 1))
     message = reply_message(given, f"{path}.message" if choices else "", reader, model)
     error = error_of(body)
     finish = finish_of(
@@ -87,6 +90,11 @@ def parse_reply(reply: Any) -> ModelReply:
     )
     conversation = reader.conversation([message], finish.extra.get(NAME, {}), model=model)
     return finished_reply(conversation, finish, error)
+
+
+def lost_choices(number: int) -> Change:
+    """Return the change for choices that are not read."""
+    return Change("loss.candidate", "choices[1]", f"{number} more choices")
 
 
 def reply_message(message: Object, path: str, reader: Reader, model: str | None) -> Message:

@@ -6,7 +6,13 @@ from typing import Any, cast
 
 from contextwright.formats.openai_chat.grown import Entries, Grown
 from contextwright.formats.openai_chat.read import REASONING, thinking_of, words_of
-from contextwright.formats.openai_chat.reply import NAME, finish_of, reply_message, usage_of
+from contextwright.formats.openai_chat.reply import (
+    NAME,
+    finish_of,
+    lost_choices,
+    reply_message,
+    usage_of,
+)
 from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
@@ -34,6 +40,8 @@ class ChatReader(StreamReader):
         super().__init__()
         self.head: Object = {}
         self.choice: Object = {}
+        self.others: set[str] = set()
+        """The indexes of the other choices."""
         self.message = Grown()
         self.reasoning = ""
         self.last_entry: object = None
@@ -58,7 +66,9 @@ class ChatReader(StreamReader):
             self.out.append(UsageUpdate(usage))
         choices: Any = chunk.get("choices")
         for entry in choices if is_list(choices) else ():
-            if is_object(entry) and entry.get("index", 0) == 0:
+            if is_object(entry) and entry.get("index", 0) != 0:
+                self.others.add(str(entry["index"]))
+            elif is_object(entry):
                 self.grow(as_object(entry.get("delta")))
                 if entry.get("finish_reason") is not None:
                     self.choice["finish_reason"] = entry["finish_reason"]
@@ -163,6 +173,8 @@ class ChatReader(StreamReader):
             if len(said["tool_calls"]) < len(calls):
                 reason = "the beginning of a call is missing"
                 self.reader.changes.append(Change("loss.call", "tool_calls", reason))
+        if self.others:
+            self.reader.changes.append(lost_choices(len(self.others)))
         self.whole = reply_message(said, "choices[0].message", self.reader, self.model)
         slots = iter(numbers)
         for place, part in enumerate(self.whole.parts):

@@ -106,10 +106,15 @@ def marked(
         msgspec.structs.replace(message, meta={**message.meta, "finish": finish.reason})
         for message in conversation.messages or (Message("assistant"),)
     )
-    if not any(message.parts for message in messages):
+    if not any(says_something(part) for message in messages for part in message.parts):
         messages = (messages[0].with_parts((Text(f"[no answer: {why}]"),)),)
         changes.append(Change("invent.text", "", "the reply is empty; a line says why"))
     return messages, tuple(changes)
+
+
+def says_something(part: Part) -> bool:
+    """Whether a part is more than empty text, which some replies have in place of an answer."""
+    return not isinstance(part, Text) or bool(part.text.strip())
 
 
 def gather(events: Iterable[Event], format: str) -> ModelReply:
