@@ -1,4 +1,4 @@
-"""Commands run in this process, and what they say."""
+"""Commands run in this process, and their output."""
 
 from __future__ import annotations
 

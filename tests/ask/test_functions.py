@@ -1,4 +1,4 @@
-"""Python functions as tools: their schemas, their arguments, and what comes of calling them."""
+"""Python functions as tools: their schemas, their arguments, and the results of calls."""
 
 import asyncio
 import enum

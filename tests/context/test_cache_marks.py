@@ -1,4 +1,4 @@
-"""Cache marks stand where they pay, on blocks that may carry one, and never more than four."""
+"""Cache marks are set where they pay, on blocks that may have one, at most four."""
 
 import datetime
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Comparing two requests: what they share, why they part, and what that costs."""
+"""Comparison of two requests: what they share, why they differ, and what that costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that cost at least so much: a reserve, and a receipt that says so."""
+"""Requests with a minimum cost: a reserve, and a receipt that shows it."""
 
 import pytest
 

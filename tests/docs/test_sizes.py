@@ -1,4 +1,4 @@
-"""No file, function or folder is too large to read at a sitting."""
+"""Limits on the size of files, functions and folders."""
 
 import ast
 from collections import Counter

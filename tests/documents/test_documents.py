@@ -1,4 +1,4 @@
-"""Reading: what is sound comes through, everything else is named, nothing takes the house down."""
+"""Reading documents: valid ones pass, errors are located, and none can crash the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas as each API takes them, and what of them each cannot say."""
+"""Schemas as each API accepts them, and what each loses."""
 
 from __future__ import annotations
 

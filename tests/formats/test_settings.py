@@ -1,4 +1,4 @@
-"""Settings in every shape: what one API is asked, the others are asked too, or it is said."""
+"""Settings in every shape: each reaches the other APIs, or is reported as lost."""
 
 from typing import Any
 

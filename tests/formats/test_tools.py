@@ -1,4 +1,4 @@
-"""Tools in every shape: each is delivered, and a call of it comes home."""
+"""Tools in every shape: each is sent, and its calls come back under its own name and kind."""
 
 from typing import Any
 

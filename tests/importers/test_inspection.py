@@ -1,4 +1,4 @@
-"""What a request will have to mend is said when a file comes in; `--strict` refuses it."""
+"""An import reports what a later request will have to repair; `--strict` refuses it."""
 
 from pathlib import Path
 from typing import Any

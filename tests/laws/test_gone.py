@@ -1,4 +1,4 @@
-"""What is gone is told by nobody: every way to read a store, after every way to take words away."""
+"""No way to read a store shows hidden, deleted or erased text."""
 
 import asyncio
 from collections.abc import Callable, Iterator

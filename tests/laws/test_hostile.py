@@ -1,7 +1,7 @@
-"""Nobody's words become structure, wherever they stand.
+"""People's text never becomes structure, wherever it is.
 
-Hostile words are put into every place; the shape of every payload and of the system text has to
-be the shape it has with harmless ones.
+Hostile words are put into every place; the shape of every payload and of the system text has to be
+the shape it has with harmless ones.
 """
 
 import json

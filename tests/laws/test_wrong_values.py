@@ -1,4 +1,4 @@
-"""Whatever a caller passes, an error is one of ours and names what is wrong."""
+"""Whatever a caller passes, the error is a `ContextwrightError` that names what is wrong."""
 
 import asyncio
 import inspect

@@ -1,4 +1,4 @@
-"""What was said is known: speech through tools, topics, names, and events told by need."""
+"""Speech through tools, topics, names, and events in recall."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

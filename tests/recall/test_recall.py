@@ -1,4 +1,4 @@
-"""Recall without a store: what a question asks, what counts for a message, what fits."""
+"""Recall without a store: questions, signals, ranking, packing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections without words: the receipt says why."""
+"""Sections without text: the receipt gives the reason."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sections: what they say, what they leave unsaid, and that nobody's words open anything."""
+"""Sections: their text, what they leave out, and that people's text opens no structure."""
 
 from datetime import UTC, datetime
 from pathlib import Path

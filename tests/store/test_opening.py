@@ -1,4 +1,4 @@
-"""Results join their calls; stores open, wait, come back, and cost the same at any length."""
+"""Results are joined to their calls; stores open, wait, reconnect, at a constant cost."""
 
 from __future__ import annotations
 

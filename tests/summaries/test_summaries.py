@@ -1,4 +1,4 @@
-"""What left the window, told in few words: what it says, what it costs, and when it changes."""
+"""Summaries of messages outside the window: their text, their cost, and when they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gryag's recipe on a real store: what its sections find, and what they leave."""
+"""gryag's recipe on a real store: what its sections find, and what they leave out."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A digest: sentences that were said, the telling ones, in order and within a limit."""
+"""Digests: informative sentences, in order and within a limit."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Counts: held against a second tokenizer, against published numbers, and against themselves."""
+"""Counts, compared with a second tokenizer, with published numbers, and with each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of one's own, and steps that make no sense."""
+"""Custom windows, and invalid steps."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every window keeps to, on histories priced by their letters; and the seeds' own tables."""
+"""What every window guarantees, on histories priced by their letters, and the seeds' own tables."""
 
 from functools import partial
 

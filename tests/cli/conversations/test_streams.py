@@ -1,4 +1,4 @@
-"""`cw append-stream` and `cw dump`: their words, and what a kill or a crowd leaves behind."""
+"""`cw append-stream` and `cw dump`: their output, and what kills and concurrent writers leave."""
 
 from __future__ import annotations
 

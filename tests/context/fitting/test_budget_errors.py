@@ -1,4 +1,4 @@
-"""What does not fit is refused quickly, with the smallest budget that works."""
+"""Requests that do not fit are refused quickly, with the smallest budget that works."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Builds of a list that grows reuse what was counted, and give what a fresh build gives."""
+"""Builds of a growing list reuse earlier counts, and return what a fresh build returns."""
 
 from concurrent.futures import ThreadPoolExecutor
 

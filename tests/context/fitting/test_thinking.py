@@ -1,4 +1,4 @@
-"""Thinking goes where the words before it have changed, and stays where an API demands it."""
+"""Thinking is dropped if the text before it has changed, unless an API requires it."""
 
 import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Aya's array: what is read, what is written, what is wrong with it."""
+"""Aya's array: reading, writing, checking."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Histories of others, written as Aya's."""
+"""Other formats' histories, written as Aya's."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is checked and estimated in Forge's messages, in linear time."""
+"""Forge's checks and estimates, in linear time."""
 
 import gc
 import json

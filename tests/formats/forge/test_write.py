@@ -1,4 +1,4 @@
-"""What Forge's text protocol is written as, and read back from."""
+"""Forge's text protocol, written and read back."""
 
 from typing import Any
 

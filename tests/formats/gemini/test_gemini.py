@@ -1,4 +1,4 @@
-"""Gemini: what the API refuses, what comes back as it came, and what becomes of other histories."""
+"""Gemini: what the API refuses, round trips, and other formats' histories."""
 
 from typing import Any
 

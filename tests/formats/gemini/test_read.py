@@ -1,4 +1,4 @@
-"""What comes from Gemini is read, and goes back as it came."""
+"""Gemini's requests are read and written back unchanged."""
 
 from typing import Any
 

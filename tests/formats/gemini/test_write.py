@@ -1,4 +1,4 @@
-"""Histories of others, written for Gemini."""
+"""Other formats' histories, written for Gemini."""
 
 import base64
 from typing import Any

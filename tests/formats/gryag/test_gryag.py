@@ -1,4 +1,4 @@
-"""gryag: clean histories, the two older forms, metadata, and replies as people may see them."""
+"""gryag: clean histories, the two older forms, metadata, and cleaned replies."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""OpenAI Responses: what comes back as it came, and what the values are."""
+"""OpenAI Responses: round trips, and the parsed values."""
 
 import json
 from pathlib import Path

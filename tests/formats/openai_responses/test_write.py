@@ -1,4 +1,4 @@
-"""OpenAI Responses: what the histories of others become."""
+"""OpenAI Responses: other formats' histories, written."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Each rule alone: what it makes of a history, and what it says of it."""
+"""Each rule alone: its effect on a history, and its changes."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Looking after a store: what the doctor finds and mends, backups under way."""
+"""Maintenance of a store: the doctor's findings and repairs, backups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasing and editing: bytes leave the files, numbers stay, and everything else follows."""
+"""Erasing and editing: bytes leave the files, numbers stay, and derived data is updated."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Summaries that a store keeps: written once, told again, gone with what they tell of."""
+"""Stored summaries: written once, used again, removed with the messages they cover."""
 
 from __future__ import annotations
 

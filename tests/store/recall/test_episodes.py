@@ -1,4 +1,4 @@
-"""Episodes of a store: made once, of what may be seen, and told to those who were there."""
+"""Stored episodes: made once, from visible messages, and shown to participants only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One damaged message: it is named, everything else goes on, the doctor sets it aside."""
+"""One damaged message: it is reported, everything else works, and the doctor repairs it."""
 
 from __future__ import annotations
 
