@@ -17,7 +17,13 @@ FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 def test_every_example_is_run() -> None:
     """The first one is the README's, and runs with it; the outline is what the others share."""
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"ask", "first", "outline", *SYSTEMS}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {
+        "ask",
+        "first",
+        "http_api",
+        "outline",
+        *SYSTEMS,
+    }
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -33,11 +39,12 @@ def test_example(name: str) -> None:
     compare(f"example-{name}", done.stdout.rstrip("\n"))
 
 
-def test_the_example_of_asking() -> None:
+@pytest.mark.parametrize("name", ["ask", "http_api"])
+def test_an_example_of_a_page(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / "ask.py")],
+        [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / f"{name}.py")],
         capture_output=True,
         encoding="utf-8",
     )
     assert done.stderr == ""
-    compare("example-ask", done.stdout.rstrip("\n"))
+    compare(f"example-{name}", done.stdout.rstrip("\n"))

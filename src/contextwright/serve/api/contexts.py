@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -42,23 +42,36 @@ __all__ = [
 
 PLACE = re.compile(r"messages\[(\d+)\]")
 
+WithPayload: TypeAlias = Annotated[bool, Meta(description="Whether to send the payload too.")]
 
-class RequestQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which request of a conversation to build."""
+
+class MomentQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which moment of a conversation a request is for, and who reads it."""
 
     conversation: ConversationId
     at: Annotated[Seq, Meta(description="Build the request after this message.")] | None = None
-    recipe: RecipeName = "default"
     model: ModelName | None = None
     budget: Budget | None = None
     format: FormatName | None = None
     now: Now | None = None
 
 
+class RequestQuery(MomentQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which request of a conversation to build."""
+
+    recipe: RecipeName = "default"
+
+
 class ContextQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which request of a conversation to build, and what to answer of it."""
 
-    payload: Annotated[bool, Meta(description="Whether to send the payload too.")] = True
+    payload: WithPayload = True
+
+
+class OwnContextQuery(MomentQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which request to build with a recipe of one's own."""
+
+    payload: WithPayload = True
 
 
 class CompareQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -175,21 +188,23 @@ def build_context(store: Store, query: ContextQuery) -> ContextAnswer:
     By default with the recipe `default` for the model of the conversation, after the last message.
     Nothing is stored. A budget that is too small is refused with the smallest that works.
     """
-    return answer_of(query, build(store, query), query.recipe, payload=query.payload)
+    context = build(store, query, recipe_named(query.recipe))
+    return answer_of(query.conversation, context, query.recipe, payload=query.payload)
 
 
-def build_context_with(store: Store, query: ContextQuery, body: RecipeBody) -> ContextAnswer:
+def build_context_with(store: Store, query: OwnContextQuery, body: RecipeBody) -> ContextAnswer:
     """Build a request with a recipe of your own.
 
     It may not name files, nor classes by their import path.
     """
     recipe = recipe_files.read(body.recipe, name="yours")
-    return answer_of(query, build(store, query, recipe), recipe.name, payload=query.payload)
+    context = build(store, query, recipe)
+    return answer_of(query.conversation, context, recipe.name, payload=query.payload)
 
 
 def get_payload(store: Store, query: RequestQuery) -> dict[str, Any]:
     """Return the payload of a request, and nothing else."""
-    return build(store, query).payload
+    return build(store, query, recipe_named(query.recipe)).payload
 
 
 def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
@@ -199,7 +214,8 @@ def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
     """
     name, _, value = query.other.partition(":")
     different = different_query(query, name, value)
-    context, previous = build(store, query), build(store, different)
+    context = build(store, query, recipe_named(query.recipe))
+    previous = build(store, different, recipe_named(different.recipe))
     comparison = context.compared_with(previous)
     return comparison_answer(
         comparison, figures_of(context, query.recipe), figures_of(previous, different.recipe)
@@ -209,16 +225,16 @@ def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
 # --- building ------------------------------------------------------------------------------------
 
 
-def build(store: Store, query: RequestQuery, recipe: Recipe | None = None) -> Context:
+def build(store: Store, query: MomentQuery, recipe: Recipe) -> Context:
     """The context that a query asks for."""
     chat = store.conversation(query.conversation)
     info = chat.details()
     if query.at is not None and query.at > info.length:
         raise NotFound(f"there is no message {query.at}", hint=f"the last is {info.length}")
-    frame, chosen = frame_of(info), recipe or recipe_named(query.recipe)
-    reply_tools = {**frame.reply_tools, **chosen.reply_tools}
+    frame = frame_of(info)
+    reply_tools = {**frame.reply_tools, **recipe.reply_tools}
     return chat.context(
-        msgspec.structs.replace(chosen, reply_tools=reply_tools),
+        msgspec.structs.replace(recipe, reply_tools=reply_tools),
         at=query.at,
         model=find_model(query.model or own_model(frame.model, query.format)),
         format=query.format,
@@ -271,15 +287,13 @@ def different_query(query: CompareQuery, name: str, value: str) -> CompareQuery:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def answer_of(
-    query: RequestQuery, context: Context, recipe: str, *, payload: bool
-) -> ContextAnswer:
+def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool) -> ContextAnswer:
     """A context as an answer."""
     decisions, ledger = context.decisions, context.ledger
     problems = check(context.payload, context.format, model=context.model)
     price = context.model.prices.input
     return ContextAnswer(
-        conversation=query.conversation,
+        conversation=conversation,
         at=len(decisions),
         recipe=recipe,
         model=context.model.id,

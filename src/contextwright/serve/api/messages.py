@@ -23,7 +23,7 @@ class MessagesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Which messages to list."""
 
     conversation: ConversationId
-    start: Annotated[Seq, Meta(description="Seq of the first message.")] | None = field(
+    start: Annotated[Seq, Meta(description="Number of the first message.")] | None = field(
         name="from", default=None
     )
     before: Annotated[Seq, Meta(description="List those before this number.")] | None = None
