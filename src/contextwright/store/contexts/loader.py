@@ -53,18 +53,18 @@ class Needs(Struct, frozen=True):
     """How much of a conversation to load. Needs only grow."""
 
     length: int
-    """Of the end, on the ruler."""
+    """The length of the end, on the ruler."""
     newest: int = 0
-    """Messages of the end, however long they are."""
+    """The number of newest messages, whatever their length."""
     first: int = 0
-    """Messages of the beginning."""
+    """The number of first messages."""
 
     def more(self) -> Needs:
-        """Twice as much."""
+        """Return needs for twice as much."""
         return Needs(self.length * 2, max(self.newest * 2, CHUNK), max(self.first * 2, 8))
 
     def holds(self, other: Needs) -> bool:
-        """Whether nothing more is needed than this."""
+        """Whether these needs include all of the others."""
         return (
             self.length >= other.length
             and self.newest >= other.newest
@@ -90,7 +90,7 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
 
 
 def grow(connection: Connection, head: Head, log: Log, count: int) -> bool:
-    """Add what came since to a log; False if that answers a call that is not loaded."""
+    """Add new messages to a log; return False if they answer a call that is not loaded."""
     rows = Rows(connection, head, count)
     first = len(log) + 1
     rows.read(first, count)
@@ -111,7 +111,7 @@ def append(log: Log, rows: Iterable[Row]) -> None:
 
 
 def as_index(joins: int | None) -> int | None:
-    """The number of a message as its index."""
+    """Return the number of a message as its index."""
     return None if joins is None else joins - 1
 
 
@@ -144,14 +144,14 @@ class Rows:
             self._rows[seq] = joins, length, message
 
     def length(self, seq: int) -> int:
-        """The end of a message on the ruler."""
+        """Return the end of a message on the ruler."""
         if seq in self._rows:
             return self._rows[seq][1]
         found = reading.rows_between(self._connection, self._head, LENGTH, seq, seq)
         return found[0][1] if found else 0
 
     def read_end(self, needs: Needs) -> int:
-        """Read the end, the newest messages first; gives the number of the first that was read."""
+        """Read the end, the newest messages first; return the number of the first one read."""
         start, chunk = self._count + 1, CHUNK
         while start > 1:
             first = max(start - chunk, 1)
@@ -160,13 +160,13 @@ class Rows:
             count, length = self._count - start + 1, self.length(self._count) - self.length(start)
             if length >= needs.length and count >= needs.newest:
                 break
-            # As many as the rest takes if it is like what was read, and at most twice as many.
+            # Read as many as the rest needs if it is like what was read, at most twice as many.
             likely = max(needs.length * count // max(length, 1), needs.newest) - count
             chunk = min(max(likely, CHUNK // 4, 1), chunk * 2)
         return start
 
     def apart(self, start: int, first: int) -> set[int]:
-        """The messages before the end that are needed in any case, with their exchanges."""
+        """Return the messages before the end that are needed in any case, with their exchanges."""
         if start <= 1:
             return set()
         found = {*range(1, min(first, start - 1) + 1), *self._required(start)}
@@ -183,7 +183,7 @@ class Rows:
         return whole
 
     def task(self) -> int | None:
-        """The index of the first question, if a tool call after it was answered before the next."""
+        """Return the index of the first question, if a call was answered before the next."""
         own, asked = self._head.number, list[int]()
         for number, first, last in self._parts(1, self._count):
             if len(asked) < 2:
@@ -201,7 +201,7 @@ class Rows:
         return None
 
     def _required(self, start: int) -> Iterator[int]:
-        """System and pinned messages before the end, and the newest questions."""
+        """Yield system and pinned messages before the end, and the newest questions."""
         connection, own = self._connection, self._head.number
         for (seq,) in connection.rows(PINNED, own, start):
             yield seq
@@ -220,19 +220,19 @@ class Rows:
             yield task + 1
 
     def _joined(self, seqs: Collection[int], start: int) -> set[int]:
-        """The messages before the end whose calls are answered in it."""
+        """Return the messages before the end whose calls are answered in it."""
         joins = (self._rows[seq][0] for seq in seqs)
         return {seq for seq in joins if seq is not None and seq < start}
 
     def _answers(self, seq: int) -> Iterator[int]:
-        """The messages that answer calls of one."""
+        """Yield the messages that answer calls of one."""
         for number, _ in self._head.line:
             for (one,) in self._connection.rows(ANSWERS, number, seq, self._count):
                 if self._head.owner(one) == number:
                     yield one
 
     def _parts(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """The conversations that a range of messages was written in, the oldest first."""
+        """Yield the conversations that own a range of messages, the oldest first."""
         stop = last
         parts: list[tuple[int, int, int]] = []
         for number, own in self._head.line:

@@ -43,7 +43,7 @@ __all__ = ["PostgresEngine"]
 Result = TypeVar("Result")
 
 LOCK = 0x63774358
-"""The advisory lock that is held while tables are changed."""
+"""The advisory lock that is held while tables are migrated."""
 
 CONNECTIONS = 16
 """Maximum number of connections, for reading and for writing each."""
@@ -58,7 +58,7 @@ DEFAULTS = {
     "application_name": "contextwright",
     "client_encoding": "utf8",
 }
-"""A server that is gone without a word is noticed in half a minute; the URL may say otherwise."""
+"""Notices a dead server within half a minute; the URL may override this."""
 
 SET_UP = """
 SET search_path = contextwright;
@@ -93,7 +93,7 @@ ORDER BY conversation DESC, seq DESC LIMIT ?""",
 
 @cache
 def in_dialect(sql: str) -> Any:
-    """A statement with the placeholders of psycopg; ours hold neither % nor a quoted ?."""
+    """Return a statement with psycopg's placeholders; ours have neither % nor a quoted ?."""
     return sql.replace("?", "%s")
 
 
@@ -241,7 +241,7 @@ class PostgresEngine:
     # --- opening -----------------------------------------------------------------------------
 
     def _connect(self) -> PostgresConnection:
-        """A connection that writes."""
+        """Open a connection that writes."""
         session = psycopg.connect(self._address)
         try:
             session.execute(in_dialect(self._set_up))
@@ -257,7 +257,7 @@ class PostgresEngine:
         return PostgresConnection(session)
 
     def _reader(self) -> PostgresConnection:
-        """A connection that cannot write, and sees each time one moment only."""
+        """Open a connection that cannot write, and sees one moment per transaction."""
         connection = self._connect()
         connection.session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.session.read_only = True
@@ -328,7 +328,7 @@ def settings_of(url: str) -> dict[str, Any]:
 
 
 def is_passing(error: psycopg.Error) -> bool:
-    """Whether it may be otherwise in a moment: a lost connection, a restart, a deadlock."""
+    """Whether an error is temporary: a lost connection, a restart, a deadlock."""
     if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DiskFull):
         return False
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

@@ -49,10 +49,10 @@ decode_memory = decoder(Memory).decode
 
 
 def require_name(name: object, what: str, *, empty: bool = False) -> str:
-    """An id, a key or a tenant: 1 to 256 bytes in one line; a value, never a path.
+    """Validate an id, a key or a tenant: 1 to 256 bytes on one line; a value, never a path.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: the value is anything else.
     """
     if not isinstance(name, str):
         raise UsageError(f"the {what} has to be text, not {shown(name)}")
@@ -88,7 +88,7 @@ def require_visible(name: str, what: str) -> None:
 
 
 def require_text(text: str | None, what: str) -> str | None:
-    """Words about a conversation, of which there may be none."""
+    """Validate a text about a conversation, which may be missing."""
     require(text, str | None, f"a {what}")
     if text is not None:
         for path, place, character in faults_of(text, what):
@@ -119,7 +119,7 @@ def bodies_of(messages: Sequence[Message]) -> list[str]:
 
 
 def body_of(message: Message, path: str) -> str:
-    """One message as JSON text that can be read again."""
+    """Return one message as JSON text that can be read again."""
     if type(message) is not Message:
         raise UsageError(
             f"{path}: {shown(message)} is not a message", hint="use user(…) and the like"
@@ -155,7 +155,7 @@ def encoded(value: object, path: str) -> bytes:
 
 
 def memory_body(memory: Memory) -> str:
-    """A memory as the JSON text that is stored.
+    """Return a memory as the JSON text that is stored.
 
     Raises:
         UsageError: with the field and the character, if it cannot be stored.
@@ -202,7 +202,7 @@ def refuse_unfit(message: Message, path: str) -> None:
 
 
 def refusal(path: str, index: int, character: str) -> UsageError:
-    """The one error about a character, the same on every engine."""
+    """Return the error about a character, the same on every engine."""
     message = f"{path}, character {index + 1}: {described(character)} cannot be stored"
     return UsageError(message, hint=REMEDY)
 
