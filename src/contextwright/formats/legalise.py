@@ -34,7 +34,7 @@ from contextwright.formats.rules import (
 from contextwright.formats.target import Target, Traits, respelled
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Message, Tool
+from contextwright.messages.message import Author, Message, Tool
 from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
 from contextwright.models import Model
 
@@ -66,16 +66,17 @@ def legalise(
     same_format = conversation.source == traits.format
     target = Target(traits, model, options, same_format, conversation.reply_tools)
     tools = [tool.name for tool in conversation.tools if isinstance(tool, Tool)]
-    enveloped = True
+    needed, enveloped = rules, True
     if all(map(traits.tool_names.fits, tools)):
-        rules, enveloped = needed_rules(messages, target, rules)
+        needed, enveloped = needed_rules(messages, target, rules)
     envelope = envelope_changes(messages, traits) if enveloped else []
-    if not rules:
+    if not needed:
         return Legal(messages, target, envelope, range(len(messages)))
-    called = (call.name for message in messages for call in message.calls)
-    names = respelled([*tools, *called], traits.tool_names)
-    target = Target(traits, model, options, same_format, conversation.reply_tools, names)
-    draft, changes = apply_rules(messages, target, rules)
+    if needed is rules:  # where only some are needed, all names fit
+        called = (call.name for message in messages for call in message.calls)
+        names = respelled([*tools, *called], traits.tool_names)
+        target = Target(traits, model, options, same_format, conversation.reply_tools, names)
+    draft, changes = apply_rules(messages, target, needed)
     origins, legal = [place for place, _ in draft], [message for _, message in draft]
     return Legal(legal, target, [*changes, *envelope], origins)
 
@@ -108,7 +109,7 @@ def needed_rules(
     followers, refuses_blank = roles_after(target), not traits.blank_text
     calls = OpenCalls(target)
     pending = calls.pending
-    names_fit, speakers, enveloped = True, Speakers(), False
+    names_fit, speakers, fitting, enveloped = True, Speakers(), set[Author](), False
     allowed = followers[""]
     for message in messages:
         role, parts = message.role, message.parts
@@ -117,8 +118,11 @@ def needed_rules(
         allowed = followers[role]
         if message.extra and not extra_fits(message, role, target):
             return every
-        if message.author is not None and names_fit:
-            names_fit = name_fits(message, message.author, target, speakers)
+        author = message.author
+        if author is not None and names_fit and (role != "user" or author not in fitting):
+            names_fit = name_fits(message, author, target, speakers)
+            if role == "user":
+                fitting.add(author)
         if message.sent_at is not None or message.reply_to is not None or message.turn is not None:
             enveloped = True
         if pending:

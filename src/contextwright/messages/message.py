@@ -84,7 +84,10 @@ class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     @property
     def only_results(self) -> bool:
         """Whether it holds tool results and nothing else; an empty message does not."""
-        return bool(self.parts) and all(type(part) is ToolResult for part in self.parts)
+        for part in self.parts:
+            if type(part) is not ToolResult:
+                return False
+        return bool(self.parts)
 
     @property
     def time(self) -> datetime | None:

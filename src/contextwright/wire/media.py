@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from contextwright.errors import Problem
 from contextwright.models import Model
-from contextwright.wire.values import is_list, is_object
+from contextwright.wire.values import Object, is_list
 
 __all__ = [
     "ANTHROPIC_BYTES",
@@ -65,26 +65,33 @@ MEDIA_FIELDS = frozenset(("inlineData", "fileData"))
 CONTENT_FIELDS = ("content", "output", "parts", "functionResponse")
 
 
-def number_problems(turns: object, path: str, model: Model) -> Iterator[Problem]:
-    """Check that there are no more media than the model accepts in one request."""
+def number_problems(holders: list[Any], path: str, model: Model) -> Iterator[Problem]:
+    """Check that there are no more media than the model accepts in one request.
+
+    `holders` are the turns, blocks or parts that may hold any; most hold text alone.
+    """
     most = model.max_media
-    number = media_in(turns) if most is not None and is_list(turns) else 0
-    if most is not None and number > most:
+    if most is None or not holders:
+        return
+    number = media_in(holders)
+    if number > most:
         reason = f"{number:,} pieces of media; {model.id} takes {most:,}"
         yield Problem("X-media", path, reason, "error" if model.matched == "exact" else "warning")
 
 
-def media_in(turns: list[Any]) -> int:
+def media_in(values: list[Any]) -> int:
     """Count the media in the content of turns, including those in results."""
-    number, waiting = 0, list[Any](turns)
-    while waiting:
-        value = waiting.pop()
-        if is_list(value):
-            waiting.extend(value)
-        elif is_object(value):
-            kind = value.get("type")
-            if (isinstance(kind, str) and kind in MEDIA) or not MEDIA_FIELDS.isdisjoint(value):
+    number = 0
+    for value in values:
+        if isinstance(value, dict):
+            held = cast("Object", value)
+            kind = held.get("type")
+            if (isinstance(kind, str) and kind in MEDIA) or not MEDIA_FIELDS.isdisjoint(held):
                 number += 1
-            else:
-                waiting.extend(value[field] for field in CONTENT_FIELDS if field in value)
+                continue
+            for field in CONTENT_FIELDS:
+                if field in held and type(held[field]) is not str:
+                    number += media_in(held[field] if is_list(held[field]) else [held[field]])
+        elif is_list(value):
+            number += media_in(value)
     return number

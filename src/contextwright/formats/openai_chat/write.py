@@ -45,10 +45,13 @@ class Writer:
         for message in messages:
             parts = message.parts
             role = message.role
-            if role != "tool" and len(parts) == 1 and not message.extra and message.author is None:
+            if role != "tool" and len(parts) == 1 and not message.extra:
                 part = parts[0]
                 if type(part) is Text and not part.extra:
-                    wire.append({"role": role, "content": part.text})
+                    spoken: dict[str, Any] = {"role": role, "content": part.text}
+                    if message.author is not None:
+                        self.name(message.author.label, role, spoken)
+                    wire.append(spoken)
                     continue
             if role == "assistant":
                 wire.extend(self.assistant(message))

@@ -48,11 +48,8 @@ class Speakers:
 def name_speakers(draft: Draft, target: Target) -> Ruled:
     """Write the speaker's name in its field, else as a prefix; omit it if only one speaks."""
     speakers = Speakers()
-    labels = {
-        place: speakers.label(message.author)
-        for place, (_, message) in enumerate(draft)
-        if message.author is not None and message.role == "user"
-    }
+    authors = dict.fromkeys(message.author for _, message in draft if message.role == "user")
+    labels = {author: speakers.label(author) for author in authors if author is not None}
     changes = [] if target.traits.names else unnamed_changes(draft, target)
     if not labels:
         return draft, changes
@@ -64,15 +61,17 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
     prefix = (len(distinct) > 1 or target.traits.names) if wanted is None else wanted
     prefixes = {label: clean_name(label) for label in distinct} if prefix else {}
     spelled: Draft = []
-    for position, (place, message) in enumerate(draft):
-        label = labels.get(position)
-        if label is not None and not message.only_results:
-            if label in names:
-                if names[label] != message.author.label:  # pyright: ignore
-                    message = replace(message, author=Author(name=names[label]))
-            elif prefix:
-                message = prefixed(message, prefixes[label])
-        spelled.append(Placed(place, message))
+    for placed in draft:
+        place, message = placed
+        author = message.author
+        if author is not None and message.role == "user" and not message.only_results:
+            label = labels[author]
+            if label not in names:
+                if prefix:
+                    placed = Placed(place, prefixed(message, prefixes[label]))
+            elif names[label] != author.label:
+                placed = Placed(place, replace(message, author=Author(name=names[label])))
+        spelled.append(placed)
     changes.extend(author_changes(distinct, names, target, prefix=prefix))
     return spelled, changes
 
@@ -121,7 +120,7 @@ def prefixed(message: Message, name: str) -> Message:
     """Return the message with its author's name before its first text only."""
     parts = list(message.parts)
     for index, part in enumerate(parts):
-        if isinstance(part, Text):
+        if type(part) is Text:
             parts[index] = Text(f"{name}: {part.text}", part.extra)
             break
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from contextwright.errors import Level, Problem
 from contextwright.models import Model
-from contextwright.wire.anthropic.turns import MARK, Turn, turn_problems, turns_of
+from contextwright.wire.anthropic.turns import MARK, Turn, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
 from contextwright.wire.media import number_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
@@ -34,7 +34,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
         return problems
     turns = turns_of(payload)
     problems.extend(turn_problems(turns, payload, model))
-    problems.extend(number_problems(payload.get("messages"), "messages", model))
+    problems.extend(number_problems(media_holders(turns), "messages", model))
     problems.extend(tools(payload, model))
     problems.extend(request_settings(payload, model))
     if is_marked(payload, turns):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from mimetypes import MimeTypes
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from msgspec import Struct
 
@@ -18,15 +18,24 @@ from contextwright.models import Model
 from contextwright.wire.anthropic.types import AssistantBlock
 from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
 from contextwright.wire.shapes import objects_in
-from contextwright.wire.values import is_list, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["MARK", "SERVER_CALLS", "Turn", "open_loop", "turn_problems", "turns_of"]
+__all__ = [
+    "MARK",
+    "SERVER_CALLS",
+    "Turn",
+    "media_holders",
+    "open_loop",
+    "turn_problems",
+    "turns_of",
+]
 
 MARK = "cache_control"
 
 ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
 
 THINKING = {"thinking", "redacted_thinking"}
+PLAIN_KINDS = {"text", "tool_use", *THINKING}
 SERVER_CALLS = {"server_tool_use", "mcp_tool_use"}
 ASSISTANT_KINDS = {str(kind.__struct_config__.tag) for kind in get_args(AssistantBlock)}
 
@@ -86,9 +95,9 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
         if isinstance(content, str):
             blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
             kinds.add("text")
-        elif is_list(content):
-            for place, block in enumerate(content):
-                if is_object(block):
+        elif isinstance(content, list):
+            for place, block in enumerate(cast("list[Object]", content)):
+                if isinstance(block, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
                     kind = block.get("type")
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
@@ -96,6 +105,13 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
                     if MARK in block or ("content" in block and is_list(block["content"])):
                         turn.marked = True
     return turns
+
+
+def media_holders(turns: list[Turn]) -> list[Object]:
+    """Return the blocks of the turns that hold more than text and calls."""
+    return [
+        block.fields for turn in turns if not turn.kinds <= PLAIN_KINDS for block in turn.blocks
+    ]
 
 
 def pairing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:

@@ -51,6 +51,8 @@ class Turn(Struct):
     calls: list[Placed] = []
     responses: list[Placed] = []
     media: list[Placed] = []
+    others: list[Placed] = []
+    """All parts but plain text."""
     first_other: int | None = None
     """The first content of the turn that holds anything but function responses."""
     last: int = 0
@@ -66,7 +68,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     turns, found = turns_of(body)
     problems += found
     problems.extend(media(turns))
-    problems.extend(number_problems(body.get("contents"), "contents", model))
+    holders = [placed.part for turn in turns for placed in turn.others]
+    problems.extend(number_problems(holders, "contents", model))
     for rule in (system, tools, settings):
         problems.extend(rule(body, model))
     for rule in (pairing, signatures, ends):
@@ -110,8 +113,18 @@ def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
             reason = f"follows another {role} content and is joined to it"
             problems.append(Problem("G-consecutive", f"contents[{index}]", reason, "warning"))
         turn.last = index
-        answered = read_parts(content.get("parts"), index, turn, problems)
+        parts = content.get("parts")
+        if is_list(parts) and len(parts) == 1 and is_plain(parts[0]):
+            answered = False
+            turn.first_other = index if turn.first_other is None else turn.first_other
+        else:
+            answered = read_parts(parts, index, turn, problems)
     return turns, problems
+
+
+def is_plain(part: Any) -> bool:
+    """Whether a part is text and nothing else, as nearly all are."""
+    return isinstance(part, dict) and len(part) == 1 and "text" in part  # pyright: ignore
 
 
 def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> bool:
@@ -123,10 +136,11 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
     for place, part in enumerate(parts if is_list(parts) else ()):
         if not is_object(part):
             continue
-        if len(part) == 1 and "text" in part:
-            others += 1  # the common case: plain text
+        if is_plain(part):
+            others += 1
             continue
         placed = Placed(index, place, part)
+        turn.others.append(placed)
         one_part(placed, problems)
         if "inlineData" in part:
             turn.media.append(placed)

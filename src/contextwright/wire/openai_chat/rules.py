@@ -47,7 +47,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     level: Level = "error" if dialect.closed else "warning"
     for rule in (pairing, contents, names):
         problems.extend(rule(messages, level))
-    problems.extend(number_problems(body.get("messages"), "messages", model))
+    holders = [message for _, message in messages if type(message.get("content")) is not str]
+    problems.extend(number_problems(holders, "messages", model))
     for rule in (tools, tool_choice, json_mode):
         problems.extend(rule(body, level))
     if dialect.closed:

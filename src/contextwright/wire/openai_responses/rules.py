@@ -86,8 +86,13 @@ def check(payload: Any, model: Model) -> list[Problem]:
     items = payload.get("input")
     if is_list(items):
         problems.extend(item_shapes(items))
-        problems.extend(number_problems(items, "input", model))
     read = read_input(payload, model)
+    holders = [
+        item
+        for _, kind, item in read.items
+        if kind not in CALLS and type(item.get("content", item.get("output"))) is not str
+    ]
+    problems.extend(number_problems(holders, "input", model))
     kinds = {kind for _, kind, _ in read.items}
     for about, rule in RULES:
         if about is None or not about.isdisjoint(kinds):
