@@ -126,15 +126,6 @@ def test_a_row_in_full() -> None:
     assert row.sound
 
 
-def test_the_last_requests_are_those_of_the_whole_run() -> None:
-    [whole] = simulate(CHAT, Recipe(), model="gpt-4o", budget=200)
-    [last] = simulate(CHAT, Recipe(), model="gpt-4o", budget=200, last=1)
-    [request] = last.requests
-    assert request.messages == whole.requests[-1].messages
-    assert request.runs == whole.requests[-1].runs
-    assert request.again == 0, "nothing was sent before the first request of a run"
-
-
 def test_recipes_side_by_side() -> None:
     sliding = Recipe(name="sliding", window=KeepRecent(1), note=None)
     rows = simulate(CHAT, [Recipe(), sliding], model="gpt-4o", budget=200)

@@ -32,7 +32,7 @@ from contextwright.windows.policies import KeepRecent
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["demo"]
+__all__ = ["BUDGET", "demo", "demo_conversation"]
 
 BUDGET = 4_000
 WIDTH = 100
@@ -89,10 +89,15 @@ class Demo(Struct, frozen=True):
     recalled: RecallResult
 
 
+def demo_conversation() -> Conversation:
+    """The conversation that comes with the package."""
+    data = resources.files("contextwright").joinpath("data/demo.json").read_bytes()
+    return api.parse(read_document(data), "contextwright")
+
+
 def play(model: Model) -> Demo:
     """Build, simulate and recall."""
-    data = resources.files("contextwright").joinpath("data/demo.json").read_bytes()
-    conversation = api.parse(read_document(data), "contextwright")
+    conversation = demo_conversation()
     stepped = Recipe(name="stepped (default)", budget=BUDGET)
     sliding = Recipe(name="sliding", budget=BUDGET, window=KeepRecent(), note=None)
     other = find_model(
@@ -176,7 +181,9 @@ def draw(console: Console, shown: Demo) -> None:
     console.print(
         f"  cw explain chat.json --model {shown.contexts[0].model.id} --budget 8000\n"
         '  cw import chatgpt-export.zip && cw recall "What did we decide about …?"\n'
-        "  cw --help"
+        "  cw --help\n\n"
+        "See this conversation, request by request, in your browser:\n\n"
+        "  cw inspect --demo"
     )
 
 

@@ -26,7 +26,7 @@ from contextwright.models import Model, as_model
 from contextwright.windows.decisions import Run as DecisionRun
 from contextwright.windows.log import Log
 
-__all__ = ["Progress", "Request", "Row", "requests_of", "simulate", "total"]
+__all__ = ["Measure", "Progress", "Request", "Row", "requests_of", "simulate", "total"]
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called after each request with the number done and the total."""
@@ -157,18 +157,15 @@ def simulate(
     model: str | Model,
     budget: int | None = None,
     format: str | None = None,
-    last: int | None = None,
     progress: Progress | None = None,
 ) -> list[Row]:
     """Replay a conversation with each recipe; return one row per recipe, in their order.
 
-    Time sections get the time of the newest question. With `last`, only so many of the newest
-    requests are made; the first of them finds nothing in the cache.
+    Time sections get the time of the newest question.
     """
     conversation = as_conversation(conversation)
     facts = as_model(model)
     places = requests_of(conversation.messages)
-    places = places[-last:] if last is not None else places
     tried = [
         as_recipe(one) for one in ([recipes] if isinstance(recipes, str | Recipe) else recipes)
     ]
@@ -230,8 +227,7 @@ class Run:
         self.budget = budget
         self.history = recipe.history(model=model, format=format)
         self.clock = Clock()
-        self.cache = PromptCache(format, model)
-        self.previous: Context | None = None
+        self.measure = Measure(model, format)
 
     def request(self, place: int) -> Request | None:
         """Return the request after a number of messages; None if nothing fits the budget."""
@@ -248,11 +244,21 @@ class Run:
             )
         except BudgetError:
             return None
-        previous, self.previous = self.previous, context
-        return self.measured(context, previous)
+        return self.measure(context)
 
-    def measured(self, context: Context, previous: Context | None) -> Request:
-        """Measure a request: check it against rules and budget, compare it with the last."""
+
+class Measure:
+    """Measures the requests of a run, each against the one before and the provider's cache."""
+
+    def __init__(self, model: Model, format: str) -> None:
+        self.model = model
+        self.format = format
+        self.cache = PromptCache(format, model)
+        self.previous: Context | None = None
+
+    def __call__(self, context: Context) -> Request:
+        """Measure the next request: check it against rules and budget, compare it with the last."""
+        previous, self.previous = self.previous, context
         problems = check(context.payload, self.format, model=self.model)
         comparison = context.compared_with(previous) if previous else None
         charge = self.cache.charge(context)
@@ -260,9 +266,9 @@ class Run:
         shared = comparison.shared if comparison else 0
         broke = comparison is not None and comparison.first_difference is not None
         unread = self.cache.why_unread(shared, charge)
-        again = self.sent_again(context, previous, charge) if broke or unread else 0
+        again = sent_again(context, previous, charge) if broke or unread else 0
         return Request(
-            messages=len(self.history),
+            messages=len(context.decisions),
             tokens=ledger.tokens,
             budget=ledger.budget,
             shared=shared,
@@ -270,7 +276,7 @@ class Run:
             dollars=dollars(charge, self.model),
             errors=tuple(str(problem) for problem in problems if problem.level == "error"),
             over_budget=ledger.most > ledger.budget,
-            lost_question=self.lost_question(context),
+            lost_question=lost_question(context),
             cause=comparison.cause if comparison and broke else "",
             again=again,
             waste=price_of(again, self.model),
@@ -278,18 +284,20 @@ class Run:
             runs=tuple(context.decisions.runs),
         )
 
-    def sent_again(self, context: Context, previous: Context | None, charge: Charge) -> int:
-        """Return the tokens that are neither read from the cache nor of messages new since then."""
-        if previous is None:
-            return 0
-        before, ledger = len(previous.decisions), context.ledger
-        new = sum(tokens for index, tokens in context.decisions.tokens.items() if index >= before)
-        return max(ledger.tokens - ledger.wrappers - new - charge.read, 0)
 
-    def lost_question(self, context: Context) -> bool:
-        """Whether the newest question is not in the request."""
-        questions = self.history.log.questions
-        return bool(questions) and not context.decisions.is_kept(questions[-1])
+def sent_again(context: Context, previous: Context | None, charge: Charge) -> int:
+    """Return the tokens that are neither read from the cache nor of messages new since then."""
+    if previous is None:
+        return 0
+    before, ledger = len(previous.decisions), context.ledger
+    new = sum(tokens for index, tokens in context.decisions.tokens.items() if index >= before)
+    return max(ledger.tokens - ledger.wrappers - new - charge.read, 0)
+
+
+def lost_question(context: Context) -> bool:
+    """Whether the newest question is not in the request."""
+    question = context.decisions.view.question
+    return question is not None and not context.decisions.is_kept(question)
 
 
 class Clock:

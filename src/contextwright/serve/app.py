@@ -31,6 +31,7 @@ from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
+from contextwright.serve.inspector import page_routes
 from contextwright.serve.passage import Passage
 from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
@@ -82,7 +83,7 @@ def create_app(
     api = None
     if store is not None and token:
         api = api_of(store, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
-        paths.append(ApiRoute(api))
+        paths += [ApiRoute(api), *page_routes()]
     app = Starlette(
         routes=paths,
         middleware=[

@@ -14,7 +14,7 @@ from contextwright.cli.output import note
 from contextwright.cli.stores import opened
 from contextwright.errors import MissingExtra, UsageError
 
-__all__ = ["serve"]
+__all__ = ["listening", "serve"]
 
 
 def serve(

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from contextwright.context.simulate import Request, requests_of, simulate
+from contextwright.context.simulate import Measure, Request, requests_of
+from contextwright.errors import BudgetError
 from contextwright.formats import FormatName
-from contextwright.messages.message import Message
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts import own_model, recipe_named
+from contextwright.serve.api.contexts import RequestQuery, build, own_model
 from contextwright.serve.api.fields import Budget, ConversationId, ModelName, RecipeName
-from contextwright.store.frames import conversation_of
+from contextwright.store.frames import frame_of, question_time, with_time
 from contextwright.store.store import Store
 from contextwright.windows.decisions import Action
 
 __all__ = ["fly"]
 
 MAX_COLUMNS = 600
+LOOKED_AT = 20
+"""Messages that are read for each request; an agent's run has about two."""
 
 
 class FlightQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,47 +75,66 @@ class Flight(Struct, frozen=True, kw_only=True):
     messages: int
     requests: list[FlightRequest]
     refused: int
-    earlier: int
-    """Requests before these."""
+    earlier: bool
+    """Whether there are requests before these."""
 
 
 def fly(store: Store, query: FlightQuery) -> Flight:
-    """Make the requests of a conversation again, one after the other.
+    """Make the newest requests of a conversation again, one after the other.
 
     Each reply answered a request: everything before it. For each, the answer says what became of
-    every message, what the provider's prompt cache would have held, and why it broke.
+    every message, what the provider's prompt cache would have held, and why it broke. The first
+    of them finds nothing in the cache.
     """
-    conversation = conversation_of(store.conversation(query.conversation), timed=True)
-    recipe = recipe_named(query.recipe)
-    model = find_model(query.model or own_model(conversation.model, query.format))
-    messages = conversation.messages
-    places = requests_of(messages)
-    row = simulate(
-        conversation,
-        recipe,
-        model=model,
-        budget=query.budget,
-        format=query.format,
-        last=query.columns,
-    )[0]
+    chat = store.conversation(query.conversation)
+    info = chat.details()
+    start = max(info.length - query.columns * LOOKED_AT, 0)
+    messages = [with_time(stored) for stored in chat.read(start + 1)]
+    places = [start + place for place in requests_of(messages)]
+    model = find_model(query.model or own_model(frame_of(info).model, query.format))
+    measure = Measure(model, query.format or model.format)
+    requests: list[FlightRequest] = []
+    refused = 0
+    for place in places[-query.columns :]:
+        sent = messages[place - start - 1]
+        now = question_time(reversed(messages[: place - start]))
+        try:
+            context = build(store, request_query(query, place, now))
+        except BudgetError:
+            refused += 1
+            continue
+        requests.append(request_of(measure(context), sent.sent_at))
     return Flight(
         conversation=query.conversation,
         recipe=query.recipe,
         model=model.id,
-        format=query.format or model.format,
-        messages=len(messages),
-        requests=[request_of(one, messages) for one in row.requests],
-        refused=row.refused,
-        earlier=max(len(places) - query.columns, 0),
+        format=measure.format,
+        messages=info.length,
+        requests=requests,
+        refused=refused,
+        earlier=start > 0 or len(places) > query.columns,
     )
 
 
-def request_of(request: Request, messages: Sequence[Message]) -> FlightRequest:
+def request_query(query: FlightQuery, at: int, now: datetime | None) -> RequestQuery:
+    """Which request of the flight to build."""
+    return RequestQuery(
+        conversation=query.conversation,
+        at=at,
+        recipe=query.recipe,
+        model=query.model,
+        budget=query.budget,
+        format=query.format,
+        now=now.isoformat() if now else None,
+    )
+
+
+def request_of(request: Request, time: str | None) -> FlightRequest:
     """A request of a simulation, as the answer tells it."""
     charge = request.charge
     return FlightRequest(
         at=request.messages,
-        time=messages[request.messages - 1].sent_at if request.messages else None,
+        time=time,
         tokens=request.tokens,
         budget=request.budget,
         shared=request.shared,

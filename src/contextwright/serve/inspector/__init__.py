@@ -1,0 +1,47 @@
+"""The inspector: a page that shows what the model saw, from files beside this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+__all__ = ["PAGE", "page_routes"]
+
+PAGE = Path(__file__).parent / "page"
+HEADERS = {
+    # Content of conversations is hostile: the page runs its own scripts only, and loads nothing.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+        "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+class Page(StaticFiles):
+    """The files of the page, each with the headers that keep it to itself."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send a file."""
+        response = await self.get_response(self.get_path(scope), scope)
+        response.headers.update(HEADERS)
+        await response(scope, receive, send)
+
+
+async def index(_: Request) -> Response:
+    """The page itself."""
+    return FileResponse(PAGE / "index.html", headers=HEADERS)
+
+
+def page_routes() -> list[BaseRoute]:
+    """The routes of the page. It needs no token; what it shows comes from the API, which does."""
+    return [Route("/", index), Mount("/inspector", Page(directory=PAGE))]

@@ -1,0 +1,49 @@
+"""A real browser, and a store that it is shown."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from serve.api.client import Client, served
+from serve.inspector.pages import Inspector, patient
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium; in CI `test_chromium_is_there` fails without one."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no Chromium here; Debian has it as the package chromium")
+    # As root, Chromium has no sandbox of its own.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with served(tmp_path_factory.mktemp("served")) as client:
+        yield client
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of 1,280 by 900; whatever it complains about fails the test."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = patient(context.new_page())
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text))
+        yield page
+        # An answer that is refused is the page's own business; it says so in words.
+        assert [one for one in complaints if "the server responded" not in one] == []
+
+
+@pytest.fixture
+def inspector(page: Page, client: Client) -> Inspector:
+    return Inspector(page, client)
