@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from contextwright.models import find as find_model
 from contextwright.serve.api.contexts import RequestQuery, build, own_model
 from contextwright.serve.api.fields import Budget, ConversationId, ModelName, RecipeName
 from contextwright.store.frames import frame_of, question_time, with_time
+from contextwright.store.records import StoredMessage
 from contextwright.store.store import Store
 from contextwright.windows.decisions import Action
 
@@ -22,6 +24,8 @@ __all__ = ["fly"]
 MAX_COLUMNS = 600
 LOOKED_AT = 20
 """Messages that are read for each request; an agent's run has about two."""
+NEARBY = 8
+"""Messages among which a time is looked for: many clients note none for calls and results."""
 
 
 class FlightQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,21 +93,21 @@ def fly(store: Store, query: FlightQuery) -> Flight:
     chat = store.conversation(query.conversation)
     info = chat.details()
     start = max(info.length - query.columns * LOOKED_AT, 0)
-    messages = [with_time(stored) for stored in chat.read(start + 1)]
+    stored = list(chat.read(start + 1))
+    messages = [with_time(one) for one in stored]
     places = [start + place for place in requests_of(messages)]
     model = find_model(query.model or own_model(frame_of(info).model, query.format))
     measure = Measure(model, query.format or model.format)
     requests: list[FlightRequest] = []
     refused = 0
     for place in places[-query.columns :]:
-        sent = messages[place - start - 1]
         now = question_time(reversed(messages[: place - start]))
         try:
             context = build(store, request_query(query, place, now))
         except BudgetError:
             refused += 1
             continue
-        requests.append(request_of(measure(context), sent.sent_at))
+        requests.append(request_of(measure(context), time_of_last(stored[: place - start])))
     return Flight(
         conversation=query.conversation,
         recipe=query.recipe,
@@ -114,6 +118,12 @@ def fly(store: Store, query: FlightQuery) -> Flight:
         refused=refused,
         earlier=start > 0 or len(places) > query.columns,
     )
+
+
+def time_of_last(stored: Sequence[StoredMessage]) -> str | None:
+    """When the last of some messages was sent; of those without a time, when it was stored."""
+    times = (one.message.sent_at for one in reversed(stored[-NEARBY:]))
+    return next(filter(None, times), stored[-1].stored_at if stored else None)
 
 
 def request_query(query: FlightQuery, at: int, now: datetime | None) -> RequestQuery:
