@@ -7,11 +7,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from contextwright.serve.http.api import PREFIX
 from playwright.sync_api import Browser, Page, expect
 
 import contextwright as cw
 from contextwright.serve.api.routes import OPERATIONS
+from contextwright.serve.http.api import PREFIX
 from contextwright.serve.inspector import PAGE
 from serve.api.client import ID, Client, filled
 from serve.gateways import TOKEN
