@@ -73,7 +73,7 @@ def settle(page: Page) -> None:
 
 def film(page: Page, path: Path) -> None:
     """The cursor from the first request to the last, with a rest at each break of the cache."""
-    from PIL import Image
+    from PIL import Image  # pyright: ignore[reportMissingImports]
 
     page.keyboard.press("Home")
     frames: list[tuple[bytes, int]] = []
