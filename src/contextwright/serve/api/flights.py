@@ -12,7 +12,7 @@ from contextwright.context.simulate import Measure, Request, requests_of
 from contextwright.errors import BudgetError
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts import RequestQuery, build, own_model
+from contextwright.serve.api.contexts import MomentQuery, build, own_model, recipe_named
 from contextwright.serve.api.fields import Budget, ConversationId, ModelName, RecipeName
 from contextwright.store.frames import frame_of, question_time, with_time
 from contextwright.store.records import StoredMessage
@@ -96,6 +96,7 @@ def fly(store: Store, query: FlightQuery) -> Flight:
     stored = list(chat.read(start + 1))
     messages = [with_time(one) for one in stored]
     places = [start + place for place in requests_of(messages)]
+    recipe = recipe_named(query.recipe)
     model = find_model(query.model or own_model(frame_of(info).model, query.format))
     measure = Measure(model, query.format or model.format)
     requests: list[FlightRequest] = []
@@ -103,7 +104,7 @@ def fly(store: Store, query: FlightQuery) -> Flight:
     for place in places[-query.columns :]:
         now = question_time(reversed(messages[: place - start]))
         try:
-            context = build(store, request_query(query, place, now))
+            context = build(store, moment_of(query, place, now), recipe)
         except BudgetError:
             refused += 1
             continue
@@ -126,12 +127,11 @@ def time_of_last(stored: Sequence[StoredMessage]) -> str | None:
     return next(filter(None, times), stored[-1].stored_at if stored else None)
 
 
-def request_query(query: FlightQuery, at: int, now: datetime | None) -> RequestQuery:
+def moment_of(query: FlightQuery, at: int, now: datetime | None) -> MomentQuery:
     """Which request of the flight to build."""
-    return RequestQuery(
+    return MomentQuery(
         conversation=query.conversation,
         at=at,
-        recipe=query.recipe,
         model=query.model,
         budget=query.budget,
         format=query.format,
