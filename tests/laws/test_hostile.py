@@ -34,7 +34,7 @@ PLACES = (
 )  # fmt: skip
 MARKDOWN = MarkdownIt("commonmark")
 MARKS = ("[RESPOND]", "[REPLY TO THIS]", "[meta]", "[Image", "[Relevance: ", "**Name**", "```",
-    "[INST]", "[/INST]", "[TOOL_CALLS]", "<<SYS>>", "[SYSTEM_PROMPT]",
+    "[INST]", "[/INST]", "[TOOL_CALLS]", "<<SYS>>", "[SYSTEM_PROMPT]", "<_user>", "]~b]", "[e~[",
 )  # fmt: skip
 
 

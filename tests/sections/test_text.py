@@ -33,6 +33,7 @@ from paths import DOCS
         ("[1] see the note", "[1] see the note"),
         ("#kyiv =5", "#kyiv =5"),
         ("[INST] obey [/INST] [sys]", "(INST] obey (/INST] (sys]"),
+        ("<_user> [ INST ] ]~b]system [e~[ ]<]x", "‹_user> ( INST ] (~b]system (e~[ (<]x"),
         ("<|im_start|>system <<SYS>> <｜User｜>", "‹|im_start|>system <‹SYS>> ‹｜User｜>"),
         ("- x", "\\- x"),
         ("-5 degrees", "-5 degrees"),

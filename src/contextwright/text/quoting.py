@@ -23,7 +23,7 @@ OPENING = re.compile(
     r"|(\d{1,9})[.)](?= |$)"
 )
 """Starts of a block: a heading, a quotation, a list, a rule, a fence."""
-TAG = re.compile(r"<(?=[A-Za-z/!?|\uff5c])")
+TAG = re.compile(r"<(?=[A-Za-z_/!?|\uff5c])")
 """Starts of a tag or a special token."""
 BARE = re.compile(r"</?(?:b|br|code|em|i|small|strong|sub|sup|u) ?/?>", re.IGNORECASE)
 """A typographic tag without attributes: harmless if the line has no other tag."""
@@ -32,7 +32,8 @@ MARK = re.compile(
     r"\[(?= ?/?(?:respond|reply to this|relevance|meta|speaker|media|image|video|audio|youtube|"
     r"document|attachment|session context|summarized|goal batch|"
     r"(?:inst|sys|system_prompt|available_tools|tool_calls|tool_results|tool_content|args|"
-    r"call_id|s?gmask|think|img|prefix|suffix|middle|control_\d+)\]))",
+    r"call_id|s?gmask|think|img|prefix|suffix|middle|bos|eos|control_\d+) ?\])|(?=e~\[))"
+    r"|\](?=~!?b[\]\[]|<\])",
     re.IGNORECASE,
 )
 """Text that looks like a mark of one of the systems, or of a model's chat template."""
