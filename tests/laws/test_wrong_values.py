@@ -87,7 +87,7 @@ CALLS: dict[Callable[..., Any], dict[str, Any]] = {
     aya.show: {"conversation": HELLO},
     forge.User: {"content": "x"},
     forge.Tool: {"name": "f", "result": "x"},
-    forge.EstimateTokens: {"content": "x"},
+    forge.EstimateTokens: {"message": "x"},
     forge.validate_message: {"message": {"role": "user", "content": "x"}},
     forge.validate_tool_call: {"content": "x"},
     forge.ConversationMemory: {"limit": 8000, "estimator": "forge"},

@@ -121,3 +121,20 @@ def test_facts_of_others_are_their_own() -> None:
 def test_equal_facts_are_as_sure_as_the_surest() -> None:
     sure, doubtful = (cw.Memory("fact", "Kyiv", "1", "City", weight=one) for one in (0.9, 0.2))
     assert [fact.weight for fact in current_facts([sure, doubtful])] == [0.9]
+
+
+def test_a_score_of_ones_own_search_stays() -> None:
+    found = [
+        cw.Memory("passage", "Mentioned that…", score=0.75),
+        cw.Memory("passage", "Previous conversation about…", score=0.82),
+        cw.Memory("passage", "Nothing of the kind", score=0.0),
+        cw.Memory("passage", "Tea in the garden"),
+    ]
+    recipe = cw.Recipe(system=[cw.sections.PastExcerpts(most=2)])
+    memories = cw.recall.MemoryList(found)
+    context = recipe.build([cw.user("What is going on here?")], model="gpt-4o", memories=memories)
+    (section,) = context.sections.values()
+    assert section.splitlines()[1:] == [
+        "- [Relevance: 0.82] Previous conversation about…",
+        "- [Relevance: 0.75] Mentioned that…",
+    ]

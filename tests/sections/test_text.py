@@ -149,6 +149,7 @@ def test_numbers_that_make_no_sense_are_refused(
             "Lives in Kyiv.\n\n- likes [coffee]\n* 2 cats",
             "Lives in Kyiv.\n• likes [coffee]\n• 2 cats",
         ),
+        ("[User profile summary]\n[1]: x", "[User profile summary]\n\\[1]: x"),
         ("a\n# Persona\n====\n```\nx", "a\n\\# Persona\n\\====\n'''\nx"),
         ("", "(nothing)"),
         ("x" * 60 + "\n" + "y" * 60, "x" * 60 + "\n" + "y" * 36 + "..."),

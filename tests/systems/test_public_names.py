@@ -49,6 +49,8 @@ def test_aya_there_and_back() -> None:
 )
 def test_forge_estimates_tokens(content: str, tokens: int) -> None:
     assert forge.EstimateTokens(content) == tokens
+    assert forge.EstimateTokens(forge.User(content)) == tokens
+    assert forge.EstimateTokens(cw.user(content)) == tokens
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ class MemorySource(Protocol):
 class MemoryList:
     """Memories as plain records, searched by the words they share with a question.
 
+    Those that come with a score, from a search of your own, keep it.
     With a `scope`, only the memories of that chat, and those of all chats, are found.
     """
 
@@ -133,9 +134,9 @@ class MemoryList:
         else:
             scores = [self.score(memory, asked, wanted.now) for memory in found]
         scored = [
-            msgspec.structs.replace(memory, score=score)
+            memory if memory.score else msgspec.structs.replace(memory, score=score)
             for memory, score in zip(found, scores, strict=True)
-            if score
+            if memory.score or (score and memory.score is None)
         ]
         best = sorted(scored, key=lambda memory: -(memory.score or 0))
         return best[: max(wanted.limit, 0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -60,10 +60,17 @@ def recipe() -> Recipe:
     return find_recipe("forge")
 
 
-def EstimateTokens(content: str) -> int:
-    """Estimate the tokens of a message: a quarter of its UTF-8 bytes, 4, and 10 for a tool call."""
-    require(content, str, "content")
-    return counter("forge")(content)
+def EstimateTokens(message: Message | Mapping[str, Any] | str) -> int:
+    """Estimate the tokens of a message, or of its content.
+
+    A quarter of its UTF-8 bytes, 4 for the role, and 10 if it has a tool call.
+    """
+    if isinstance(message, Message):
+        refuse_faults([message])
+        message = next(iter(entries_of((message,))), "")  # an empty one is not written
+    content = message.get("content") if isinstance(message, Mapping) else message
+    require(content, str, "content", "a message, or its text")
+    return counter("forge")(cast("str", content))
 
 
 def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ NOTHING = "(nothing)"
 JOINERS = "\u200c\u200d"
 """Kept, because Persian words and many emoji differ without them."""
 OPENING = re.compile(
-    r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\](?::|$))|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
+    r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\]:)|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
     r"|(\d{1,9})[.)](?= |$)"
 )
 """Starts of a block: a heading, a quotation, a list, a rule, a fence."""

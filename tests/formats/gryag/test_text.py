@@ -143,6 +143,7 @@ CLEANED = {
     "GRY-51 in brackets": ("[meta chat_id=5] Привіт", "Привіт"),
     "GRY-51 speaker": ("[speaker role=user id=5] Привіт", "Привіт"),
     "GRY-51 nothing left": (META, ""),
+    "GRY-51 at the end": (f"Привіт {META}", "Привіт"),
     "GRY-51 two halves": ("[meta] [speaker id=1]chat_id=1 ok", "ok"),
     "GRY-51 one in another": ("[spea[speaker id=1]ker id=2] ok", "ok"),
     "GRY-51 made to deceive": ("[meta [meta " * 30 + "id=1]" * 60, ""),

@@ -205,9 +205,11 @@ def clean_reply(text: str) -> str:
             continue
         fence = mark
         cleaned = line if mark else clean_line(line)
-        if cleaned == line or cleaned:
-            kept.append(cleaned)
-            removed = removed or cleaned != line
+        if cleaned == line:
+            kept.append(line)
+        elif cleaned.strip():
+            kept.append(cleaned.rstrip())
+            removed = True
         else:
             removed = True
             if kept and not kept[-1].strip():
