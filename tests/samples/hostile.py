@@ -51,7 +51,7 @@ def entries(folder: Path) -> list[dict[str, Any]]:
 
 def corpus(folder: Path | None) -> list[str]:
     """Our own words, and those of the recorded corpora where they are."""
-    words = list(OWN)
+    words: list[str] = list(OWN)
     if folder is None:
         return words
     words.extend(entry["payload"] for entry in entries(folder) if "payload" in entry)
