@@ -32,6 +32,8 @@ SOUND: dict[str, Sound] = {
     "get_request": Sound("/requests/1"),
     "get_request_body": Sound("/requests/1/body"),
     "replay_request": Sound("/requests/1/replay?format=anthropic"),
+    "export_request": Sound("/requests/1/export?as=python"),
+    "compare_requests": Sound("/requests/1/compare?with=1"),
     "listen": Sound("/events"),
     "recall": Sound("/recall?q=soup&limit=3"),
     "search": Sound("/search?q=soup&limit=3"),

@@ -84,14 +84,16 @@ def remembered(store: Store, id: str, memory: cw.Memory) -> None:
     store.engine.write(lambda to: memories.add(to, store.tenant, id, memory, memory_body(memory)))
 
 
-def recorded(store: Store, body: bytes, conversation: str = ID) -> int:
+def recorded(
+    store: Store, body: bytes, conversation: str = ID, record: RecordedRequest = RECORD
+) -> int:
     """Record a request of a conversation that was answered."""
 
     def work(connection: Connection) -> int:
-        number = requests.begin(connection, store.tenant, RECORD, "here/1")
+        number = requests.begin(connection, store.tenant, record, "here/1")
         bodies.add(connection, number, "request", body)
         head = conversations.ensure(connection, store.tenant, conversation)
-        requests.finish(connection, replace(RECORD, number=number, state="answered"), head.number)
+        requests.finish(connection, replace(record, number=number, state="answered"), head.number)
         return number
 
     return store.engine.write_alone(work)

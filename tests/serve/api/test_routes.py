@@ -156,6 +156,10 @@ def test_a_body_of_another_kind_is_refused(client: Client, one: Operation) -> No
         (f"{of()}/compare?with=at:{'9' * 200}", 422),
         (f"{of()}/compare?with=budget:%C2%B2", 422),
         (f"{of()}/compare?with=format:telex", 422),
+        (f"{of()}/compare?with=request:x", 422),
+        (f"{of()}/compare?with=request:999", 404),
+        ("/requests/1/compare?with=999", 404),
+        ("/requests/1/export?as=perl", 422),
     ],
 )
 def test_what_is_in_an_address(client: Client, path: str, status: int) -> None:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.context.context import Context
 from contextwright.context.prompt_cache import marks_of
-from contextwright.context.receipt import Comparison, Ledger, Unit
+from contextwright.context.receipt import Ledger, Unit
 from contextwright.context.recipe import Recipe
 from contextwright.errors import Level, NotFound, UsageError, shown
 from contextwright.formats import FormatName
@@ -35,7 +35,6 @@ from contextwright.windows.decisions import Action
 __all__ = [
     "build_context",
     "build_context_with",
-    "compare_contexts",
     "get_payload",
     "recipe_named",
 ]
@@ -72,19 +71,6 @@ class OwnContextQuery(MomentQuery, frozen=True, kw_only=True, forbid_unknown_fie
     """Which request to build with a recipe of one's own."""
 
     payload: WithPayload = True
-
-
-class CompareQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which two requests to compare."""
-
-    other: Annotated[
-        str,
-        Meta(
-            pattern="^(at|recipe|model|budget|format|now):.+$",
-            max_length=300,
-            description="What is different in the other request: `at:320`, `recipe:aya` …",
-        ),
-    ] = field(name="with")
 
 
 class RecipeBody(Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,31 +143,6 @@ class ContextAnswer(Struct, frozen=True, kw_only=True):
     payload: dict[str, Any] | None
 
 
-class RequestFigures(Struct, frozen=True):
-    """One of two requests that are compared."""
-
-    at: int
-    recipe: str
-    model: str
-    format: str
-    tokens: int
-    budget: int
-
-
-class ComparisonAnswer(Struct, frozen=True, kw_only=True):
-    """How much of the other request is a prefix of this one, why not more, and its cost."""
-
-    this: RequestFigures
-    other: RequestFigures
-    shared: int
-    fresh: int
-    share: float
-    first_difference: str | None
-    byte: int | None
-    cause: str
-    cost: float | None
-
-
 def build_context(store: Store, query: ContextQuery) -> ContextAnswer:
     """Build a request and its receipt.
 
@@ -205,21 +166,6 @@ def build_context_with(store: Store, query: OwnContextQuery, body: RecipeBody) -
 def get_payload(store: Store, query: RequestQuery) -> dict[str, Any]:
     """Return the payload of a request, and nothing else."""
     return build(store, query, recipe_named(query.recipe)).payload
-
-
-def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
-    """Compare two requests of a conversation: where they part, why, and what that costs.
-
-    `with` says what is different in the other, earlier request.
-    """
-    name, _, value = query.other.partition(":")
-    different = different_query(query, name, value)
-    context = build(store, query, recipe_named(query.recipe))
-    previous = build(store, different, recipe_named(different.recipe))
-    comparison = context.compared_with(previous)
-    return comparison_answer(
-        comparison, figures_of(context, query.recipe), figures_of(previous, different.recipe)
-    )
 
 
 # --- building ------------------------------------------------------------------------------------
@@ -275,15 +221,6 @@ def time_of(text: str) -> datetime:
         raise UsageError(f"{shown(text)} is not an ISO 8601 time", hint=hint) from None
 
 
-def different_query(query: CompareQuery, name: str, value: str) -> CompareQuery:
-    """The query of the other request: the same, but for one field."""
-    if name in ("at", "budget"):
-        if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:17]) <= 2**53:
-            raise UsageError(f"{name} cannot be {shown(value)}", hint="a number from 1")
-        return msgspec.structs.replace(query, **{name: int(value)})
-    return msgspec.structs.replace(query, **{name: value})
-
-
 # --- answers -------------------------------------------------------------------------------------
 
 
@@ -330,32 +267,3 @@ def seq_in(path: str) -> int | None:
     """The number of the message that a path into the history leads to."""
     found = PLACE.match(path)
     return int(found[1]) + 1 if found else None
-
-
-def figures_of(context: Context, recipe: str) -> RequestFigures:
-    """A request in figures."""
-    return RequestFigures(
-        len(context.decisions),
-        recipe,
-        context.model.id,
-        context.format,
-        context.ledger.tokens,
-        context.ledger.budget,
-    )
-
-
-def comparison_answer(
-    comparison: Comparison, this: RequestFigures, other: RequestFigures
-) -> ComparisonAnswer:
-    """A comparison as an answer."""
-    return ComparisonAnswer(
-        this=this,
-        other=other,
-        shared=comparison.shared,
-        fresh=comparison.fresh,
-        share=comparison.share,
-        first_difference=comparison.first_difference,
-        byte=comparison.byte,
-        cause=comparison.cause,
-        cost=comparison.cost,
-    )

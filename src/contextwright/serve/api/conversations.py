@@ -31,6 +31,7 @@ LOOKED_AT = 32
 """Messages at each end of a conversation in which people and opening words are looked for."""
 OPENING_CHARS = 120
 MAX_HITS = 100
+MAX_REQUESTS = 200
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
@@ -40,6 +41,16 @@ class Hit(Struct, frozen=True):
     seq: int
     score: float
     text: str
+
+
+class Spending(Struct, frozen=True):
+    """What the last 200 recorded requests of a conversation cost, as their providers count."""
+
+    requests: int
+    input: int
+    cached: int
+    output: int
+    price: float | None
 
 
 class ConversationSummary(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -55,6 +66,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True, omit_defaults=True)
     created: str
     parent: str | None = None
     fork_at: int | None = None
+    recorded: Spending | None = None
     hits: list[Hit] = []
 
 
@@ -187,7 +199,24 @@ def summary_of(
         created=info.created,
         parent=info.parent,
         fork_at=info.fork_at,
+        recorded=spending_of(store, info.id),
         hits=list(hits),
+    )
+
+
+def spending_of(store: Store, id: str) -> Spending | None:
+    """Return what the last recorded requests of a conversation cost; None if there are none."""
+    found = store.requests(id, limit=MAX_REQUESTS)
+    usages = [one.usage for one in found if one.usage is not None]
+    prices = [one.price for one in found if one.price is not None]
+    if not found:
+        return None
+    return Spending(
+        len(found),
+        sum(usage.input for usage in usages),
+        sum(usage.cached for usage in usages),
+        sum(usage.output for usage in usages),
+        sum(prices) if prices else None,
     )
 
 

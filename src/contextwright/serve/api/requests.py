@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from contextwright.context.receipt import Unit, units_of
 from contextwright.documents.read import decode
@@ -14,12 +14,21 @@ from contextwright.formats.api import check, convert, count
 from contextwright.messages.changes import Change
 from contextwright.models import find as find_model
 from contextwright.serve.api.fields import MAX_NUMBER, ConversationId, Limit, ModelName
+from contextwright.serve.api.programs import ProgramKind, program_of
 from contextwright.serve.http.operation import Lines
 from contextwright.store.requests import BodyKind, RecordedRequest
 from contextwright.store.store import Store
 from contextwright.tokens.count import Count
+from contextwright.wire.values import is_object
 
-__all__ = ["get_request", "get_request_body", "list_requests", "replay_request"]
+__all__ = [
+    "export_request",
+    "get_request",
+    "get_request_body",
+    "list_requests",
+    "replay_request",
+    "sent_payload",
+]
 
 
 class RequestsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,6 +70,14 @@ class ReplayQuery(RecordedQuery, frozen=True, kw_only=True, forbid_unknown_field
     model: ModelName | None = None
 
 
+class ProgramQuery(RecordedQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A recorded request as a program."""
+
+    kind: Annotated[ProgramKind, Meta(description="In which language.")] = field(
+        name="as", default="curl"
+    )
+
+
 class RequestReceipt(Struct, frozen=True, kw_only=True):
     """A recorded request with what the provider was sent; without a body, only its figures."""
 
@@ -87,20 +104,18 @@ def list_requests(store: Store, query: RequestsQuery) -> RequestPage:
 
 def get_request(store: Store, query: RecordedQuery) -> RequestReceipt:
     """Return a recorded request with its receipt: what was sent, counted and checked."""
-    record = store.request(query.request)
-    bodies = store.request_bodies(query.request)
-    body = bodies.upstream or bodies.request
-    format = record.upstream_format if bodies.upstream else record.format
-    payload = payload_of(body)
-    if not isinstance(payload, dict):
+    try:
+        record, payload, format = sent_payload(store, query.request)
+    except NotFound:
+        record = store.request(query.request)
         return RequestReceipt(request=record, payload=None, count=None, units=[], problems=[])
-    model = find_model(record.sent_model or record.model)
-    counted = count(payload, model=model, format=format)  # pyright: ignore[reportUnknownArgumentType]
+    model = find_model(record.sent_model)
+    counted = count(payload, model=model, format=format)
     return RequestReceipt(
         request=record,
         payload=payload,
         count=counted,
-        units=list(units_of(payload, counted.places)),  # pyright: ignore[reportUnknownArgumentType]
+        units=list(units_of(payload, counted.places)),
         problems=check(payload, format, model=model),
     )
 
@@ -121,6 +136,29 @@ def replay_request(store: Store, query: ReplayQuery) -> ReplayAnswer:
         raise NotFound(f"the body of request {query.request} is not kept")
     found = convert(payload, record.format, query.format, model=query.model)
     return ReplayAnswer(found.payload, list(found.changes))
+
+
+def export_request(store: Store, query: ProgramQuery) -> Lines:
+    """Return a recorded request as a curl command, a Python script or a test.
+
+    It goes to the provider itself, with the key from the environment.
+    """
+    record, payload, _ = sent_payload(store, query.request)
+    return iter([program_of(query.kind, record, payload).encode()])
+
+
+def sent_payload(store: Store, number: int) -> tuple[RecordedRequest, dict[str, Any], str]:
+    """Return a recorded request, what the provider was sent, and its format.
+
+    Raises:
+        NotFound: there is no such request, or its body is not kept.
+    """
+    record, bodies = store.request(number), store.request_bodies(number)
+    translated = bodies.upstream is not None
+    payload = payload_of(bodies.upstream if translated else bodies.request)
+    if not is_object(payload):
+        raise NotFound(f"the body of request {number} is not kept, or is not JSON")
+    return record, payload, record.upstream_format if translated else record.format
 
 
 def payload_of(body: bytes | None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextwright.serve.api import (
     catalogue,
+    comparisons,
     contexts,
     conversations,
     events,
@@ -24,6 +25,7 @@ __all__ = ["OPERATIONS", "api_of"]
 
 CHAT = "/conversations/{conversation}"
 LINES, BYTES, EVENTS = "application/x-ndjson", "application/octet-stream", "text/event-stream"
+TEXT = "text/plain"
 
 OPERATIONS: tuple[Operation, ...] = (
     operation("GET", "/conversations", conversations.list_conversations),
@@ -36,7 +38,7 @@ OPERATIONS: tuple[Operation, ...] = (
     operation("GET", f"{CHAT}/context", contexts.build_context),
     operation("POST", f"{CHAT}/context", contexts.build_context_with),
     operation("GET", f"{CHAT}/payload", contexts.get_payload),
-    operation("GET", f"{CHAT}/compare", contexts.compare_contexts),
+    operation("GET", f"{CHAT}/compare", comparisons.compare_contexts),
     operation("GET", f"{CHAT}/flight", flights.fly),
     operation("GET", f"{CHAT}/export", transfers.export_conversation, media=BYTES),
     operation("GET", "/export", transfers.export_all, media=LINES),
@@ -45,6 +47,8 @@ OPERATIONS: tuple[Operation, ...] = (
     operation("GET", "/requests/{request}", requests.get_request),
     operation("GET", "/requests/{request}/body", requests.get_request_body, media=BYTES),
     operation("GET", "/requests/{request}/replay", requests.replay_request),
+    operation("GET", "/requests/{request}/export", requests.export_request, media=TEXT),
+    operation("GET", "/requests/{request}/compare", comparisons.compare_requests),
     operation("GET", "/events", events.listen, media=EVENTS),
     operation("GET", "/recall", recall.recall),
     operation("GET", "/search", recall.search),
