@@ -125,9 +125,9 @@ def test_routes_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "routes.toml"
     file.write_text('[[routes]]\nmodel = "fast-*"\nupstream = "groq"\nsend_as = "llama"\n')
     settings = read_settings(file)
-    assert settings.route_for("fast-1") == Route("fast-*", "groq", send_as="llama")
+    assert settings.route_for("fast-1", "openai-chat") == Route("fast-*", "groq", send_as="llama")
     with pytest.raises(UsageError, match="no route is set for the model 'slow'"):
-        settings.route_for("slow")
+        settings.route_for("slow", "openai-chat")
 
 
 @pytest.mark.parametrize(
