@@ -1,0 +1,377 @@
+"""What the gateway costs a request, beside a bare proxy in the same run.
+
+    uv run python benchmarks/gateway.py [--seconds 30] [--clients 64] [--requests 20000]
+
+An upstream, a bare proxy (Starlette and aiohttp, nothing read) and `cw serve` with a store of its
+own run as processes on this machine; nothing leaves it. Requests have 50 KB and are streamed:
+passed through, and translated from Anthropic's API to Chat Completions. CPU is that of the server
+alone, user and system, recording included. Each piece of an answer says when it was sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+
+import aiohttp
+
+PIECES = 14
+PAUSE = 0.02
+SENT = re.compile(rb"<([0-9.]+)>")
+HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+MODELS = {"bare proxy": "claude-x", "pass-through": "claude-x", "translated": "other-x"}
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server(NamedTuple):
+    """A process that answers at an address."""
+
+    pid: int
+    address: str
+    seconds: float
+    """How long it took until it answered."""
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--seconds", type=float, default=30)
+    options.add_argument("--clients", type=int, default=64)
+    options.add_argument("--requests", type=int, default=20_000)
+    options.add_argument("--serve", choices=("upstream", "bare"), help=argparse.SUPPRESS)
+    options.add_argument("--at", type=int, help=argparse.SUPPRESS)
+    options.add_argument("--to", default="", help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.serve == "upstream":
+        asyncio.run(serve_upstream(given.at))
+        return 0
+    if given.serve == "bare":
+        serve_bare(given.at, given.to)
+        return 0
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        upstream = stack.enter_context(started(own("upstream"), "/health"))
+        bare = stack.enter_context(started(own("bare", upstream.address), "/health"))
+        gateway = stack.enter_context(started(*cw_serve(upstream.address, folder)))
+        print(f"up in {gateway.seconds:.2f} s; the bare proxy in {bare.seconds:.2f} s\n")
+        token = (folder / "token").read_text().strip()
+        servers = {"bare proxy": bare, "pass-through": gateway, "translated": gateway}
+        asyncio.run(measure(servers, upstream.address, token, given))
+    return 0
+
+
+# --- what is measured ------------------------------------------------------------------------
+
+
+async def measure(
+    servers: dict[str, Server], upstream: str, token: str, given: argparse.Namespace
+) -> None:
+    connector = aiohttp.TCPConnector(limit=0)
+    headers = {**HEADERS, "x-api-key": token}
+    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
+        await print_costs(session, servers, upstream)
+        await print_load(session, servers, given.clients, given.seconds)
+        await print_memory(session, servers["pass-through"], given.requests)
+
+
+async def print_costs(
+    session: aiohttp.ClientSession, servers: dict[str, Server], upstream: str
+) -> None:
+    """CPU of a request, and the time that the first byte takes beyond the upstream's own."""
+    direct = await first_byte(session, upstream, "claude-x")
+    print(f"{'':16}{'CPU ms':>10}{'of bare':>10}{'first byte, added ms p50':>28}")
+    base = 0.0
+    for name, server in servers.items():
+        await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
+        before = cpu_of(server.pid)
+        await ask_many(session, server.address, MODELS[name], 400)
+        spent = (cpu_of(server.pid) - before) / 400 * 1e3
+        base = base or spent
+        added = (await first_byte(session, server.address, MODELS[name]) - direct) * 1e3
+        print(f"{name:16}{spent:>10.2f}{spent / base:>10.1f}{added:>28.1f}")
+
+
+async def print_load(
+    session: aiohttp.ClientSession, servers: dict[str, Server], clients: int, seconds: float
+) -> None:
+    """Many slow streams at once: is each piece passed on as it comes?"""
+    print(f"\n{clients} streaming clients for {seconds:g} s")
+    print(f"{'':16}{'answers':>10}{'errors':>8}{'bunched':>9}{'late ms p50':>13}{'p99':>8}")
+    for name, server in servers.items():
+        found = Load()
+        end = time.monotonic() + seconds
+        await asyncio.gather(
+            *(found.repeat(session, server.address, MODELS[name], end) for _ in range(clients))
+        )
+        late = [value * 1e3 for value in found.late] or [0.0, 0.0]
+        print(
+            f"{name:16}{found.answers:>10,}{found.errors:>8}{found.bunched:>9}"
+            f"{median(late):>13.1f}{quantiles(late, n=100)[98]:>8.1f}"
+        )
+
+
+async def print_memory(session: aiohttp.ClientSession, server: Server, requests: int) -> None:
+    """Resident memory while requests go on."""
+    print(f"\nMemory over {requests:,} requests")
+    step = max(1, requests // 10)
+    for done in range(0, requests + 1, step):
+        print(f"{done:>10,}{memory_of(server.pid):>8.0f} MB", flush=True)
+        if done < requests:
+            await ask_many(session, server.address, MODELS["pass-through"], step)
+
+
+class Load:
+    """What many clients saw."""
+
+    def __init__(self) -> None:
+        self.answers = self.errors = self.bunched = 0
+        self.late: list[float] = []
+
+    async def repeat(
+        self, session: aiohttp.ClientSession, address: str, model: str, end: float
+    ) -> None:
+        while time.monotonic() < end:
+            try:
+                pieces = 0
+                async for chunk in answer_of(session, address, f"{model}-slow"):
+                    sent = SENT.findall(chunk)
+                    self.late += [time.time() - float(moment) for moment in sent]
+                    self.bunched += len(sent) > 1
+                    pieces += len(sent)
+                self.errors += pieces != PIECES
+                self.answers += 1
+            except aiohttp.ClientError:
+                self.errors += 1
+
+
+async def ask_many(session: aiohttp.ClientSession, address: str, model: str, count: int) -> None:
+    """Ask so many times, eight at once."""
+    left = iter(range(count))
+
+    async def ask() -> None:
+        for _ in left:
+            async for _ in answer_of(session, address, model):
+                pass
+
+    await asyncio.gather(*(ask() for _ in range(8)))
+
+
+async def first_byte(session: aiohttp.ClientSession, address: str, model: str) -> float:
+    """The median seconds until an answer begins."""
+    taken: list[float] = []
+    for _ in range(100):
+        begun = time.perf_counter()
+        first = True
+        async for _ in answer_of(session, address, model):
+            if first:
+                taken.append(time.perf_counter() - begun)
+                first = False
+    return median(taken)
+
+
+async def answer_of(
+    session: aiohttp.ClientSession, address: str, model: str
+) -> AsyncGenerator[bytes, None]:
+    body = BODY.replace(b"MODEL", model.encode())
+    async with session.post(f"{address}/v1/messages", data=body) as response:
+        response.raise_for_status()
+        async for chunk in response.content.iter_any():
+            yield chunk
+
+
+def request() -> bytes:
+    """A conversation of 50 KB with tools."""
+    words = "The quick brown fox jumps over the lazy dog, and nobody knows why it does so. "
+    turns = [
+        {"role": ("user", "assistant")[place % 2], "content": f"{place}: {words * 12}"}
+        for place in range(41)
+    ]
+    schema = {"type": "object", "properties": {"path": {"type": "string", "description": words}}}
+    tools = [
+        {"name": f"tool_{place}", "description": words * 5, "input_schema": schema}
+        for place in range(20)
+    ]
+    payload = {"model": "MODEL", "max_tokens": 1_000, "stream": True, "system": words}
+    return json.dumps({**payload, "messages": turns, "tools": tools}).encode()
+
+
+BODY = request()
+
+
+def cpu_of(pid: int) -> float:
+    """The seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_of(pid: int) -> float:
+    """The resident megabytes of a process."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+# --- the processes ---------------------------------------------------------------------------
+
+
+def own(kind: str, to: str = "") -> tuple[list[str], int]:
+    port = free_port()
+    return [sys.executable, __file__, "--serve", kind, "--at", str(port), "--to", to], port
+
+
+def cw_serve(upstream: str, folder: Path) -> tuple[tuple[list[str], int], str]:
+    port, routes = free_port(), folder / "routes.toml"
+    (folder / "token").write_text("a-token-for-the-benchmark\n")
+    rows = [("claude-*", "anthropic", upstream), ("*", "openrouter", f"{upstream}/v1")]
+    routes.write_text(
+        "\n".join(
+            f'[[routes]]\nmodel = "{model}"\nupstream = "{name}"\nbase_url = "{base}"'
+            for model, name, base in rows
+        )
+    )
+    command = [sys.executable, "-m", "contextwright", "serve", "--port", str(port)]
+    command += ["--routes", str(routes), "--token-file", str(folder / "token")]
+    return ([*command, "--store", str(folder / "store.db")], port), "/health"
+
+
+@contextmanager
+def started(command: tuple[list[str], int], path: str) -> Iterator[Server]:
+    """A process, once it answers."""
+    words, port = command
+    begun = time.perf_counter()
+    environment = {**os.environ, "OPENROUTER_API_KEY": "none"}
+    process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        while not answers(port, path):
+            assert process.poll() is None, words
+            time.sleep(0.01)
+        yield Server(process.pid, f"http://127.0.0.1:{port}", time.perf_counter() - begun)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answers(port: int, path: str) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            request = f"GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+            connection.sendall(request.encode())
+            return b" 200 " in connection.recv(100)
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+async def serve_upstream(port: int) -> None:
+    """Answer every request with a stream in the API of its path."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+                length = re.search(r"content-length: (\d+)", head)
+                body = await reader.readexactly(int(length[1])) if length else b""
+                await stream(writer, head, PAUSE if b"-slow" in body else 0)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", port, limit=1 << 20)
+    await server.serve_forever()
+
+
+async def stream(writer: asyncio.StreamWriter, head: str, pause: float) -> None:
+    kind = "text/event-stream"
+    writer.write(
+        f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+    )
+    begin, piece, end = CHAT if "/chat/completions" in head else CLAUDE
+
+    def send(text: str) -> None:
+        writer.write(f"{len(text.encode()):x}\r\n{text}\r\n".encode())
+
+    send(begin)
+    for _ in range(PIECES):
+        if pause:
+            await asyncio.sleep(pause)
+        send(piece.replace("TEXT", f"<{time.time():.6f}>"))
+        await writer.drain()
+    send(end)
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+def event(name: str, **fields: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n"
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    fields = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return f"data: {json.dumps({**fields, 'choices': [choice]})}\n\n"
+
+
+USAGE = {"input_tokens": 12_000, "output_tokens": 40}
+MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+CLAUDE = (
+    event("message_start", message={**MESSAGE, "usage": USAGE})
+    + event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
+    event("content_block_delta", index=0, delta={"type": "text_delta", "text": "TEXT"}),
+    event("content_block_stop", index=0)
+    + event("message_delta", delta={"stop_reason": "end_turn"}, usage=USAGE)
+    + event("message_stop"),
+)
+CHAT = (
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": "TEXT"}),
+    chunk({}, "stop") + "data: [DONE]\n\n",
+)
+
+
+def serve_bare(port: int, upstream: str) -> None:
+    """A proxy that reads nothing."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import PlainTextResponse, Response, StreamingResponse
+    from starlette.routing import Route
+
+    sessions: list[aiohttp.ClientSession] = []
+
+    async def health(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def pass_on(request: Request) -> Response:
+        if not sessions:
+            sessions.append(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
+        body = await request.body()
+        headers = {"content-type": "application/json", "x-api-key": request.headers["x-api-key"]}
+        came = await sessions[0].post(f"{upstream}{request.url.path}", data=body, headers=headers)
+
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            async with came:
+                async for piece in came.content.iter_any():
+                    yield piece
+
+        return StreamingResponse(chunks(), came.status, {"content-type": came.content_type})
+
+    routes = [Route("/health", health), Route("/{path:path}", pass_on, methods=["POST"])]
+    uvicorn.run(Starlette(routes=routes), port=port, log_level="error", access_log=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
