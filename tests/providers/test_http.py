@@ -82,3 +82,12 @@ def test_closing_reaches_the_host() -> None:
     with serving(held) as server:
         assert asyncio.run(run(server.address))
         assert held.noticed.wait(20)
+
+
+def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(said("Hello")) as server:
+        monkeypatch.setenv("http_proxy", server.address)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        for address in ("http://provider.invalid", server.address):
+            status, _, pieces, _ = fetch(address)
+            assert (status, b"Hello" in b"".join(pieces)) == (200, True)

@@ -1,6 +1,8 @@
 """Every client reaches every upstream: tools, parallel calls, signatures, errors, streams."""
 
 import json
+import threading
+from http.client import HTTPConnection
 from typing import Any
 
 import msgspec
@@ -10,9 +12,9 @@ import contextwright as cw
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings
-from providers.standin import KEY, Request, said, serving
-from serve.gateways import TOKEN, running
-from serve.upstreams import ENVIRONMENT, MODELS, PAIRS, settings_for
+from providers.standin import KEY, Held, Request, said, serving
+from serve.gateways import PATHS, TOKEN, running
+from serve.upstreams import ENVIRONMENT, FORMATS, MODELS, PAIRS, settings_for
 
 TOOLS = [
     cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}}),
@@ -93,6 +95,27 @@ def test_errors_cross_with_their_wait(client: str, upstream: str) -> None:
     assert (answer.status, answer.headers["retry-after"]) == (429, "7")
     assert "Slow down" in str(answer.json)
     assert KEY not in str(answer)
+
+
+@pytest.mark.parametrize("client", FORMATS)
+def test_pieces_come_before_the_answer_ends(client: str) -> None:
+    held = Held(said("One two three"), threading.Event(), threading.Event())
+    upstream = "gemini" if client == "anthropic" else "anthropic"
+    with (
+        serving(held) as server,
+        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
+    ):
+        connection = HTTPConnection("127.0.0.1", gateway.port, timeout=30)
+        body = {**request_of(client, [cw.user("Hello")]), "model": "any", "stream": True}
+        path = PATHS.get(client, "/v1beta/models/any:streamGenerateContent?alt=sse")
+        connection.request("POST", path, json.dumps(body), {"x-api-key": TOKEN})
+        response, came = connection.getresponse(), b""
+        while b"One" not in came:
+            came += response.read1(1_000)
+        assert b"two" not in came
+        held.go.set()
+        assert b"three" in response.read()
+        connection.close()
 
 
 def test_what_cannot_cross_is_said() -> None:

@@ -29,6 +29,18 @@ class AnyProvider:
         """
         raise NotImplementedError
 
+    async def batches(
+        self, payload: Mapping[str, Any], *, model: str
+    ) -> AsyncGenerator[list[Event], None]:
+        """The same, with those events together that arrive together.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached; nothing arrived.
+        """
+        async with aclosing(self.stream(payload, model=model)) as events:
+            async for event in events:
+                yield [event]
+
     async def send(self, payload: Mapping[str, Any], *, model: str) -> ModelReply:
         """Send a request and wait for the whole reply.
 

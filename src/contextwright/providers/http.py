@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from contextwright.errors import MissingExtra, ProviderError, in_one_line
 
@@ -80,6 +81,7 @@ class HttpClient:
         self.ssl_context = ssl_context
         self.decompress = decompress
         self._session: aiohttp.ClientSession | None = None
+        self._proxies: dict[tuple[str, str], str | None] = {}
 
     async def open(
         self,
@@ -102,7 +104,7 @@ class HttpClient:
             connect, read = self.timeouts
             timeout = client.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
             session = self._session = client.ClientSession(
-                timeout=timeout, trust_env=True, auto_decompress=self.decompress
+                timeout=timeout, auto_decompress=self.decompress
             )
         try:
             response = await session.request(
@@ -112,10 +114,25 @@ class HttpClient:
                 headers=headers,
                 allow_redirects=False,
                 ssl=self.ssl_context or True,
+                proxy=self._proxy_for(url),
             )
         except (client.ClientError, TimeoutError, OSError) as error:
             raise broken(error) from None
         return HttpResponse(response)
+
+    def _proxy_for(self, url: str) -> str | None:
+        """The proxy that the environment names for a host, looked up once.
+
+        aiohttp would ask for it, and for passwords in `.netrc`, in a thread at every request.
+        """
+        from urllib.request import getproxies, proxy_bypass
+
+        parts = urlsplit(url)
+        key = (parts.scheme, parts.netloc)
+        if key not in self._proxies:
+            bypassed = proxy_bypass(parts.hostname or "")
+            self._proxies[key] = None if bypassed else getproxies().get(parts.scheme)
+        return self._proxies[key]
 
     async def close(self) -> None:
         """Close all connections."""

@@ -12,7 +12,8 @@ import msgspec
 from contextwright.errors import ProviderError
 from contextwright.formats.replies.events import ErrorEvent, Event, Finish, ReplyError
 from contextwright.formats.replies.failures import read_error
-from contextwright.formats.replies.streams import read_stream_async
+from contextwright.formats.replies.reader import read_batches
+from contextwright.formats.replies.streams import stream_reader
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import Host, body_for, headers_for, host_for, key_for, url_for
 from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClient, HttpResponse
@@ -76,12 +77,26 @@ class Provider(AnyProvider):
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
+        async with aclosing(self.batches(payload, model=model)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(
+        self, payload: Mapping[str, Any], *, model: str
+    ) -> AsyncGenerator[list[Event], None]:
+        """The same, with those events together that arrive together.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached; nothing arrived.
+        """
         body = encode_json(body_for(self.host, payload, model))
         response = await self._open(body, model)
         try:
-            async with aclosing(read_stream_async(response.chunks(), self.format)) as events:
-                async for event in events:
-                    yield self._without_key(event)
+            pieces = read_batches(response.chunks(), stream_reader(self.format))
+            async with aclosing(pieces) as batches:
+                async for batch in batches:
+                    yield list(map(self._without_key, batch))
         finally:
             response.close()
 

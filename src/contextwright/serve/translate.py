@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -23,7 +22,6 @@ from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
-from contextwright.messages.message import Message
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.serve.calls import Call
@@ -110,19 +108,19 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
     """
     call = crossing.call
     home = HomeCalls(crossing.conversation, crossing.tool_names)
-    events = at_home(provider.stream(crossing.payload, model=crossing.model), home)
+    batches = provider.batches(crossing.payload, model=crossing.model)
+    first = await anext(batches)
+
+    def keep(events: list[Event]) -> None:
+        message = gather_partial(events, provider.format).message
+        vault.keep(owner, provider.format, crossing.conversation, message)
+
+    whole = at_home(first, batches, home, keep)
     headers = {CHANGES_HEADER: named(crossing.changes)}
-    first = await anext(events)
-    whole = kept(
-        first,
-        events,
-        provider.format,
-        partial(vault.keep, owner, provider.format, crossing.conversation),
-    )
     if call.streams:
         frames = written(whole, call)
         return StreamingResponse(frames, headers=headers, media_type="text/event-stream")
-    seen = [event async for event in whole]
+    seen = [event async for batch in whole for event in batch]
     reply = gather_partial(seen, provider.format)
     body = write_reply(
         reply, call.format, model=call.model, id=uuid4().hex, created=int(time.time())
@@ -131,38 +129,35 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
 
 
 async def at_home(
-    events: AsyncGenerator[Event, None], home: HomeCalls
-) -> AsyncGenerator[Event, None]:
-    """The events of an answer, with calls under the names that the client knows."""
-    async with aclosing(events):
-        async for event in events:
-            for one in home.pass_on(event):
-                yield one
+    first: list[Event],
+    batches: AsyncGenerator[list[Event], None],
+    home: HomeCalls,
+    keep: Callable[[list[Event]], None],
+) -> AsyncGenerator[list[Event], None]:
+    """The events of an answer, with calls under the names that the client knows.
+
+    At their end the vault keeps what the client will not send back.
+    """
+    seen = [own for event in first for own in home.pass_on(event)]
+    yield seen[:]
+    async with aclosing(batches):
+        async for batch in batches:
+            events = [own for event in batch for own in home.pass_on(event)]
+            seen += events
+            yield events
+    keep(seen)
 
 
-async def kept(
-    first: Event,
-    events: AsyncGenerator[Event, None],
-    format: str,
-    keep: Callable[[Message], None],
-) -> AsyncGenerator[Event, None]:
-    """All events; at their end the vault keeps what the client will not send back."""
-    seen = [first]
-    yield first
-    async with aclosing(events):
-        async for event in events:
-            seen.append(event)
-            yield event
-    keep(gather_partial(seen, format).message)
-
-
-async def written(events: AsyncGenerator[Event, None], call: Call) -> AsyncGenerator[bytes, None]:
+async def written(
+    batches: AsyncGenerator[list[Event], None], call: Call
+) -> AsyncGenerator[bytes, None]:
     """The bytes of an answer in the client's API, as they come."""
     writer = stream_writer(call.format, call.model, id=uuid4().hex, created=int(time.time()))
-    async with aclosing(events):
-        async for event in events:
-            for frame in writer.write(event):
-                yield frame.encode()
+    async with aclosing(batches):
+        async for batch in batches:
+            frames = [frame.encode() for event in batch for frame in writer.write(event)]
+            if frames:
+                yield b"".join(frames)
 
 
 def named(changes: Sequence[Change]) -> str:

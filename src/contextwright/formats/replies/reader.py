@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from contextlib import aclosing
 from typing import Any, TypeAlias
 
 from contextwright.errors import ParseError, in_one_line
@@ -25,7 +26,15 @@ from contextwright.formats.replies.sse import Decoder
 from contextwright.messages.parts import Part
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["StreamReader", "StreamReaders", "as_object", "read", "read_async", "stream_parser"]
+__all__ = [
+    "StreamReader",
+    "StreamReaders",
+    "as_object",
+    "read",
+    "read_async",
+    "read_batches",
+    "stream_parser",
+]
 
 
 class StreamReader:
@@ -172,21 +181,31 @@ async def read_async(
     source: AsyncIterable[Any], reader: StreamReader
 ) -> AsyncGenerator[Event, None]:
     """Yield the events of a stream from an asynchronous source."""
+    async with aclosing(read_batches(source, reader)) as batches:
+        async for batch in batches:
+            for event in batch:
+                yield event
+
+
+async def read_batches(
+    source: AsyncIterable[Any], reader: StreamReader
+) -> AsyncGenerator[list[Event], None]:
+    """Yield the events of a stream, those together that one piece of the source completes."""
     decoder = Decoder()
+    batch: list[Event] = []
     try:
         async for piece in source:
             for event in decoded(piece, decoder):
-                for read_event in reader.feed(event):
-                    yield read_event
+                batch.extend(reader.feed(event))
+            if batch:
+                ready, batch = batch, []
+                yield ready
         for event in decoder.close():
-            for read_event in reader.feed(event):
-                yield read_event
+            batch.extend(reader.feed(event))
     except Exception as error:
-        for read_event in reader.close(broken(error)):
-            yield read_event
+        yield [*batch, *reader.close(broken(error))]
     else:
-        for read_event in reader.close():
-            yield read_event
+        yield [*batch, *reader.close()]
 
 
 def decoded(piece: Any, decoder: Decoder) -> list[Any]:
