@@ -189,9 +189,9 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
     room = max(count.tokens - frame - tools, 0)
     beside = costs((one for one in sections if one.beside), room, price)
     room -= sum(beside.values())
-    view, cost = draft.decisions.view, attempt.plan.meter.cost
+    view, history = draft.decisions.view, attempt.plan.history
     weights = [
-        view.cost(place) if isinstance(place, int) else cost(message)
+        view.cost(place) if isinstance(place, int) else history.stand_in_cost(place, message)
         for place, message in zip(draft.places, draft.messages, strict=True)
     ]
     shares = dict(zip(draft.places, apportioned(room, weights), strict=True))

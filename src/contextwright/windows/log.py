@@ -208,6 +208,8 @@ def media_in(message: Message) -> int:
     """Return the number of media in a message, those in results included."""
     count = 0
     for part in message.parts:
+        if type(part) is Text:
+            continue
         if type(part) is Media:
             count += 1
         elif type(part) is ToolResult and isinstance(part.content, tuple):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright.formats.api import render
 from contextwright.messages.message import Message
-from contextwright.messages.parts import ToolResult
+from contextwright.messages.parts import Text, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
@@ -18,6 +18,11 @@ from contextwright.tokens.pieces import Piece, Turn, outline
 from contextwright.wire.values import is_object
 
 __all__ = ["Counted", "TokenMeter"]
+
+
+PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+"""Formats that write a text as it is, in a piece of its own."""
+SAMPLE = "a text in the place of any other"
 
 
 class Counted(Struct, frozen=True):
@@ -35,10 +40,12 @@ class TokenMeter:
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
+        self._around: dict[str, list[Piece]] = {}
+        """The pieces of `SAMPLE` as a message, by role."""
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
-        return self._pricer.most(self._outline(message))
+        return self._pricer.most(self._plain(message) or self._outline(message))
 
     def estimate(self, message: Message) -> int:
         """Return the tokens that a message is likely to add to a request."""
@@ -76,6 +83,25 @@ class TokenMeter:
         bodies = {one.place: encode_json(one.value) for one in found if isinstance(one, Turn)}
         return Counted(self._pricer.count(found, bodies=bodies), bodies)
 
+    def _plain(self, message: Message) -> list[Piece] | None:
+        """Return the pieces of a message that is text alone, as nearly all are; None for others.
+
+        Rendering each of them would give the same pieces around another text.
+        """
+        text, role = plain_text(message), message.role
+        if text is None or self.format not in PROVIDERS:
+            return None
+        if role not in self._around:
+            self._around[role] = [
+                piece
+                for one in self._outline(Message(role, (Text(SAMPLE),)))
+                for piece in (one.pieces() if isinstance(one, Turn) else [one])
+            ]
+        return [
+            Piece(piece.kind, piece.place, text) if piece.value == SAMPLE else piece
+            for piece in self._around[role]
+        ]
+
     def _outline(self, message: Message) -> list[Piece | Turn]:
         """Return what a message alone makes, without the frame of a request."""
         messages = told_apart(message)
@@ -92,6 +118,22 @@ def leading_system(payload: Any) -> list[str]:
             break
         places.append(f"messages[{index}]")
     return places
+
+
+def plain_text(message: Message) -> str | None:
+    """Return the text of a message that is sent as its role and this text; None for others."""
+    parts = message.parts
+    if len(parts) != 1 or message.author is not None or message.extra or message.role == "tool":
+        return None
+    part = parts[0]
+    if type(part) is not Text or part.extra or message.visibility != "public":
+        return None
+    text = part.text
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # it is sent with other characters
+        return None
+    return None if not text or text.isspace() else text
 
 
 def told_apart(message: Message) -> list[Message]:

@@ -51,6 +51,7 @@ class PricedHistory:
         self.digest: Digest | None = None
         self.summary: Summary | None = None
         self._written: tuple[tuple[Summary, float], Message | None] | None = None
+        self._stand_ins: dict[str, tuple[Message, float]] = {}
 
     def __len__(self) -> int:
         return len(self.history)
@@ -78,6 +79,13 @@ class PricedHistory:
         meter, clearing = self.meter, capped(recipe.clearing, model)
         wanted = (format, model.id, clearing, recipe.stored_system == "skip")
         return (meter.format, meter.model.id, self.clearing, self.skip_system) == wanted
+
+    def stand_in_cost(self, name: str, message: Message) -> float:
+        """Return the price of a note or a summary; counted again only when it changes."""
+        known = self._stand_ins.get(name)
+        if known is None or known[0] != message:
+            known = self._stand_ins[name] = message, self.meter.cost(message)
+        return known[1]
 
     def summary_message(self, summary: Summary, tokens: float) -> Message | None:
         """Return the message of a summary within a number of tokens."""
