@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 
 import contextwright as cw
+from contextwright.serve.api import conversations
 from contextwright.store import Store
 from serve.api.client import ID, Client, filled, of
 from serve.gateways import running
@@ -57,21 +58,26 @@ def test_names_that_no_store_takes_are_refused(client: Client, name: str) -> Non
     assert client.call(f"/conversations/{segment(name)}/turns", turn).status == 422
 
 
-def test_pages_hold_every_conversation_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [0, 50], ids=["together", "one by one"])
+def test_pages_hold_every_conversation_once(
+    tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversations, "FEW", few)
     with Store(tmp_path / "store.db", embedder=None) as store:
         times = [f"2026-11-{day:02}T12:00:00Z" for day in (3, 1, 2, 2, 5, 4)]
         for number, time in enumerate(times):
             message = cw.Message("user", (cw.Text("Hi"),), sent_at=time)
             store.conversation(f"chat {number}").add(message)
+        store.conversation("chat 0").fork("fork")
         with running(store=store) as gateway:
             client = Client(gateway, store)
             seen, cursor = list[str](), ""
             while cursor is not None:
                 page = client.call(f"/conversations?limit=2&cursor={quote(cursor)}").json
-                assert (page["total"], len(page["conversations"])) == (6, 2)
+                assert page["total"] == 7
                 seen += [one["id"] for one in page["conversations"]]
                 cursor = page["next"]
-    assert seen == ["chat 4", "chat 5", "chat 0", "chat 3", "chat 2", "chat 1"]
+    assert seen == ["chat 4", "chat 5", "fork", "chat 0", "chat 3", "chat 2", "chat 1"]
 
 
 def test_a_list_tells_who_spoke_and_of_what(client: Client) -> None:

@@ -17,6 +17,7 @@ from contextwright.serve.api.fields import ConversationId, Limit, Words
 from contextwright.serve.api.previews import opening
 from contextwright.store.frames import with_time
 from contextwright.store.records import ConversationInfo
+from contextwright.store.rows import conversations as rows
 from contextwright.store.store import Store
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
 LOOKED_AT = 32
 """Messages at each end of a conversation in which people and opening words are looked for."""
 OPENING_CHARS = 120
+FEW = 50
+"""Conversations whose last messages are read one by one."""
 MAX_HITS = 100
 MAX_REQUESTS = 200
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -107,21 +110,34 @@ class ConversationChanges(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Activity:
-    """When each conversation was last active; read again only where something was added."""
+    """When each conversation was last active; read again only if something was added."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, str, int], str] = {}
 
     def sorted(self, store: Store) -> list[tuple[str, ConversationInfo]]:
-        """All conversations with that time, the last active first."""
-        found: dict[tuple[str, str, int], str] = {}
-        listed: list[tuple[str, ConversationInfo]] = []
-        for info in store.list():
-            key = (info.id, info.created, info.length)
-            found[key] = self.known.get(key) or active_at(store, info)
-            listed.append((found[key], info))
-        self.known = found
+        """Return all conversations with that time, the last active first."""
+        keys = {(info.id, info.created, info.length): info for info in store.list()}
+        fresh = keys.keys() - self.known.keys()
+        times = last_times(store) if len(fresh) > FEW else {}
+        self.known = {
+            key: active_at(store, info, times.get(info.id)) if key in fresh else self.known[key]
+            for key, info in keys.items()
+        }
+        listed = [(self.known[key], info) for key, info in keys.items()]
         return sorted(listed, key=lambda row: (row[0], row[1].id), reverse=True)
+
+
+def last_times(store: Store) -> dict[str, str | None]:
+    """Return the time of the last message of every conversation."""
+    found: dict[str, str | None] = {}
+    number = 0
+    while page := store.engine.read(
+        lambda connection, after=number: rows.last_times(connection, store.tenant, after)
+    ):
+        found |= {id: time for _, id, time in page}
+        number = page[-1][0]
+    return found
 
 
 def list_conversations(
@@ -144,8 +160,8 @@ def list_conversations(
     page = listed[: query.limit]
     more = len(listed) > query.limit
     following = f"{page[-1][0]}/{page[-1][1].id}" if more else None
-    rows = [summary_of(store, info, active) for active, info in page]
-    return ConversationPage(rows, total, following)
+    summaries = [summary_of(store, info, active) for active, info in page]
+    return ConversationPage(summaries, total, following)
 
 
 def get_conversation(store: Store, query: ConversationQuery) -> ConversationDetail:
@@ -174,10 +190,12 @@ def forget_conversation(store: Store, query: ConversationQuery) -> None:
 # --- parts of the list ---------------------------------------------------------------------------
 
 
-def active_at(store: Store, info: ConversationInfo) -> str:
-    """The time of the last message, or of the creation if the message has none."""
-    last = store.conversation(info.id).tail(1)
-    time = with_time(last[0]).time if last else None
+def active_at(store: Store, info: ConversationInfo, known: str | None = None) -> str:
+    """Return the time of the last message, or of the creation if the message has none."""
+    time = read_time(known) if known else None
+    if time is None:
+        last = store.conversation(info.id).tail(1)
+        time = with_time(last[0]).time if last else None
     return (time or read_time(info.created) or EPOCH).astimezone(UTC).isoformat()
 
 
@@ -237,11 +255,11 @@ def found_conversations(store: Store, words: str, query: ConversationsQuery) -> 
     for conversation, seq, message, score in search_hits(store, words, query.by):
         hit = Hit(seq, round(score, 4), opening(spoken_text(message), OPENING_CHARS))
         hits.setdefault(conversation, []).append(hit)
-    rows: list[ConversationSummary] = []
+    found: list[ConversationSummary] = []
     for id in list(hits)[: query.limit]:
         info = store.conversation(id).details()
-        rows.append(summary_of(store, info, active_at(store, info), hits[id]))
-    return ConversationPage(rows, len(hits))
+        found.append(summary_of(store, info, active_at(store, info), hits[id]))
+    return ConversationPage(found, len(hits))
 
 
 def search_hits(

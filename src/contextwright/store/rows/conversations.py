@@ -12,6 +12,7 @@ from contextwright.errors import Conflict, NotFound, StoreError, shown
 from contextwright.store.engines.base import Connection, Row, Value
 from contextwright.store.records import ConversationInfo, TenantInfo
 from contextwright.store.rows.validation import require_visible
+from contextwright.text.json import decoder
 
 __all__ = [
     "NOTHING",
@@ -24,6 +25,7 @@ __all__ = [
     "find",
     "fingerprint",
     "forget",
+    "last_times",
     "length_of",
     "locked",
     "locked_length",
@@ -62,6 +64,14 @@ WHERE c.tenant = ? AND """
 STATES = """
 SELECT c.id, h.last, h.marked
 FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?"""
+LAST_TIMES = """
+SELECT c.number, c.id, m.body, t.stored
+FROM conversations c
+JOIN heads h ON h.conversation = c.number
+LEFT JOIN messages m ON m.conversation = c.number AND m.seq = h.last
+LEFT JOIN turns t ON t.conversation = c.number AND t.first = (
+    SELECT max(first) FROM turns WHERE conversation = c.number)
+WHERE c.tenant = ? AND c.number > ? ORDER BY c.number LIMIT ?"""
 FINGERPRINT = """
 SELECT count(*), max(c.number), sum(h.last), sum(h.marked)
 FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?"""
@@ -178,6 +188,35 @@ def fingerprint(connection: Connection, tenant: str) -> Row:
 def states(connection: Connection, tenant: str) -> dict[str, tuple[int, int]]:
     """Return what `state_of` does for all conversations of a tenant, by id."""
     return {id: (last, marked) for id, last, marked in connection.rows(STATES, tenant)}
+
+
+def last_times(
+    connection: Connection, tenant: str, number: int
+) -> list[tuple[int, str, str | None]]:
+    """Return number, id and time of the last message of the next conversations, in order.
+
+    The time is the one it was sent at, else stored at; None if the conversation has no message of
+    its own, or neither is known.
+    """
+    rows = connection.rows(LAST_TIMES, tenant, number, PAGE)
+    return [(row[0], row[1], sent_at(row[2]) or row[3]) for row in rows]
+
+
+def sent_at(body: str | None) -> str | None:
+    """Return when a message was sent, from its JSON; None for one that cannot be read."""
+    try:
+        return None if body is None else read_sent(body).sent_at
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+class Sent(Struct):
+    """What is read of a message to know its time."""
+
+    sent_at: str | None = None
+
+
+read_sent = decoder(Sent).decode
 
 
 def locked_length(connection: Connection, head: Head) -> int | None:
