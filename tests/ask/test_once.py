@@ -185,6 +185,7 @@ def test_each_turn_has_its_usage_and_price(store: cw.Store) -> None:
     script = Script([answered(cw.assistant("Fine."))], "anthropic")
     answer = chat.ask("How are you?", model="claude-sonnet-5-5", provider=script)
     record = record_of(chat.tail(1)[0].message)
+    assert record is not None
     assert record == answer.steps[0]
     assert record.usage == Usage(input=1000, output=50, cached=600)
     assert record.cached == 0.6
@@ -193,6 +194,11 @@ def test_each_turn_has_its_usage_and_price(store: cw.Store) -> None:
     assert record.price == pytest.approx(paid)
     calibration = store.calibration("claude-sonnet-5-5")
     assert (calibration.samples, calibration.ratio > 1) == (1, True)
+    assert chat.calibration("claude-sonnet-5-5") == calibration
+    assert chat.calibration("claude-sonnet-5-5", "openai-chat").samples == 0
+    with cw.Store(store.engine.where) as later:
+        assert later.calibration("claude-sonnet-5-5").samples == 0
+        assert later.conversation("c").calibration("claude-sonnet-5-5") == calibration
     assert record_of(cw.assistant("Hi")) is None
 
 

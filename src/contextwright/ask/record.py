@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,11 +13,11 @@ from contextwright.formats.replies.events import FinishReason, Usage
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, Thinking
-from contextwright.models import Prices
+from contextwright.models import Model, Prices
 from contextwright.text.json import convert
-from contextwright.tokens.count import count_text
+from contextwright.tokens.count import Calibration, count_text
 
-__all__ = ["StepRecord", "most_expensive", "price_of", "record_of"]
+__all__ = ["StepRecord", "calibration_of", "most_expensive", "price_of", "record_of"]
 
 NAME = "ask"
 """Its key in the `meta` of a message."""
@@ -85,6 +86,16 @@ def record_of(message: Message) -> StepRecord | None:
         return convert(message.meta.get(NAME), StepRecord)
     except msgspec.ValidationError:
         return None
+
+
+def calibration_of(messages: Iterable[Message], model: Model, format: str) -> Calibration:
+    """Return what the stored answers of a model show about our counts of its requests."""
+    known = Calibration()
+    for message in messages:
+        record = record_of(message)
+        if record and not record.estimated and (record.model, record.format) == (model.id, format):
+            known = known.learn(round(record.counted * known.scale), record.usage.input)
+    return known
 
 
 def price_of(usage: Usage, prices: Prices) -> float | None:

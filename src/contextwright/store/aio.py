@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from contextwright.recall.episodes.refine import EpisodeWriter
     from contextwright.store.recall.episodes import EpisodeResult
     from contextwright.store.recall.options import RecallOptions
+    from contextwright.tokens.count import Calibration
 
 __all__ = ["AsyncChat", "AsyncStore"]
 
@@ -385,6 +386,10 @@ class AsyncChat:
         """Write the summary that the next context of this recipe would lack, and store it."""
         chat = await self._chat()
         return await self.store.run(chat.summarise, recipe, summariser=summariser, **options)
+
+    async def calibration(self, model: str | Model, format: str | None = None) -> Calibration:
+        """Return what the newest stored answers of a model show about our counts."""
+        return await self.store.run((await self._chat()).calibration, model, format)
 
     async def summaries(self) -> list[StoredSummary]:
         """Return the stored summaries, ordered by how they were made and the last message."""

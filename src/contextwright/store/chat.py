@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from contextwright.errors import require
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message
-from contextwright.models import Model
+from contextwright.models import Model, as_model
 from contextwright.recall.packing import RecallResult
 from contextwright.store.contexts.summaries import (
     StoreSummarySource,
@@ -52,8 +52,11 @@ if TYPE_CHECKING:
     from contextwright.recall.episodes.refine import EpisodeWriter
     from contextwright.store.recall.episodes import EpisodeResult
     from contextwright.store.recall.options import RecallOptions
+    from contextwright.tokens.count import Calibration
 
 __all__ = ["Chat"]
+
+MAX_CALIBRATION_MESSAGES = 200
 
 
 class Chat(Corrections):
@@ -251,6 +254,17 @@ class Chat(Corrections):
         from contextwright.store.asking import ask_stream
 
         return ask_stream(self.state, self.id, content, model, options)
+
+    def calibration(self, model: str | Model, format: str | None = None) -> Calibration:
+        """Return what the newest stored answers of a model show about our counts.
+
+        `count(…, calibration=…)` uses it where a count is not exact.
+        """
+        from contextwright.ask.record import calibration_of
+
+        facts = as_model(model)
+        messages = [stored.message for stored in self.tail(MAX_CALIBRATION_MESSAGES)]
+        return calibration_of(messages, facts, format or facts.format)
 
     # --- episodes ----------------------------------------------------------------------------
 

@@ -322,6 +322,7 @@ class Store:
     def calibration(self, model: str | Model, format: str | None = None) -> Calibration:
         """Return what the answers of `ask` in this process have shown about our counts.
 
+        `chat.calibration` reads the stored answers of one conversation instead.
         `count(…, calibration=…)` uses it where a count is not exact.
         """
         facts = as_model(model)
