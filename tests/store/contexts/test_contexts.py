@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 import contextwright as cw
 import contextwright.summaries.digest
 from contextwright.context.recipe import Recipe
+from contextwright.errors import BudgetError
 from contextwright.messages.exchanges import match_results
 from contextwright.store.contexts import loader as reach
+from contextwright.store.contexts.build import replay
 from contextwright.store.rows import summaries as store_summaries
 from contextwright.store.store import Store
 from contextwright.windows.clearing import Clearing
@@ -217,6 +219,12 @@ def test_the_same_on_postgres(
     play(Talk(store, "a"), others, messages, data)
 
 
+def or_raise(found: cw.Context | BudgetError) -> cw.Context:
+    if isinstance(found, BudgetError):
+        raise found
+    return found
+
+
 @given(histories, recipes, st.data())
 def test_the_request_of_an_earlier_moment(
     messages: list[cw.Message], recipe: Recipe, data: st.DataObject
@@ -233,6 +241,9 @@ def test_the_request_of_an_earlier_moment(
         at = data.draw(st.integers(1, len(messages)))
         assert outcome(lambda: chat.context(recipe, model="gpt-4o", at=at)) == then[at - 1]
         assert outcome(lambda: chat.context(recipe, model="gpt-4o")) == then[-1]
+        moments = [(place, None) for place in range(at, len(messages) + 1)]
+        again = replay(chat.state, "a", recipe, moments, model="gpt-4o")
+        assert [outcome(lambda: or_raise(found)) for found in again] == then[at - 1 :]  # noqa: B023
         for wrong in (0, len(messages) + 1):
             with pytest.raises(cw.errors.NotFound):
                 chat.context(recipe, model="gpt-4o", at=wrong)

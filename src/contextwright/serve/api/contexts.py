@@ -18,6 +18,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.errors import Level, NotFound, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.api import ANY_MODEL, check
+from contextwright.messages.conversation import Conversation
 from contextwright.messages.times import with_zone
 from contextwright.models import find as find_model
 from contextwright.serve.api.fields import (
@@ -178,9 +179,8 @@ def build(store: Store, query: MomentQuery, recipe: Recipe) -> Context:
     if query.at is not None and query.at > info.length:
         raise NotFound(f"there is no message {query.at}", hint=f"the last is {info.length}")
     frame = frame_of(info)
-    reply_tools = {**frame.reply_tools, **recipe.reply_tools}
     return chat.context(
-        msgspec.structs.replace(recipe, reply_tools=reply_tools),
+        recipe_for(recipe, frame),
         at=query.at,
         model=find_model(query.model or own_model(frame.model, query.format)),
         format=query.format,
@@ -188,6 +188,12 @@ def build(store: Store, query: MomentQuery, recipe: Recipe) -> Context:
         now=time_of(query.now) if query.now else newest_question_time(chat, query.at),
         budget=query.budget,
     )
+
+
+def recipe_for(recipe: Recipe, frame: Conversation) -> Recipe:
+    """The recipe with the reply tools of a conversation."""
+    reply_tools = {**frame.reply_tools, **recipe.reply_tools}
+    return msgspec.structs.replace(recipe, reply_tools=reply_tools)
 
 
 def recipe_named(name: str) -> Recipe:

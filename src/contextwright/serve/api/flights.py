@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from contextwright.context.context import Context
 from contextwright.context.simulate import Measure, Request, requests_of
-from contextwright.errors import BudgetError
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts import MomentQuery, build, own_model, recipe_named
+from contextwright.serve.api.contexts import own_model, recipe_for, recipe_named
 from contextwright.serve.api.fields import Budget, ConversationId, ModelName, RecipeName
+from contextwright.store.contexts.build import replay
 from contextwright.store.frames import frame_of, question_time, with_time
 from contextwright.store.records import StoredMessage
 from contextwright.store.store import Store
@@ -96,19 +96,27 @@ def fly(store: Store, query: FlightQuery) -> Flight:
     stored = list(chat.read(start + 1))
     messages = [with_time(one) for one in stored]
     places = [start + place for place in requests_of(messages)]
-    recipe = recipe_named(query.recipe)
-    model = find_model(query.model or own_model(frame_of(info).model, query.format))
+    frame = frame_of(info)
+    model = find_model(query.model or own_model(frame.model, query.format))
     measure = Measure(model, query.format or model.format)
     requests: list[FlightRequest] = []
-    refused = 0
-    for place in places[-query.columns :]:
-        now = question_time(reversed(messages[: place - start]))
-        try:
-            context = build(store, moment_of(query, place, now), recipe)
-        except BudgetError:
-            refused += 1
-            continue
-        requests.append(request_of(measure(context), time_of_last(stored[: place - start])))
+    earlier = start > 0 or len(places) > query.columns
+    places = places[-query.columns :]
+    moments = [(place, question_time(reversed(messages[: place - start]))) for place in places]
+    contexts = replay(
+        chat.state,
+        chat.id,
+        recipe_for(recipe_named(query.recipe), frame),
+        moments,
+        model=model,
+        format=query.format,
+        tools=frame.tools,
+        budget=query.budget,
+    )
+    for place, context in zip(places, contexts, strict=True):
+        if isinstance(context, Context):
+            time = time_of_last(stored[: place - start])
+            requests.append(request_of(measure(context), time))
     return Flight(
         conversation=query.conversation,
         recipe=query.recipe,
@@ -116,8 +124,8 @@ def fly(store: Store, query: FlightQuery) -> Flight:
         format=measure.format,
         messages=info.length,
         requests=requests,
-        refused=refused,
-        earlier=start > 0 or len(places) > query.columns,
+        refused=len(places) - len(requests),
+        earlier=earlier,
     )
 
 
@@ -125,18 +133,6 @@ def time_of_last(stored: Sequence[StoredMessage]) -> str | None:
     """When the last of some messages was sent; of those without a time, when it was stored."""
     times = (one.message.sent_at for one in reversed(stored[-NEARBY:]))
     return next(filter(None, times), stored[-1].stored_at if stored else None)
-
-
-def moment_of(query: FlightQuery, at: int, now: datetime | None) -> MomentQuery:
-    """Which request of the flight to build."""
-    return MomentQuery(
-        conversation=query.conversation,
-        at=at,
-        model=query.model,
-        budget=query.budget,
-        format=query.format,
-        now=now.isoformat() if now else None,
-    )
 
 
 def request_of(request: Request, time: str | None) -> FlightRequest:

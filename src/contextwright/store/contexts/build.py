@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Unpack
 
 import msgspec
@@ -15,7 +16,7 @@ from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe_data import RecipeData
 from contextwright.context.recipe_files import as_recipe
-from contextwright.errors import NotFound, shown
+from contextwright.errors import BudgetError, NotFound, shown
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
 from contextwright.sections.queries import RECENT
@@ -31,7 +32,7 @@ from contextwright.summaries.summary import SummarySource
 from contextwright.windows.log import Log, Unloaded
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
-__all__ = ["build"]
+__all__ = ["build", "replay"]
 
 replace = msgspec.structs.replace
 
@@ -50,19 +51,63 @@ def build(
     summaries: SummarySource | None = None,
     **options: Unpack[BuildOptions],
 ) -> Context:
-    """Build the context of a conversation, or with `at` that of an earlier moment.
+    """Build the context of a conversation, or with `at` that of an earlier moment."""
+    facts = options["model"] = as_model(options["model"])
+    recipe = as_recipe(recipe)
+    require_arguments(recipe, *(options.get(name) for name in ("now", "budget", "memories")))
+    format = options.get("format") or facts.format
+    needs = needs_of(recipe, facts, options.get("budget"))
+    loaded = take(state, id, recipe, facts, format, needs, at)
+    context, loaded, told = built(state, id, recipe, loaded, summaries, options)
+    if at is None:
+        state.builds.keep((state.tenant, id), loaded)
+        state.builds.note_included((state.tenant, id), told)
+    return context
+
+
+def replay(
+    state: State,
+    id: str,
+    recipe: RecipeData,
+    moments: Iterable[tuple[int, datetime | None]],
+    **options: Unpack[BuildOptions],
+) -> Iterator[Context | BudgetError]:
+    """Yield the contexts after some messages, in order; each message is read and counted once.
+
+    A moment is the number of the last message, and the time for sections. Where nothing fits the
+    budget, the error takes the place of the context.
+    """
+    facts = options["model"] = as_model(options["model"])
+    format = options.get("format") or facts.format
+    needs = needs_of(recipe, facts, options.get("budget"))
+    loaded: LoadedHistory | None = None
+    for at, now in moments:
+        if loaded is None or not brought_up(state, loaded, at):
+            loaded = take(state, id, recipe, facts, format, needs, at)
+        options["now"] = now
+        try:
+            # What sections recall depends on the moment.
+            context, loaded, _ = built(state, id, recipe, loaded, None, BuildOptions(**options))
+        except BudgetError as error:
+            yield error
+        else:
+            yield context
+
+
+def built(
+    state: State,
+    id: str,
+    recipe: RecipeData,
+    loaded: LoadedHistory,
+    summaries: SummarySource | None,
+    options: BuildOptions,
+) -> tuple[Context, LoadedHistory, Collection[str]]:
+    """Return the context of a loaded conversation, what is loaded now, and the included episodes.
 
     It is built again if a window asks for older messages, if recalled messages turn out to be in
     the window, and if a summary was written. It ends because what is loaded and what recall leaves
     out only grows, and a summary is written once.
     """
-    facts = options["model"] = as_model(options["model"])
-    arguments = (options.get(name) for name in ("now", "budget", "memories"))
-    recipe = as_recipe(recipe)
-    require_arguments(recipe, *arguments)
-    format = options.get("format") or facts.format
-    needs = needs_of(recipe, facts, options.get("budget"))
-    loaded = take(state, id, recipe, facts, format, needs, at)
     own = StoreMemorySource(state, id, last=max(len(loaded.log) - RECENT, 0))
     stored: StoreSummarySource | None = None
     if recipe.summary is not None and summaries is None:
@@ -80,10 +125,8 @@ def build(
             continue
         if stored is not None and stored.ask():
             continue
-        if at is None:
-            state.builds.keep((state.tenant, id), loaded)
-            state.builds.note_included((state.tenant, id), own.told)
-        return with_losses(context, [*trouble_of(own), *damage_in(loaded.log, decisions.cut)])
+        losses = [*trouble_of(own), *damage_in(loaded.log, decisions.cut)]
+        return with_losses(context, losses), loaded, own.told
 
 
 def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:
@@ -108,10 +151,9 @@ def take(
     # Taking it out ensures that no two threads share it.
     known = state.builds.take(key) if at is None else None
     if known is not None:
-        found, earlier = known, needs
-        if found.history.fits(format, model, recipe) and found.needs.holds(earlier):
-            if state.engine.read(lambda connection: is_brought_up(connection, found)):
-                return found
+        if known.history.fits(format, model, recipe) and known.needs.holds(needs):
+            if brought_up(state, known):
+                return known
     meter = state.builds.meter(format, model)
 
     def work(connection: Connection) -> LoadedHistory:
@@ -133,16 +175,20 @@ def take(
     return state.engine.read(work)
 
 
-def is_brought_up(connection: Connection, loaded: LoadedHistory) -> bool:
-    """Whether new messages could be added; False if more than the end has changed."""
-    stands = conversations.state_of(connection, loaded.head.number)
-    log, needs = loaded.log, loaded.needs
-    if stands is None or stands[1] != loaded.marked or stands[0] < len(log):
-        return False
-    length = log.begin(len(log)) - log.begin(log.start)
-    if log.start and length > LONGEST * max(needs.length, 1):
-        return False
-    return grow(connection, loaded.head, log, stands[0])
+def brought_up(state: State, loaded: LoadedHistory, at: int | None = None) -> bool:
+    """Add new messages, or those up to number `at`; False if more than the end has changed."""
+
+    def work(connection: Connection) -> bool:
+        stands = conversations.state_of(connection, loaded.head.number)
+        log, needs = loaded.log, loaded.needs
+        if stands is None or stands[1] != loaded.marked or stands[0] < len(log):
+            return False
+        length = log.begin(len(log)) - log.begin(log.start)
+        if log.start and length > LONGEST * max(needs.length, 1):
+            return False
+        return grow(connection, loaded.head, log, stands[0] if at is None else at)
+
+    return state.engine.read(work)
 
 
 def further(state: State, loaded: LoadedHistory) -> LoadedHistory:
