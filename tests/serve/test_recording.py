@@ -12,13 +12,14 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.formats.replies.events import ReplyError, Usage
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve import GatewaySettings, Route
+from contextwright.serve import GatewaySettings, Route, recorder
 from contextwright.store import RecordedRequest, RequestBodies
 from contextwright.store.requests import RecordedFork
 from contextwright.text.json import decode_json
 from providers.standin import KEY, BreakOff, Request, StandIn, said, serving
 from serve.claude_code import ClaudeCode, PromptCache
 from serve.gateways import TOKEN, Running, running
+from serve.test_relay import ANSWER, UPSTREAMS, upstream
 from serve.test_translate import ENVIRONMENT, settings_for
 
 HELLO = cw.render([cw.user("Hello")], "openai-chat").payload
@@ -263,3 +264,40 @@ def test_nothing_is_recorded_where_it_is_not_wanted(tmp_path: Path) -> None:
         with running(GatewaySettings(record=False), store=store) as gateway:
             gateway.generate("openai-chat", HELLO, model="echo")
         assert store.requests() == []
+
+
+@pytest.mark.parametrize("path", UPSTREAMS)
+def test_not_a_byte_changes_while_it_is_recorded(tmp_path: Path, path: str) -> None:
+    """Not even of answers that nobody can read; these are kept as they are."""
+    body = b'{ "model":"m",  "stream" :true, "x": 1.0, "contents":[], "\\u00e9": "\xc3\xa9" }\n'
+    name, ending = UPSTREAMS[path]
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with upstream() as server:
+            base = f"http://127.0.0.1:{server.server_port}{ending}"
+            routes = (Route("*", name, base_url=base),)
+            with running(GatewaySettings(routes), store=store) as gateway:
+                answer = gateway.ask(path, body)
+        assert (answer.body, server.seen[0][2]) == (ANSWER, body)
+        (record,) = store.requests()
+        assert store.request_bodies(record.number) == RequestBodies(body, None, ANSWER)
+        assert record.conversation is None
+
+
+def test_what_is_not_recorded_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A store that is too slow, or fails, holds no answer up."""
+    monkeypatch.setattr(recorder, "MAX_WAITING_BYTES", -1)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(store=store) as gateway:
+            for _ in range(3):
+                assert gateway.generate("openai-chat", HELLO, model="echo").status == 200
+        assert store.requests() == []
+    assert "1 requests unrecorded: the store is too slow" in caplog.text
+    monkeypatch.undo()
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(store=store) as gateway:
+            store.engine.write_alone(lambda connection: connection.run("DROP TABLE bodies"))
+            assert gateway.generate("openai-chat", HELLO, model="echo").status == 200
+    assert "no such table: bodies" in caplog.text
+    assert "Hello" not in caplog.text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-__all__ = ["HttpClient", "HttpResponse"]
+__all__ = ["HttpClient", "HttpResponse", "require_aiohttp"]
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +24,7 @@ from contextwright.formats.replies.failures import write_error
 from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
-from contextwright.providers.http import HttpClient
+from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
@@ -133,7 +134,10 @@ class Gateway:
         """Record while the gateway runs; close all connections at the end."""
         if self.recorder is not None:
             self.recorder.start()
+        # It takes a while to import: the first request shall not wait for it.
+        warming = asyncio.create_task(asyncio.to_thread(require_aiohttp))
         yield
+        await warming
         if self.recorder is not None:
             await self.recorder.close()
         await self.client.close()

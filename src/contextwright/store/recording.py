@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -102,9 +103,10 @@ class RequestLog:
         return self.state.engine.write_alone(lambda connection: self._finish(connection, ended))
 
     def _finish(self, connection: Connection, ended: EndedRequest) -> RecordedRequest:
-        record, target = ended.record, self._target(connection, ended)
+        record, digests = ended.record, digests_of(ended)
+        target = self._target(connection, ended, digests)
         if target is not None and ended.reply is not None:
-            record = self._add(connection, ended, target)
+            record = self._add(connection, ended, target, digests)
         record = self._compared(connection, ended, record, target)
         sent = ended.bodies
         before = self.recent.get(record.previous or 0, RequestBodies())
@@ -120,12 +122,14 @@ class RequestLog:
 
     # --- which conversation ------------------------------------------------------------------
 
-    def _target(self, connection: Connection, ended: EndedRequest) -> Target | None:
+    def _target(
+        self, connection: Connection, ended: EndedRequest, digests: Sequence[str]
+    ) -> Target | None:
         """The conversation of a request; an answered one makes a conversation or a fork."""
         if ended.said is None:
             return None
         tenant, record = self.state.tenant, ended.record
-        found = places.longest(connection, tenant, digests_of(ended))
+        found = places.longest(connection, tenant, digests)
         if ended.reply is None:
             return None if found is None else Target(found.id, found.conversation, 0)
         if found is None:
@@ -171,11 +175,17 @@ class RequestLog:
 
     # --- what was said -----------------------------------------------------------------------
 
-    def _add(self, connection: Connection, ended: EndedRequest, target: Target) -> RecordedRequest:
+    def _add(
+        self,
+        connection: Connection,
+        ended: EndedRequest,
+        target: Target,
+        digests: Sequence[str],
+    ) -> RecordedRequest:
         """Add what is new to the conversation, as one turn."""
         assert ended.said is not None
         assert ended.reply is not None
-        record, digests = ended.record, digests_of(ended)
+        record = ended.record
         messages = [*ended.said.messages, ended.reply][target.known :]
         if not messages:
             return replace(record, fork=target.fork)
@@ -304,8 +314,8 @@ def unmarked(part: Part) -> Part:
 
 
 def title_of(said: Conversation) -> str | None:
-    """The beginning of the first question, without what a client puts before it."""
-    for message in said.messages:
+    """The beginning of the question, without what a client puts before it."""
+    for message in reversed(said.messages):
         if message.role == "user" and message.text.strip():
             texts = [
                 one.text for one in message.parts if isinstance(one, Text) and one.text.strip()

@@ -19,7 +19,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 
-__all__ = ["Place", "add", "digests_of", "longest"]
+__all__ = ["Place", "add", "digests_of", "longest", "sayings"]
 
 INSERT = """
 INSERT INTO places (conversation, seq, digest) VALUES (?, ?, ?)
@@ -28,7 +28,7 @@ FIND = """
 SELECT p.digest, p.conversation, p.seq, h.last, c.id
 FROM places p JOIN heads h ON h.conversation = p.conversation
 JOIN conversations c ON c.number = p.conversation WHERE c.tenant = ? AND p.digest IN ({})"""
-BATCH = 32
+BATCH = 8
 """Number of places looked up at once, from the end of a history."""
 
 encode = msgspec.json.Encoder(order="deterministic").encode

@@ -1,0 +1,59 @@
+"""What programs are told, so that they ask a gateway."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from contextwright.serve.programs import launch, passing_settings
+
+ADDRESS = "http://127.0.0.1:9999"
+
+
+def test_every_program_gets_the_addresses(tmp_path: Path) -> None:
+    command, environment = launch(["claude", "-p", "x"], ADDRESS, {"NO_PROXY": "a"}, tmp_path)
+    assert command == ["claude", "-p", "x"]
+    assert environment["ANTHROPIC_BASE_URL"] == ADDRESS
+    assert environment["OPENAI_BASE_URL"] == f"{ADDRESS}/v1"
+    assert environment["GOOGLE_GEMINI_BASE_URL"] == ADDRESS
+    assert environment["NO_PROXY"] == "a,127.0.0.1,localhost"
+
+
+def test_codex_is_told_by_an_argument(tmp_path: Path) -> None:
+    command, _ = launch(["/usr/bin/codex", "exec", "hi"], ADDRESS, {}, tmp_path)
+    assert command == ["/usr/bin/codex", "-c", f'openai_base_url="{ADDRESS}/v1"', "exec", "hi"]
+
+
+def test_opencode_is_told_by_a_configuration(tmp_path: Path) -> None:
+    _, environment = launch(["opencode"], ADDRESS, {}, tmp_path)
+    told = json.loads(environment["OPENCODE_CONFIG_CONTENT"])
+    assert told["provider"]["google"]["options"]["baseURL"] == f"{ADDRESS}/v1beta"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
+def test_pi_keeps_its_own_settings(tmp_path: Path) -> None:
+    own, copy = tmp_path / "own", tmp_path / "copy"
+    own.mkdir()
+    copy.mkdir()
+    (own / "auth.json").write_text("{}")
+    held = {"providers": {"mine": {"baseUrl": "x"}, "openai": {"apiKey": "k"}}}
+    (own / "models.json").write_text(json.dumps(held))
+    _, environment = launch(["pi"], ADDRESS, {"PI_CODING_AGENT_DIR": str(own)}, copy)
+    assert environment["PI_CODING_AGENT_DIR"] == str(copy)
+    assert (copy / "auth.json").resolve() == (own / "auth.json").resolve()
+    providers = json.loads((copy / "models.json").read_text())["providers"]
+    assert providers["mine"] == {"baseUrl": "x"}
+    assert providers["openai"] == {"apiKey": "k", "baseUrl": f"{ADDRESS}/v1"}
+    assert json.loads((own / "models.json").read_text()) == held
+
+
+def test_requests_go_where_they_would_have_gone() -> None:
+    given = {"OPENAI_BASE_URL": "http://other/v1/", "GOOGLE_GEMINI_BASE_URL": "http://third"}
+    settings = passing_settings(given)
+    for api in ("anthropic", "gemini", "openai-chat", "openai-responses"):
+        assert settings.route_for("any", api).is_open(api)
+    chat, gemini = (settings.route_for("any", api) for api in ("openai-chat", "gemini"))
+    assert chat.host("openai-chat").base_url == "http://other/v1"
+    assert gemini.host("gemini").base_url == "http://third/v1beta"
+    assert settings.route_for("any", "anthropic").base_url is None

@@ -1,0 +1,150 @@
+"""What was said in recorded requests: each message once, however a client sends it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import contextwright as cw
+from contextwright.store.recording import EndedRequest, RequestLog
+from contextwright.store.requests import RecordedRequest, RequestBodies
+from contextwright.store.rows.places import sayings
+from contextwright.store.rows.validation import replace_invalid
+from contextwright.text.json import encode_json
+from profiles import STORE, examples
+from strategies.messages import messages as any_message
+from strategies.messages import parts as any_parts
+
+RECORD = RecordedRequest(
+    started="2026-11-16T07:00:00.000Z",
+    format="openai-chat",
+    upstream_format="openai-chat",
+    upstream="openai",
+    mode="pass-through",
+    model="gpt-4o",
+    sent_model="gpt-4o",
+)
+SESSIONS = count()
+
+
+def sound(message: cw.Message) -> cw.Message:
+    """A message as it can come in JSON: without halves of characters."""
+    return replace_invalid([message])[0][0]
+
+
+asking = any_message.filter(lambda one: one.role != "assistant").map(sound)
+questions = st.lists(asking, min_size=1, max_size=3)
+answers = st.lists(any_parts, min_size=1, max_size=3).map(
+    lambda parts: sound(cw.Message("assistant", tuple(parts)))
+)
+turns = st.lists(st.tuples(questions, answers), min_size=1, max_size=4)
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cw.Store]:
+    """A store for many examples, each a session of its own."""
+    with cw.Store(tmp_path_factory.mktemp("shared") / "store.db", sync="fast") as store:
+        yield store
+
+
+def record(
+    log: RequestLog, session: str, said: Sequence[cw.Message], reply: cw.Message | None
+) -> RecordedRequest:
+    """Record a request and its answer."""
+    begun = replace(RECORD, session=session)
+    payload: dict[str, Any] = {"messages": [one.text for one in said]}
+    number = log.begin(begun, encode_json(payload))
+    return log.finish(
+        EndedRequest(
+            record=replace(begun, number=number, state="answered" if reply else "failed"),
+            bodies=RequestBodies(encode_json(payload), None, b"{}"),
+            payload=payload,
+            said=cw.Conversation(tuple(said)),
+            reply=reply,
+        )
+    )
+
+
+def speaking(messages: list[cw.Message]) -> list[tuple[str, list[Any]]]:
+    """Who said what; a message without words, calls and results has no place of its own."""
+    told = [(one.role, list(sayings(one))) for one in messages]
+    return [(role, words) for role, words in told if words]
+
+
+def spelt_otherwise(message: cw.Message) -> cw.Message:
+    """The same message as another client, or the next request, may send it."""
+    kept = [part for part in message.parts if not isinstance(part, cw.Thinking)]
+    other: list[Any] = []
+    for part in kept:
+        if isinstance(part, cw.ToolCall):
+            other.append(replace(part, id="another", raw=None))
+        elif isinstance(part, cw.Text):
+            other.append(cw.Text(f"{part.text}\n", {"anthropic": {"cache_control": {}}}))
+        else:
+            other.append(part)
+    return message.with_parts(other)
+
+
+@examples(STORE)
+@given(turns, st.booleans())
+def test_each_message_is_stored_once(
+    shared_store: cw.Store, asked: list[tuple[list[cw.Message], cw.Message]], respelt: bool
+) -> None:
+    """Whatever the messages are, the conversation holds what was said, in order."""
+    session = f"s{next(SESSIONS)}"
+    log = RequestLog(shared_store.state, "here/1")
+    history: list[cw.Message] = []
+    said: list[cw.Message] = []
+    for number, (questions, answer) in enumerate(asked):
+        # Two turns that say the same are one place: a number tells them apart.
+        news = [*questions, cw.user(f"question {number}")]
+        before = [spelt_otherwise(one) for one in history] if respelt else history
+        done = record(log, session, [*before, *news], answer)
+        history += [*news, answer]
+        said += [*news, answer]
+        assert done.fork is None
+    (conversation,) = {each.conversation for each in shared_store.requests(limit=len(asked))}
+    assert conversation == f"client/{session}"
+    chat = shared_store.conversation(f"client/{session}")
+    stored = [one.message for one in chat.read(hidden=True)]
+    assert speaking(stored) == speaking(said)
+
+
+def test_an_unanswered_request_adds_nothing(shared_store: cw.Store) -> None:
+    log, session = RequestLog(shared_store.state, "here/1"), f"s{next(SESSIONS)}"
+    record(log, session, [cw.user("Hello")], cw.assistant("Hi"))
+    question = [cw.user("Hello"), cw.assistant("Hi"), cw.user("More?")]
+    failed = record(log, session, question, None)
+    found = shared_store.request(failed.number)
+    assert (found.conversation, found.first) == (f"client/{session}", None)
+    assert len(shared_store.conversation(f"client/{session}")) == 2
+    assert record(log, session, question, cw.assistant("More.")).first == 3
+
+
+def test_another_process_goes_on_where_one_ended(tmp_path: Path) -> None:
+    """Nothing that is needed is in memory alone."""
+    history: list[cw.Message] = []
+    for number in range(3):
+        with cw.Store(tmp_path / "store.db", sync="fast") as store:
+            history.append(cw.user(f"question {number}"))
+            log = RequestLog(store.state, f"here/{number}")
+            done = record(log, "s", history, cw.assistant(f"answer {number}"))
+            history.append(cw.assistant(f"answer {number}"))
+            assert (done.prefix is None) == (number == 0)
+            assert done.prefix is None or done.prefix.first_difference is None
+            assert len(store.conversation("client/s")) == len(history)
+
+
+def test_text_that_cannot_be_stored_is_replaced_and_told(place: str) -> None:
+    with cw.Store(place) as store:
+        log = RequestLog(store.state, "here/1")
+        done = record(log, "s", [cw.user("a\x00b")], cw.assistant("c"))
+        assert [change.code for change in done.changes] == ["repair.text"]
+        assert store.conversation("client/s").tail(2)[0].message.text == "a\ufffdb"
