@@ -1,5 +1,6 @@
 """The page in a real browser: the ways people use it."""
 
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ import contextwright as cw
 from contextwright.serve.api.routes import OPERATIONS
 from contextwright.serve.http.api import PREFIX
 from contextwright.serve.inspector import PAGE
-from serve.api.client import ID, Client, filled
+from serve.api.client import ID, PAYLOAD, Client, filled, recorded
 from serve.gateways import TOKEN
 from serve.inspector.pages import BUDGET, MODEL, Inspector, number, patient
 
@@ -163,6 +164,19 @@ def test_search_recall_and_requests(inspector: Inspector) -> None:
     expect(page.locator(".tree")).to_contain_text("Soup?")
     page.get_by_role("combobox", name="as").select_option("anthropic")
     expect(page.locator(".tree")).to_contain_text("max_tokens")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="copy python").click()
+    expect(page.get_by_role("button", name="copied")).to_be_visible()
+    assert "OPENAI_API_KEY" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_two_recorded_requests_side_by_side(inspector: Inspector) -> None:
+    body = {**PAYLOAD, "messages": [*PAYLOAD["messages"], {"role": "user", "content": "Tea?"}]}
+    recorded(inspector.client.store, json.dumps(body).encode())
+    page = inspector.open("requests")
+    expect(page.get_by_role("img", name="Together")).to_be_visible()
+    inspector.open("r/2?with=1")
+    expect(page.get_by_label("Comparison")).to_contain_text("Compared with request 1")
 
 
 def test_a_wrong_token_is_said(inspector: Inspector) -> None:

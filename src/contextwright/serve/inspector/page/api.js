@@ -31,6 +31,8 @@ async function answer(path, params, signal) {
 
 export const get = async (path, params, signal) => (await answer(path, params, signal)).json();
 
+export const text = async (path, params) => (await answer(path, params)).text();
+
 // Server-sent events by fetch, because an EventSource shows no token. Comes again after a pause.
 export function listen(onEvent) {
   const stop = new AbortController();

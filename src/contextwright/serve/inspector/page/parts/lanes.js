@@ -75,6 +75,30 @@ export function running(requests) {
   return found;
 }
 
+// Recorded requests, oldest first: input tokens with what came from the cache, and the price so far.
+export function Plot({ rows }) {
+  const tokens = useRef(null), price = useRef(null);
+  const requests = rows.map((row) => {
+    const input = row.usage?.input ?? 0, read = row.usage?.cached ?? 0;
+    return { tokens: input, read, again: row.prefix?.first_difference ? Math.max(row.prefix.shared - read, 0) : 0, budget: input, price: row.price };
+  });
+  useEffect(() => {
+    const paint = () => {
+      draw(tokens.current, (pen, width, height) => drawTokens(pen, width, height, { requests }));
+      draw(price.current, (pen, width, height) => drawPrice(pen, width, height, { requests: requests.filter((one) => one.price != null) }));
+    };
+    paint();
+    addEventListener("theme", paint);
+    addEventListener("resize", paint);
+    return () => (removeEventListener("theme", paint), removeEventListener("resize", paint));
+  });
+  const sum = (name) => requests.reduce((total, one) => total + (one[name] ?? 0), 0);
+  return html`<div class="lanes">
+    <div class="lane"><span>Input</span><canvas ref=${tokens} class="tokens" role="img" aria-label=${`${count(sum("tokens"))} tokens in ${plural(rows.length, "request")}, ${count(sum("read"))} from the cache.`}></canvas><span>${count(sum("tokens"))} tokens</span></div>
+    <div class="lane"><span>Price</span><canvas ref=${price} class="price" role="img" aria-label=${`Together ${money(sum("price"))}.`}></canvas><span>${money(sum("price"))}</span></div>
+  </div>`;
+}
+
 const seenWords = (flight) => (flight ? `What became of ${plural(flight.messages, "message")} in ${plural(flight.requests.length, "request")}.` : "On its way.");
 const tokenWords = (requests) => `${plural(requests.filter((one) => one.again).length, "request")} paid for tokens again.`;
 

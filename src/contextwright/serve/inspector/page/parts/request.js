@@ -67,8 +67,10 @@ function Prefix({ one, context }) {
 
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
 
-const Compared = ({ comparison }) => html`<div class="note calm" aria-label="Comparison">
-  <b>Compared with ${comparison.other.recipe}, ${comparison.other.model}, after message ${count(comparison.other.at)}:</b>
+const named = (one) => (one.request ? `request ${one.request}, ${one.model}` : `${one.recipe}, ${one.model}, after message ${count(one.at)}`);
+
+export const Compared = ({ comparison }) => html`<div class="note calm" aria-label="Comparison">
+  <b>Compared with ${named(comparison.other)}:</b>
   ${" "}${count(comparison.this.tokens)} tokens here, ${count(comparison.other.tokens)} there. ${count(comparison.shared)} (${share(comparison.shared, comparison.this.tokens)}) are the same.
   ${comparison.first_difference ? ` They part at ${comparison.first_difference}, byte ${count(comparison.byte)}: ${comparison.cause}. Reading the rest anew costs ${money(comparison.cost)}.` : ` ${sentence(comparison.cause)}`}
 </div>`;

@@ -1,11 +1,13 @@
 // What passed through the gateway: a waterfall of requests, and one of them.
 
 import { html, useState } from "../vendor/preact-htm.js";
-import { get } from "../api.js";
+import { text } from "../api.js";
 import { address, go } from "../address.js";
 import { useAnswer } from "../load.js";
+import { Plot } from "../parts/lanes.js";
 import { Tree, copy } from "../parts/json.js";
 import { Calm, Failed } from "../parts/notice.js";
+import { Compared } from "../parts/request.js";
 import { ago, count, money, seconds, share, time } from "../words.js";
 
 export function Requests({ params, events }) {
@@ -19,6 +21,7 @@ export function Requests({ params, events }) {
     <div class="line"><h1>Requests</h1><span class="muted">${priced.length > 0 && `${money(priced.reduce((sum, row) => sum + row.price, 0))} for those shown`}</span></div>
     ${params.conversation && html`<p class="muted">of <a href=${address("c", params.conversation)}>${params.conversation}</a> · <button class="plain" onClick=${() => go({ conversation: "" })}>all</button></p>`}
     ${data && !rows.length && html`<${Calm}>Nothing has passed through this gateway yet. Record a client: <code>cw record -- claude -p "hello"</code><//>`}
+    ${rows.length > 1 && html`<${Plot} rows=${[...rows].reverse()} />`}
     ${rows.length > 0 && html`<div class="scroll"><table>
       <thead><tr><th class="number">No.</th><th>Conversation</th><th>Model</th><th>State</th><th class="number">Input</th><th class="number">Cached</th><th class="number">Price</th><th>Time</th><th>When</th></tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.number} row=${row} longest=${longest} />`)}</tbody>
@@ -43,15 +46,17 @@ const Row = ({ row, longest }) => html`<tr>
 </tr>`;
 
 export function RequestView({ id, params }) {
-  const { data, error } = useAnswer(`/requests/${encodeURIComponent(id)}`, {});
+  const path = `/requests/${encodeURIComponent(id)}`;
+  const { data, error } = useAnswer(path, {});
   const { data: formats } = useAnswer("/formats", {});
-  const replay = useAnswer(params.format && data ? `/requests/${encodeURIComponent(id)}/replay` : null, { format: params.format });
+  const replay = useAnswer(params.format && data ? `${path}/replay` : null, { format: params.format });
+  const comparison = useAnswer(params.with && data ? `${path}/compare` : null, { with: params.with });
   const [copied, setCopied] = useState("");
   if (error) return html`<${Failed} error=${error} />`;
   if (!data) return html`<h1>Request ${id}</h1>`;
   const { request, payload, count: counted, problems } = data;
   const put = async (as) => {
-    await copy(exported(as, request, payload));
+    await copy(as === "JSON" ? JSON.stringify(payload, null, 2) : await text(`${path}/export`, { as }));
     setCopied(as);
   };
   const shown = replay.data?.payload ?? payload;
@@ -67,6 +72,9 @@ export function RequestView({ id, params }) {
     </dl>
     ${request.prefix?.first_difference && html`<p class="note"><b class="warm">The prefix broke.</b> ${request.prefix.cause}, at ${request.prefix.first_difference}, byte ${count(request.prefix.byte)}. It costs ${money(request.prefix.cost)}.</p>`}
     ${request.fork && html`<p class="note calm">A fork of ${request.fork.parent} at message ${request.fork.at}: ${request.fork.reason}.</p>`}
+    <p class="controls"><label>Compare with request <input type="number" min="1" value=${params.with ?? ""} placeholder=${request.previous ?? ""} onChange=${(event) => go({ with: event.target.value })} /></label></p>
+    ${comparison.error && html`<${Failed} error=${comparison.error} />`}
+    ${params.with && comparison.data && html`<${Compared} comparison=${comparison.data} />`}
     <${Entries} title="Changes" rows=${request.changes ?? []} text=${(one) => `${one.code} at ${one.path}: ${one.reason}`} />
     <${Entries} title="Problems" rows=${problems} text=${(one) => `${one.code} at ${one.path}: ${one.message}`} />
     ${payload && html`<section class="sheet payload">
@@ -74,7 +82,7 @@ export function RequestView({ id, params }) {
         <label>as <select value=${params.format ?? ""} onChange=${(event) => go({ format: event.target.value })}>
           <option value="">it was sent</option>${(formats?.formats ?? []).filter((one) => one.replies).map((one) => html`<option value=${one.name}>${one.name}</option>`)}
         </select></label>
-        ${["JSON", "curl", "Python", "test case"].map((as) => html`<button class="plain" onClick=${() => put(as)}>${copied === as ? "copied" : `copy ${as}`}</button>`)}
+        ${["JSON", "curl", "python", "test"].map((as) => html`<button class="plain" onClick=${() => put(as)}>${copied === as ? "copied" : `copy ${as}`}</button>`)}
       </span></div>
       ${replay.error && html`<${Failed} error=${replay.error} />`}
       <${Entries} title="What had to change" rows=${replay.data?.changes ?? []} text=${(one) => `${one.code} at ${one.path}: ${one.reason}`} />
@@ -85,17 +93,3 @@ export function RequestView({ id, params }) {
 }
 
 const Entries = ({ title, rows, text }) => rows.length > 0 && html`<details><summary>${title} · ${rows.length}</summary><ul class="sums">${rows.map((one) => html`<li>${text(one)}</li>`)}</ul></details>`;
-
-const ADDRESSES = { anthropic: "https://api.anthropic.com/v1/messages", "openai-chat": "https://api.openai.com/v1/chat/completions", "openai-responses": "https://api.openai.com/v1/responses" };
-
-// What is copied is what is sent, quoted for where it goes; never a key.
-function exported(as, request, payload) {
-  const body = JSON.stringify(payload, null, 2);
-  const url = ADDRESSES[request.upstream_format] ?? `https://generativelanguage.googleapis.com/v1beta/models/${request.sent_model}:generateContent`;
-  const header = { anthropic: "x-api-key: $ANTHROPIC_API_KEY", gemini: "x-goog-api-key: $GEMINI_API_KEY" }[request.upstream_format] ?? "authorization: Bearer $OPENAI_API_KEY";
-  if (as === "curl") return `curl ${url} -H "${header}" -H "content-type: application/json"${request.upstream_format === "anthropic" ? ' -H "anthropic-version: 2023-06-01"' : ""} -d '${body.replaceAll("'", "'\\''")}'\n`;
-  const literal = JSON.stringify(JSON.stringify(payload));
-  if (as === "Python") return `import json\n\npayload = json.loads(${literal})\n`;
-  if (as === "test case") return `import json\n\nimport contextwright as cw\n\n\ndef test_request_${request.number}_is_accepted() -> None:\n    payload = json.loads(${literal})\n    assert cw.check(payload, "${request.upstream_format}") == []\n`;
-  return body;
-}
