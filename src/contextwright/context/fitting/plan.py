@@ -14,7 +14,6 @@ from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered, foreign_settings
 from contextwright.formats.given import Given as GivenMessages
-from contextwright.formats.given import as_given, is_messages
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, require_messages
 from contextwright.messages.message import Message, Tool
@@ -30,6 +29,8 @@ __all__ = ["Given", "Plan", "plan"]
 replace = msgspec.structs.replace
 
 Given = GivenMessages | PricedHistory
+Messages = Conversation | PricedHistory | Sequence[Message]
+"""What was given, read into our messages."""
 
 
 class Plan(Struct, frozen=True):
@@ -86,7 +87,7 @@ def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:
 
 def plan(
     recipe: RecipeData,
-    given: Given,
+    given: Messages,
     model: Model,
     format: str,
     tools: Sequence[Tool | Opaque] | None,
@@ -123,7 +124,7 @@ def plan(
 
 
 def priced(
-    given: Given, format: str, model: Model, recipe: RecipeData
+    given: Messages, format: str, model: Model, recipe: RecipeData
 ) -> tuple[PricedHistory, Conversation]:
     """Return the history of the input, and the conversation without its messages.
 
@@ -135,10 +136,8 @@ def priced(
     elif isinstance(given, Conversation):
         messages = given.messages
         frame = replace(given, messages=(), changes=(), source=None, extra={})
-    elif is_messages(given):
-        messages = given
     else:
-        messages = as_given(given).messages
+        messages = given
     history = RECENT.take(messages, format, model, recipe)
     if history is None:
         history = PricedHistory((), TokenMeter(format, model), recipe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from contextwright.tokens.pieces.piece import (
     Fields,
@@ -199,9 +199,12 @@ def anthropic_media(kind: Literal["image", "document"], block: Fields, place: st
 
 def asks_citations(content: Any) -> bool:
     """Whether a document or search result in the content may be cited."""
-    for block in map(fields, items(content)):
-        if "citations" in block and fields(block["citations"]).get("enabled") is True:
+    for block in items(content):
+        if not isinstance(block, dict):
+            continue
+        held = cast("Fields", block)
+        if "citations" in held and fields(held["citations"]).get("enabled") is True:
             return True
-        if block.get("type") == "tool_result" and asks_citations(block.get("content")):
+        if held.get("type") == "tool_result" and asks_citations(held.get("content")):
             return True
     return False
