@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 import secrets
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
+CLOSING_SECONDS = 0.1
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -86,6 +88,8 @@ async def refuse_websocket(send: Send) -> None:
     headers = [(b"content-type", b"text/plain"), (b"upgrade", b"HTTP/1.1")]
     await send({"type": "websocket.http.response.start", "status": 426, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": b"use HTTP"})
+    # uvicorn logs an error if this ends before the connection does.
+    await asyncio.sleep(CLOSING_SECONDS)
 
 
 def is_loopback(host: str) -> bool:

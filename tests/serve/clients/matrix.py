@@ -19,6 +19,12 @@ from serve.clients.table import CLIENTS, Client
 from serve.upstreams import FORMATS
 
 SDKS = {"anthropic": "anthropic", "gemini": "google-genai"}
+VENDORS = {
+    "anthropic": "anthropic",
+    "gemini": "google",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+}
 PAGE = """\
 # Clients that work with the gateway
 
@@ -77,8 +83,10 @@ def version_of(client: Client) -> str:
     if not client.package:
         name = SDKS.get(client.format, "openai")
         return f"{name} {version(name)}"
-    pinned = PACKAGES[client.package][0]
-    return pinned.replace("==", "@").rpartition("@")[2]
+    pinned = PACKAGES[client.package]
+    own = [package for package in pinned if VENDORS[client.format] in package]
+    chosen = own[0] if client.package == "langchain" else pinned[0]
+    return chosen.replace("==", "@").rpartition("@")[2]
 
 
 if __name__ == "__main__":

@@ -134,32 +134,27 @@ def claude_code() -> Client:
     )
 
 
-def codex(known: bool) -> Client:
-    """Codex sends other tools to models that it knows."""
-    model = "gpt-5.6-sol" if known else "gpt-own"
-    provider = '{name="x",base_url="{address}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}'
+def codex(name: str, model: str = "gpt-5.6-sol") -> Client:
+    """Codex sends other tools to a model that it does not know."""
+    known = model == MODELS["openai-responses"]
+    provider = '{name="x",base_url="{address}/v1",env_key="CODEX_API_KEY",wire_api="responses"}'
+    own = ("-c", "model_provider=x", "-c", f"model_providers.x={provider}")
+    # As itself it first tries a WebSocket.
+    itself = ("-c", 'openai_base_url="{address}/v1"')
     settings = (
-        "-c",
-        "model_provider=x",
-        "-c",
-        f"model_providers.x={provider}",
-        "-m",
-        model,
-        "--skip-git-repo-check",
-        "--dangerously-bypass-approvals-and-sandbox",
+        *(itself if name == "Codex" else own),
+        *("-m", model, "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
     )
+    command = ("codex", "exec")
     return Client(
-        "Codex" if known else "Codex, unknown model",
+        name,
         "codex",
         "openai-responses",
         model,
         "exec" if known else "exec_command",
         (lambda word: {"input": f"text(`${{6*7}}-{word}`)"}) if known else bare_shell,
-        (
-            ("codex", "exec", *settings, FIRST),
-            ("codex", "exec", "resume", "--last", *settings, SECOND),
-        ),
-        {"OPENAI_API_KEY": "{key}"},
+        ((*command, *settings, FIRST), (*command, "resume", "--last", *settings, SECOND)),
+        {"CODEX_API_KEY": "{key}"},
     )
 
 
@@ -177,7 +172,7 @@ def gemini_cli() -> Client:
         {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "{key}"},
         {".gemini/settings.json": json.dumps(settings)},
         refused_once=False,  # it comes back only after half a minute
-        broken={"gemini": "a session that it resumes holds each tool result twice"},
+        broken={"gemini": "resumed, it sends each tool result twice; the first turn works"},
     )
 
 
@@ -212,7 +207,8 @@ CLIENTS = (
     *map(langchain, FORMATS),
     *map(agents, FORMATS[:2]),
     claude_code(),
-    codex(True),
-    codex(False),
+    codex("Codex"),
+    codex("Codex, own provider"),
+    codex("Codex, unknown model", "gpt-own"),
     gemini_cli(),
 )

@@ -382,3 +382,18 @@ def test_what_was_refused_is_found(recorded: list[dict[str, Any]]) -> None:
         assert expected in [
             code for code, _, level in found(row["request"], row["model"]) if level == "error"
         ]
+
+
+def test_codex_marks_items_of_every_kind() -> None:
+    mark = {"internal_chat_message_metadata_passthrough": {"turn_id": "1"}}
+    custom = {"type": "custom_tool_call", "call_id": "c2", "name": "exec", "input": "x"}
+    answered = {"type": "custom_tool_call_output", "call_id": "c2", "output": "y"}
+    items = (USER, SEALED, SAID, CALL, OUTPUT, custom, answered)
+    assert found(body(*({**item, **mark} for item in items), store=False)) == []
+
+
+def test_stored_reasoning_may_lead_to_a_call_without_its_id() -> None:
+    """As the AI SDK sends it; nobody has seen it refused."""
+    stored = {"type": "item_reference", "id": "rs_1"}
+    problems = [("OR-reasoning-id", "input[2].id", "warning")]
+    assert found(body(USER, stored, CALL, OUTPUT)) == problems

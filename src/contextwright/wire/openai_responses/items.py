@@ -58,13 +58,16 @@ class Refusal(Shape, tag_field="type", tag="refusal"):
 InputContent: TypeAlias = str | list[InputText | InputImage | InputFile]
 
 
-class MessageItem(Shape, kw_only=True):
+class ItemShape(Shape, kw_only=True):
+    internal_chat_message_metadata_passthrough: dict[str, Any] | None = None
+    """Codex sends it with items of any kind; no documentation names it."""
+
+
+class MessageItem(ItemShape, kw_only=True):
     type: Literal["message"] | None = None
     id: str | None = None
     status: Status = None
     phase: Literal["commentary", "final_answer"] | None = None
-    internal_chat_message_metadata_passthrough: dict[str, Any] | None = None
-    """Codex sends it; no documentation names it."""
 
 
 class UserMessage(MessageItem, tag_field="role", tag="user"):
@@ -86,7 +89,7 @@ class AssistantMessage(MessageItem, tag_field="role", tag="assistant"):
 Message: TypeAlias = UserMessage | SystemMessage | DeveloperMessage | AssistantMessage
 
 
-class CallItem(Shape, kw_only=True):
+class CallItem(ItemShape, kw_only=True):
     id: str | None = None
     status: Status = None
     caller: Caller = None
@@ -128,7 +131,7 @@ class ReasoningText(Shape, tag_field="type", tag="reasoning_text"):
     text: str
 
 
-class Reasoning(Shape, tag_field="type", tag="reasoning"):
+class Reasoning(ItemShape, tag_field="type", tag="reasoning"):
     summary: list[SummaryText]
     id: str | None = None
     content: list[ReasoningText] | None = None
@@ -136,32 +139,32 @@ class Reasoning(Shape, tag_field="type", tag="reasoning"):
     status: Status = None
 
 
-class Compaction(Shape, tag_field="type", tag="compaction"):
+class Compaction(ItemShape, tag_field="type", tag="compaction"):
     encrypted_content: str
     id: str | None = None
 
 
-class CompactionTrigger(Shape, tag_field="type", tag="compaction_trigger"):
+class CompactionTrigger(ItemShape, tag_field="type", tag="compaction_trigger"):
     id: str | None = None
 
 
-class ItemReference(Shape, tag_field="type", tag="item_reference"):
+class ItemReference(ItemShape, tag_field="type", tag="item_reference"):
     id: str
 
 
-class AdditionalTools(Shape, tag_field="type", tag="additional_tools"):
+class AdditionalTools(ItemShape, tag_field="type", tag="additional_tools"):
     role: Literal["developer"]
     tools: list[Tool]
     id: str | None = None
 
 
-class ConfigurationUpdate(Shape, tag_field="type", tag="configuration_update"):
+class ConfigurationUpdate(ItemShape, tag_field="type", tag="configuration_update"):
     id: str | None = None
     reasoning: dict[str, Any] | None = None
     text: dict[str, Any] | None = None
 
 
-class ToolSearchCall(Shape, tag_field="type", tag="tool_search_call"):
+class ToolSearchCall(ItemShape, tag_field="type", tag="tool_search_call"):
     arguments: Any
     id: str | None = None
     call_id: str | None = None
@@ -169,7 +172,7 @@ class ToolSearchCall(Shape, tag_field="type", tag="tool_search_call"):
     status: Status = None
 
 
-class ToolSearchOutput(Shape, tag_field="type", tag="tool_search_output"):
+class ToolSearchOutput(ItemShape, tag_field="type", tag="tool_search_output"):
     tools: list[Tool]
     id: str | None = None
     call_id: str | None = None
@@ -177,20 +180,20 @@ class ToolSearchOutput(Shape, tag_field="type", tag="tool_search_output"):
     status: Status = None
 
 
-class FileSearchCall(Shape, tag_field="type", tag="file_search_call"):
+class FileSearchCall(ItemShape, tag_field="type", tag="file_search_call"):
     queries: list[str]
     status: Literal["in_progress", "searching", "completed", "incomplete", "failed"]
     id: str | None = None
     results: list[dict[str, Any]] | None = None
 
 
-class WebSearchCall(Shape, tag_field="type", tag="web_search_call"):
+class WebSearchCall(ItemShape, tag_field="type", tag="web_search_call"):
     id: str | None = None
     action: dict[str, Any] | None = None
     status: Literal["in_progress", "searching", "completed", "failed", "incomplete"] | None = None
 
 
-class CodeInterpreterCall(Shape, tag_field="type", tag="code_interpreter_call"):
+class CodeInterpreterCall(ItemShape, tag_field="type", tag="code_interpreter_call"):
     id: str
     container_id: str
     status: Literal["in_progress", "completed", "incomplete", "interpreting", "failed"]
@@ -198,7 +201,7 @@ class CodeInterpreterCall(Shape, tag_field="type", tag="code_interpreter_call"):
     outputs: list[dict[str, Any]] | None = None
 
 
-class ComputerCall(Shape, tag_field="type", tag="computer_call"):
+class ComputerCall(ItemShape, tag_field="type", tag="computer_call"):
     id: str
     call_id: str
     pending_safety_checks: list[dict[str, Any]]
@@ -207,7 +210,7 @@ class ComputerCall(Shape, tag_field="type", tag="computer_call"):
     actions: list[dict[str, Any]] | None = None
 
 
-class ComputerCallOutput(Shape, tag_field="type", tag="computer_call_output"):
+class ComputerCallOutput(ItemShape, tag_field="type", tag="computer_call_output"):
     call_id: str
     output: dict[str, Any]
     id: str | None = None
@@ -215,7 +218,7 @@ class ComputerCallOutput(Shape, tag_field="type", tag="computer_call_output"):
     status: Status = None
 
 
-class ImageGenerationCall(Shape, tag_field="type", tag="image_generation_call"):
+class ImageGenerationCall(ItemShape, tag_field="type", tag="image_generation_call"):
     id: str
     status: Literal["in_progress", "completed", "generating", "failed"] | None = None
     result: str | None = None
@@ -229,14 +232,14 @@ class ImageGenerationCall(Shape, tag_field="type", tag="image_generation_call"):
     svg_usage: dict[str, Any] | None = None
 
 
-class LocalShellCall(Shape, tag_field="type", tag="local_shell_call"):
+class LocalShellCall(ItemShape, tag_field="type", tag="local_shell_call"):
     action: dict[str, Any]
     call_id: str
     status: Literal["in_progress", "completed", "incomplete"]
     id: str | None = None
 
 
-class LocalShellCallOutput(Shape, tag_field="type", tag="local_shell_call_output"):
+class LocalShellCallOutput(ItemShape, tag_field="type", tag="local_shell_call_output"):
     output: str
     id: str | None = None
     call_id: str | None = None
@@ -255,7 +258,7 @@ class ShellCallOutput(CallItem, tag_field="type", tag="shell_call_output"):
     max_output_length: int | None = None
 
 
-class ApplyPatchCall(Shape, tag_field="type", tag="apply_patch_call"):
+class ApplyPatchCall(ItemShape, tag_field="type", tag="apply_patch_call"):
     call_id: str
     operation: dict[str, Any]
     status: Literal["in_progress", "completed"]
@@ -263,7 +266,7 @@ class ApplyPatchCall(Shape, tag_field="type", tag="apply_patch_call"):
     caller: Caller = None
 
 
-class ApplyPatchCallOutput(Shape, tag_field="type", tag="apply_patch_call_output"):
+class ApplyPatchCallOutput(ItemShape, tag_field="type", tag="apply_patch_call_output"):
     call_id: str
     status: Literal["completed", "failed"]
     id: str | None = None
@@ -271,28 +274,28 @@ class ApplyPatchCallOutput(Shape, tag_field="type", tag="apply_patch_call_output
     output: str | None = None
 
 
-class McpListTools(Shape, tag_field="type", tag="mcp_list_tools"):
+class McpListTools(ItemShape, tag_field="type", tag="mcp_list_tools"):
     id: str
     server_label: str
     tools: list[dict[str, Any]]
     error: Any = None
 
 
-class McpApprovalRequest(Shape, tag_field="type", tag="mcp_approval_request"):
+class McpApprovalRequest(ItemShape, tag_field="type", tag="mcp_approval_request"):
     id: str
     arguments: str
     name: str
     server_label: str
 
 
-class McpApprovalResponse(Shape, tag_field="type", tag="mcp_approval_response"):
+class McpApprovalResponse(ItemShape, tag_field="type", tag="mcp_approval_response"):
     approval_request_id: str
     approve: bool
     id: str | None = None
     reason: str | None = None
 
 
-class McpCall(Shape, tag_field="type", tag="mcp_call"):
+class McpCall(ItemShape, tag_field="type", tag="mcp_call"):
     id: str
     arguments: str
     name: str
@@ -303,14 +306,14 @@ class McpCall(Shape, tag_field="type", tag="mcp_call"):
     status: Literal["in_progress", "completed", "incomplete", "calling", "failed"] | None = None
 
 
-class Program(Shape, tag_field="type", tag="program"):
+class Program(ItemShape, tag_field="type", tag="program"):
     id: str
     call_id: str
     code: str
     fingerprint: str
 
 
-class ProgramOutput(Shape, tag_field="type", tag="program_output"):
+class ProgramOutput(ItemShape, tag_field="type", tag="program_output"):
     id: str
     call_id: str
     result: str
