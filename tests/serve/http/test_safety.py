@@ -11,7 +11,7 @@ from contextwright.serve import GatewaySettings
 from contextwright.serve import server as bounds
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.http.api import Api, ApiLimits, ApiRoute
-from contextwright.serve.http.operation import operation
+from contextwright.serve.http.operation import Lines, operation
 from contextwright.store import Store
 from serve.api.client import BEARER, ID, JSON, Client, filled, of, served
 from serve.gateways import TOKEN, listening
@@ -119,20 +119,35 @@ def test_what_no_client_sends_is_refused(client: Client) -> None:
         assert sent(client.gateway.port, text).startswith(b"HTTP/1.1 400")
 
 
+SECRET = "the soup is poisoned"
+
+
+def broken() -> dict[str, str]:
+    """Break."""
+    raise RuntimeError(SECRET)
+
+
+def broken_later() -> Lines:
+    """Break in the middle of an answer."""
+    yield b"begun"
+    raise RuntimeError(SECRET)
+
+
 def test_an_error_of_ours_tells_nobody_what_it_was_about(caplog: pytest.LogCaptureFixture) -> None:
-    secret = "the soup is poisoned"
-
-    def broken() -> dict[str, str]:
-        """Break."""
-        raise RuntimeError(secret)
-
-    api = Api((operation("GET", "/broken", broken),), {}, token=TOKEN)
+    """Neither the client nor the log, be it before the answer or in the middle of it."""
+    operations = (
+        operation("GET", "/broken", broken),
+        operation("GET", "/later", broken_later, media="text/plain"),
+    )
+    api = Api(operations, {}, token=TOKEN)
     with listening(Starlette(routes=[ApiRoute(api)])) as gateway:
         answer = gateway.ask("/api/v1/broken", b"", BEARER, "GET")
+        head = f"GET /api/v1/later HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n"
+        later = sent(gateway.port, f"{head}\r\n".encode())
     assert (answer.status, answer.json["error"]["type"]) == (500, "internal")
-    assert secret.encode() not in answer.body
-    assert secret not in caplog.text
-    assert "RuntimeError in test_safety.py:" in caplog.text
+    assert later.endswith(b"5\r\nbegun\r\n")  # and not the last chunk, which ends an answer
+    assert SECRET not in answer.body.decode() + later.decode() + caplog.text
+    assert caplog.text.count("RuntimeError in test_safety.py:") == 2
 
 
 def test_content_and_token_are_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -173,7 +173,7 @@ def get_payload(store: Store, query: RequestQuery) -> dict[str, Any]:
 
 
 def build(store: Store, query: MomentQuery, recipe: Recipe) -> Context:
-    """The context that a query asks for."""
+    """Return the context that a query asks for."""
     chat = store.conversation(query.conversation)
     info = chat.details()
     if query.at is not None and query.at > info.length:
@@ -197,7 +197,7 @@ def recipe_for(recipe: Recipe, frame: Conversation) -> Recipe:
 
 
 def recipe_named(name: str) -> Recipe:
-    """A recipe of the package; a name is never a file's.
+    """Return a recipe of the package; its name is never a file's.
 
     Raises:
         UsageError: there is none of that name.
@@ -209,13 +209,13 @@ def recipe_named(name: str) -> Recipe:
 
 
 def own_model(named: str | None, format: str | None) -> str:
-    """The model of a conversation, else one that reads the format."""
+    """Return the model of a conversation, else one that reads the format."""
     default = formats.find(format).default_model if format else None
     return named or default or ANY_MODEL
 
 
 def time_of(text: str) -> datetime:
-    """A time in ISO 8601; without a zone it is UTC.
+    """Return a time that is written in ISO 8601; without a zone it is UTC.
 
     Raises:
         UsageError: it is something else.
@@ -231,7 +231,7 @@ def time_of(text: str) -> datetime:
 
 
 def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool) -> ContextAnswer:
-    """A context as an answer."""
+    """Return a context as an answer."""
     decisions, ledger = context.decisions, context.ledger
     problems = check(context.payload, context.format, model=context.model)
     price = context.model.prices.input
@@ -261,7 +261,7 @@ def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool
 
 
 def sections_of(context: Context) -> list[SectionText]:
-    """The sections in their order, those without text at the end."""
+    """Return the sections in their order, those without text at the end."""
     tokens = context.ledger.sections
     present = [
         SectionText(name, text, tokens.get(name, 0)) for name, text in context.sections.items()
@@ -270,6 +270,6 @@ def sections_of(context: Context) -> list[SectionText]:
 
 
 def seq_in(path: str) -> int | None:
-    """The number of the message that a path into the history leads to."""
+    """Return the number of the message that a path into the history leads to."""
     found = PLACE.match(path)
     return int(found[1]) + 1 if found else None

@@ -202,7 +202,7 @@ def active_at(store: Store, info: ConversationInfo, known: str | None = None) ->
 def summary_of(
     store: Store, info: ConversationInfo, active: str, hits: Iterable[Hit] = ()
 ) -> ConversationSummary:
-    """A conversation in a list."""
+    """Return a conversation in a list."""
     chat = store.conversation(info.id)
     first = [stored.message for stored in chat.read(1, LOOKED_AT + 1)]
     last = [stored.message for stored in chat.tail(LOOKED_AT)]
@@ -239,18 +239,18 @@ def spending_of(store: Store, id: str) -> Spending | None:
 
 
 def first_words(messages: Iterable[Message]) -> str:
-    """The words of the first question."""
+    """Return the words of the first question."""
     spoken = (spoken_text(one) for one in messages if one.role == "user")
     return next((text for text in spoken if text.strip()), "")
 
 
 def people_in(messages: Iterable[Message]) -> list[Author]:
-    """The authors of messages, each once."""
+    """Return the authors of messages, each once."""
     return list({one.author: None for one in messages if one.author is not None})
 
 
 def found_conversations(store: Store, words: str, query: ConversationsQuery) -> ConversationPage:
-    """The conversations with the best hits of a search, each with its hits."""
+    """Return the conversations with the best hits of a search, each with its hits."""
     hits: dict[str, list[Hit]] = {}
     for conversation, seq, message, score in search_hits(store, words, query.by):
         hit = Hit(seq, round(score, 4), opening(spoken_text(message), OPENING_CHARS))
@@ -265,7 +265,7 @@ def found_conversations(store: Store, words: str, query: ConversationsQuery) -> 
 def search_hits(
     store: Store, words: str, by: Literal["words", "meaning"]
 ) -> list[tuple[str, int, Message, float]]:
-    """The best messages of a search, the best first."""
+    """Return the best messages of a search, the best first."""
     if by == "words":
         found = store.search(words, limit=MAX_HITS)
         return [(one.conversation, one.seq, one.message, one.score) for one in found]

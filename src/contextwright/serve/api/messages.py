@@ -114,7 +114,7 @@ def add_turn(store: Store, query: TurnQuery, body: TurnBody) -> TurnAnswer:
 
 
 def meter_for(model: str | None) -> TokenMeter | None:
-    """What counts the tokens of messages for a model, if one is named."""
+    """Return what counts the tokens of messages for a model, if one is named."""
     if model is None:
         return None
     facts = find_model(model)

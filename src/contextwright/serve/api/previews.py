@@ -56,12 +56,12 @@ class MessagePreview(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def opening(text: str, chars: int) -> str:
-    """The beginning of a text, in one line."""
+    """Return the beginning of a text, in one line."""
     return " ".join(text[: chars * 2].split())[:chars]
 
 
 def preview_of(stored: StoredMessage, chars: int, tokens: int | None = None) -> MessagePreview:
-    """A message with the first characters of each part."""
+    """Return a message with the first characters of each part."""
     message = stored.message
     return MessagePreview(
         seq=stored.seq,
@@ -82,7 +82,7 @@ def preview_of(stored: StoredMessage, chars: int, tokens: int | None = None) -> 
 
 
 def part_preview(part: Part, chars: int) -> PartPreview:
-    """The kind of a part and its first characters; the bytes of media are left out."""
+    """Return the kind of a part and its first characters; the bytes of media are left out."""
     match part:
         case Text():
             return cut("text", part.text, chars)
@@ -119,7 +119,7 @@ def cut(
     is_error: bool = False,
     mime: str | None = None,
 ) -> PartPreview:
-    """A preview with no more than some characters."""
+    """Return a preview with no more than some characters."""
     return PartPreview(
         kind=kind,
         text=text[:chars],
@@ -132,5 +132,5 @@ def cut(
 
 
 def without_media(reply: Reply | None) -> Reply | None:
-    """What a message answers, without the media that it showed."""
+    """Return what a message answers, without the media that it showed."""
     return reply and Reply(reply.message_id, reply.author, reply.excerpt)

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -38,20 +38,20 @@ THREADS = 8
 """Calls that are worked on at once; others wait for their turn."""
 MAX_PARAMETERS = 64
 DOTS = re.compile(r"~+\.{1,2}")
-"""What stands for `.`, `..` and their like in a path, because browsers resolve dots themselves."""
+"""Names of dots in a path have a tilde before them, because browsers resolve bare dots."""
 WITHOUT_TOKEN = {"www-authenticate": "Bearer"}
 
 log = logging.getLogger("contextwright.serve")
 
 
 class ApiLimits(Struct, frozen=True):
-    """What a call may take."""
+    """Limits of a call."""
 
     body_bytes: int = 64 << 20
     upload_bytes: int = 1 << 30
-    """The size of a file to import; it goes to disk as it comes."""
+    """Maximum size of a file to import; it is written to disk as it comes."""
     body_seconds: float = 60.0
-    """How long a body may take; a file may take as long between two pieces of it."""
+    """Maximum time for a body; for a file, the time between two pieces of it."""
 
 
 class Api:
@@ -70,7 +70,7 @@ class Api:
         self.stop = stop
         """Ends the answers that never end by themselves."""
         self.shared = shared
-        """What operations may take besides what a call says."""
+        """Arguments of operations besides those of the call, by name."""
         self.token = token
         self.limits = limits or ApiLimits()
         self.threads = CapacityLimiter(THREADS)
@@ -85,8 +85,8 @@ class Api:
             response = error_answer(error)
         except ClientDisconnect:
             return
-        except Exception as error:  # its message may hold content: only where it happened is told
-            log.error("%s in %s", type(error).__name__, place_of(error))
+        except Exception as error:
+            note(error)
             response = error_answer(ApiError(500, "internal error"))
         response.headers["cache-control"] = "no-store"
         response.headers["x-content-type-options"] = "nosniff"
@@ -94,13 +94,14 @@ class Api:
 
     async def answer(self, request: Request) -> Response:
         """Find the operation, decode what it takes, run it, and encode what it gives."""
-        if request.url.path == DOCUMENT:
+        if request.scope["path"] == DOCUMENT:
             return self.document(request)
         operation, fields = self.find(request)
         given = dict(self.shared)
+        query = request.scope["query_string"].decode("latin-1")
         if operation.query is not None:
-            given["query"] = read_query(operation.query, fields, request.url.query)
-        elif request.url.query:
+            given["query"] = read_query(operation.query, fields, query)
+        elif query:
             raise ApiError(422, "this route has no parameters")
         if operation.body is not None:
             given["body"] = read_body(operation.body, await self.json_body(request))
@@ -112,10 +113,15 @@ class Api:
             return await self.run(operation, given)
 
     def document(self, request: Request) -> Response:
-        """The OpenAPI document."""
+        """Return the OpenAPI document."""
         if request.method != "GET":
             raise ApiError(405, "this route takes GET", {"allow": "GET"})
-        return Response(encode_json(describe(self.operations, PREFIX)), media_type=JSON)
+        return Response(self.description, media_type=JSON)
+
+    @cached_property
+    def description(self) -> bytes:
+        """The OpenAPI document as JSON."""
+        return encode_json(describe(self.operations, PREFIX))
 
     async def run(self, operation: Operation, given: Mapping[str, Any]) -> Response:
         """Run an operation in a thread."""
@@ -141,7 +147,7 @@ class Api:
             raise ApiError(401, "this route needs the gateway's token", WITHOUT_TOKEN)
 
     def find(self, request: Request) -> tuple[Operation, dict[str, str]]:
-        """The operation of a call, and the fields in its path.
+        """Return the operation of a call, and the fields in its path.
 
         The path is split before it is decoded, so that a name may hold a slash.
         """
@@ -160,7 +166,7 @@ class Api:
         raise ApiError(404, "there is no such route")
 
     async def json_body(self, request: Request) -> bytes:
-        """The JSON of a request."""
+        """Return the JSON of a request."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             raise ApiError(415, f"the body has to be {JSON}")
@@ -207,7 +213,7 @@ class ApiRoute(BaseRoute):
         self.api = api
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether a call is one of the API."""
+        """Return whether a call is one of the API."""
         path = scope.get("path", "")
         ours = path in (PREFIX, DOCUMENT) or path.startswith(f"{PREFIX}/")
         return (Match.FULL if ours and scope["type"] == "http" else Match.NONE), {}
@@ -218,7 +224,7 @@ class ApiRoute(BaseRoute):
 
 
 def fits(segments: tuple[str, ...], steps: list[bytes]) -> bool:
-    """Whether a path is one of a route; a field is never empty."""
+    """Return whether a path belongs to a route; a field is never empty."""
     if len(segments) != len(steps):
         return False
     pairs = zip(segments, steps, strict=True)
@@ -226,7 +232,7 @@ def fits(segments: tuple[str, ...], steps: list[bytes]) -> bool:
 
 
 def path_fields(operation: Operation, steps: list[bytes]) -> dict[str, str]:
-    """The fields in a path, decoded; they are names and never paths."""
+    """Return the fields in a path, decoded; they are names and never paths."""
     fields: dict[str, str] = {}
     for want, step in zip(operation.segments, steps, strict=True):
         if want.startswith("{"):
@@ -239,7 +245,7 @@ def path_fields(operation: Operation, steps: list[bytes]) -> dict[str, str]:
 
 
 def read_query(type: type[Struct], fields: dict[str, str], query: str) -> Struct:
-    """The parameters of a call: those in its path, and those behind the question mark."""
+    """Return the parameters of a call: those in its path, and those behind the question mark."""
     found = dict(fields)
     try:
         pairs = parse_qsl(
@@ -259,7 +265,7 @@ def read_query(type: type[Struct], fields: dict[str, str], query: str) -> Struct
 
 
 def read_body(type: Any, data: bytes) -> Any:
-    """The body of a call."""
+    """Return the body of a call."""
     try:
         value = decode(data)
     except ParseError as error:
@@ -268,21 +274,38 @@ def read_body(type: Any, data: bytes) -> Any:
 
 
 def checked(value: Any, type: Any, *, strict: bool) -> Any:
-    """A value as a type; where it is not one, the refusal says which part."""
+    """Return a value as a type; the error says which part of it is something else."""
     try:
         return convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
         raise UsageError(str(error)) from None
 
 
-async def flowing(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines as they are made, each in a thread."""
-    async for line in iterate_in_threadpool(lines):
-        yield line
+async def flowing(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the pieces of an answer as they are made, each in a thread.
+
+    Raises:
+        BrokenAnswer: one of them could not be made; the client sees an answer without an end.
+    """
+    try:
+        async for piece in iterate_in_threadpool(pieces):
+            yield piece
+    except Exception as error:
+        note(error)
+        raise BrokenAnswer from None
+
+
+class BrokenAnswer(Exception):
+    """An answer broke off; the server's log holds nothing of its content."""
+
+
+def note(error: Exception) -> None:
+    """Log where an error happened, and not its message, because that may hold content."""
+    log.error("%s in %s", type(error).__name__, place_of(error))
 
 
 def place_of(error: BaseException) -> str:
-    """The file and line where an error was raised."""
+    """Return the file and line where an error was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

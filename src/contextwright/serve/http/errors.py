@@ -37,6 +37,7 @@ ErrorType: TypeAlias = Literal[
     "budget_too_small",
     "internal",
     "unavailable",
+    "overloaded_error",
 ]
 
 MEANINGS: dict[int, str] = {
@@ -96,7 +97,7 @@ class ApiError(Exception):
 
 
 def error_answer(error: ApiError | ContextwrightError) -> Response:
-    """An error as the answer to a request."""
+    """Return the answer that tells an error."""
     if isinstance(error, ApiError):
         detail = ErrorDetail(type=TYPES[error.status], message=str(error))
         return answered(error.status, detail, error.headers)
@@ -112,7 +113,7 @@ def error_answer(error: ApiError | ContextwrightError) -> Response:
 
 
 def status_of(error: ContextwrightError) -> int:
-    """The status of an error of the library."""
+    """Return the status of an error of the library."""
     match error:
         case NotFound():
             return 404
@@ -125,6 +126,6 @@ def status_of(error: ContextwrightError) -> int:
 
 
 def answered(status: int, detail: ErrorDetail, headers: Mapping[str, str]) -> Response:
-    """A detail as an answer."""
+    """Return an answer with the details of an error."""
     body = encode_json(ErrorAnswer(detail))
     return Response(body, status, dict(headers), "application/json")

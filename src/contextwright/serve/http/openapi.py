@@ -17,7 +17,7 @@ REF = "#/components/schemas/{name}"
 
 
 def describe(operations: Iterable[Operation], prefix: str) -> dict[str, Any]:
-    """The document of operations below a path."""
+    """Return the document of operations below a path."""
     listed = tuple(operations)
     schemas = Schemas(listed)
     paths: dict[str, Any] = {}
@@ -54,7 +54,7 @@ class Schemas:
         self.of_query = {query: fields[query.__name__] for query in queries}
 
     def operation(self, one: Operation) -> dict[str, Any]:
-        """An operation as the document has it."""
+        """Return an operation as the document has it."""
         entry: dict[str, Any] = {
             "operationId": one.name,
             "tags": [one.tag],
@@ -72,7 +72,7 @@ class Schemas:
         return entry
 
     def parameters(self, one: Operation) -> list[dict[str, Any]]:
-        """The parameters of an operation."""
+        """Return the parameters of an operation."""
         if one.query is None:
             return []
         schema = self.of_query[one.query]
@@ -82,14 +82,14 @@ class Schemas:
         ]
 
     def answer(self, one: Operation) -> dict[str, Any]:
-        """The answer of an operation that succeeds."""
+        """Return the answer of an operation that succeeds."""
         if one.answer is None:
             return {"description": "Done."}
         schema: dict[str, Any] = {"type": "string"} if one.streams else self.of_type[one.answer]
         return {"description": "The answer.", "content": {one.media: {"schema": schema}}}
 
     def errors(self, one: Operation) -> dict[str, Any]:
-        """The answers of an operation that fails."""
+        """Return the answers of an operation that fails."""
         content = {JSON: {"schema": self.of_type[ErrorAnswer]}}
         return {
             str(status): {"description": MEANINGS[status], "content": content}
@@ -100,7 +100,7 @@ class Schemas:
 def parameter(
     name: str, field: dict[str, Any], place: str, schema: dict[str, Any]
 ) -> dict[str, Any]:
-    """A field of a query as a parameter; one that may be left out is never null."""
+    """Return a field of a query as a parameter; an optional one is never null."""
     options = cast("list[dict[str, Any]]", field.get("anyOf", [field]))
     known = [one for one in options if one.get("type") != "null"]
     shape = dict(known[0]) if len(known) == 1 else {"anyOf": known}

@@ -112,7 +112,7 @@ def operation(
     media: str = JSON,
     conflicts: bool = False,
 ) -> Operation:
-    """An operation whose types are those that its function names."""
+    """Return an operation whose types are those in the signature of its function."""
     hints = get_type_hints(run)
     answer = hints.pop("return", None)
     query = cast("type[Struct] | None", hints.get("query"))
