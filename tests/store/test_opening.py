@@ -294,3 +294,18 @@ def test_a_conversation_may_be_forgotten_while_others_add_to_it(place: str) -> N
 def test_a_place_that_is_no_path_is_refused(place: Any) -> None:
     with pytest.raises(cw.UsageError, match="a store cannot be"):
         cw.Store(place)
+
+
+@pytest.mark.parametrize("turn", ["hello", b"hello", {"role": "user", "content": "x"}, None, 3])
+def test_a_turn_of_something_else_is_refused_whole(tmp_path: Path, turn: Any) -> None:
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        with pytest.raises(cw.UsageError) as caught:
+            store.conversation("lunch").add(turn)
+        assert str(caught.value).startswith(f"a conversation cannot be {turn!r}")
+
+
+def test_a_context_without_a_model_is_refused(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        chat: Any = store.conversation("lunch")
+        with pytest.raises(cw.UsageError, match="a context needs a model"):
+            chat.context(cw.Recipe())

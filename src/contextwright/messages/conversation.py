@@ -98,8 +98,9 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
         return value
     if isinstance(value, Message):
         return Conversation((value,))
-    if not isinstance(value, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | dict):  # pyright: ignore
+        hint = "parse() reads foreign data; user(), assistant() … make messages"
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint)
     messages = tuple(value)
     require_messages(messages)
     return Conversation(messages)

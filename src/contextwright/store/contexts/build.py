@@ -16,7 +16,7 @@ from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe_data import RecipeData
 from contextwright.context.recipe_files import as_recipe
-from contextwright.errors import BudgetError, NotFound, shown
+from contextwright.errors import BudgetError, NotFound, UsageError, shown
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
 from contextwright.sections.queries import RECENT
@@ -52,6 +52,8 @@ def build(
     **options: Unpack[BuildOptions],
 ) -> Context:
     """Build the context of a conversation, or with `at` that of an earlier moment."""
+    if "model" not in options:
+        raise UsageError("a context needs a model", hint='pass model="…"; see cw models')
     facts = options["model"] = as_model(options["model"])
     recipe = as_recipe(recipe)
     require_arguments(recipe, *(options.get(name) for name in ("now", "budget", "memories")))
