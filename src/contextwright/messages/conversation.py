@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -98,7 +98,8 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
         return value
     if isinstance(value, Message):
         return Conversation((value,))
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | dict):  # pyright: ignore
+    given: object = value
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         hint = "parse() reads foreign data; user(), assistant() … make messages"
         raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint)
     messages = tuple(value)
