@@ -98,7 +98,7 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
         return value
     if isinstance(value, Message):
         return Conversation((value,))
-    given: object = value
+    given = cast("object", value)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         hint = "parse() reads foreign data; user(), assistant() … make messages"
         raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint)
