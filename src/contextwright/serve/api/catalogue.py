@@ -12,7 +12,7 @@ from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.models import Model, Models
 from contextwright.serve.api.contexts import recipe_named
-from contextwright.serve.api.fields import ModelName
+from contextwright.serve.http.fields import ModelName
 
 __all__ = ["get_model", "get_recipe", "list_formats", "list_models", "list_recipes"]
 

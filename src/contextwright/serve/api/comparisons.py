@@ -13,8 +13,8 @@ from contextwright.context.receipt import Comparison
 from contextwright.errors import UsageError, shown
 from contextwright.models import find as find_model
 from contextwright.serve.api.contexts import RequestQuery, build, recipe_named
-from contextwright.serve.api.fields import MAX_NUMBER
 from contextwright.serve.api.requests import RecordedQuery, sent_payload
+from contextwright.serve.http.fields import MAX_NUMBER
 from contextwright.store.store import Store
 
 __all__ = ["compare_contexts", "compare_requests"]

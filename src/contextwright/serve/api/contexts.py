@@ -21,7 +21,7 @@ from contextwright.formats.api import ANY_MODEL, check
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.times import with_zone
 from contextwright.models import find as find_model
-from contextwright.serve.api.fields import (
+from contextwright.serve.http.fields import (
     Budget,
     ConversationId,
     ModelName,

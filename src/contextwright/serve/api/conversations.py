@@ -13,8 +13,8 @@ from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Author, Message
 from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import read_time
-from contextwright.serve.api.fields import ConversationId, Limit, Words
 from contextwright.serve.api.previews import opening
+from contextwright.serve.http.fields import ConversationId, Limit, Words
 from contextwright.store.frames import with_time
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows import conversations as rows

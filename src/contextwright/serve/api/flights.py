@@ -12,7 +12,7 @@ from contextwright.context.simulate import Measure, Request, requests_of
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
 from contextwright.serve.api.contexts import own_model, recipe_for, recipe_named
-from contextwright.serve.api.fields import Budget, ConversationId, ModelName, RecipeName
+from contextwright.serve.http.fields import Budget, ConversationId, ModelName, RecipeName
 from contextwright.store.contexts.build import replay
 from contextwright.store.frames import frame_of, question_time, with_time
 from contextwright.store.records import StoredMessage

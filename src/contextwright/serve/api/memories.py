@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contextwright.recall.memories import Memory, MemoryKind
-from contextwright.serve.api.fields import MAX_NUMBER, Limit
+from contextwright.serve.http.fields import MAX_NUMBER, Limit
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.records import MemoryChanges, StoredMemory
 from contextwright.store.rows import memories as rows

@@ -11,8 +11,8 @@ from contextwright.errors import NotFound, UsageError
 from contextwright.formats.given import as_given
 from contextwright.messages.changes import Change
 from contextwright.models import find as find_model
-from contextwright.serve.api.fields import ConversationId, Limit, ModelName, Seq
 from contextwright.serve.api.previews import MessagePreview, preview_of
+from contextwright.serve.http.fields import ConversationId, Limit, ModelName, Seq
 from contextwright.store.records import StoredMessage
 from contextwright.store.store import Store
 

@@ -13,8 +13,8 @@ from contextwright.formats import FormatName
 from contextwright.formats.api import check, convert, count
 from contextwright.messages.changes import Change
 from contextwright.models import find as find_model
-from contextwright.serve.api.fields import MAX_NUMBER, ConversationId, Limit, ModelName
 from contextwright.serve.api.programs import ProgramKind, program_of
+from contextwright.serve.http.fields import MAX_NUMBER, ConversationId, Limit, ModelName
 from contextwright.serve.http.operation import Lines
 from contextwright.store.requests import BodyKind, RecordedRequest
 from contextwright.store.store import Store

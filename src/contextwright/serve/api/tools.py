@@ -13,7 +13,7 @@ from contextwright.formats.base import Options
 from contextwright.importers.detection import detect_document
 from contextwright.messages.changes import Change
 from contextwright.models import find as find_model
-from contextwright.serve.api.fields import ModelName
+from contextwright.serve.http.fields import ModelName
 from contextwright.tokens.count import Count
 
 __all__ = ["check_payload", "convert_data", "count_tokens"]

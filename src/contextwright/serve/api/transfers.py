@@ -16,7 +16,7 @@ from contextwright.importers.intake import Intake
 from contextwright.messages.changes import Change
 from contextwright.models import Model
 from contextwright.models import find as find_model
-from contextwright.serve.api.fields import ConversationId, ModelName
+from contextwright.serve.http.fields import ConversationId, ModelName
 from contextwright.serve.http.operation import Lines
 from contextwright.store.frames import TIMED, conversation_of
 from contextwright.store.store import Store
