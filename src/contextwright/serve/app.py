@@ -67,6 +67,7 @@ def create_app(
     gateway = Gateway(settings or GatewaySettings(), token, exposed, keys, records or store)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),
+        Path("/metrics", gateway.show_metrics),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
         Path("/v1/models", gateway.list_models),
         Path("/models", gateway.list_models),
@@ -267,6 +268,18 @@ class Gateway:
     async def health(self, _: Request) -> Response:
         """Say that the gateway runs."""
         return PlainTextResponse("ok")
+
+    async def show_metrics(self, request: Request) -> Response:
+        """Tell what passed since the start, to those who show the token."""
+        given = key_in(request.headers, {})
+        if not self.token or not same_token(given, self.token):
+            return PlainTextResponse(
+                "show the gateway's token", 401, {"www-authenticate": "Bearer"}
+            )
+        if self.recorder is None:
+            return PlainTextResponse("nothing is recorded", 404)
+        text = self.recorder.metrics.text(self.recorder.waiting_bytes)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def list_models(self, _: Request) -> Response:
         """List the known models, as both OpenAI and Anthropic do."""

@@ -20,11 +20,11 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
+from contextwright.serve.metrics import Metrics
 from contextwright.serve.outcome import ended_request, masked
 from contextwright.serve.passage import Passage
 from contextwright.serve.sessions import client_of, session_of
@@ -46,14 +46,6 @@ LOST_AFTER = timedelta(days=1)
 log = logging.getLogger("contextwright.serve")
 
 
-class RecorderCounts(Struct):
-    """What a recorder did since its start."""
-
-    recorded: int = 0
-    unrecorded: int = 0
-    """Requests that passed without a record: the store was too slow, or failed."""
-
-
 class Step(NamedTuple):
     """A request that begins, or has ended, on its way to the thread that writes."""
 
@@ -71,7 +63,7 @@ class Recorder:
     ) -> None:
         self.store, self.redact, self.keep_days = store, redact, keep_days
         self.log = RequestLog(store.state, process_name())
-        self.counts = RecorderCounts()
+        self.metrics = Metrics()
         self.waiting_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
@@ -116,14 +108,14 @@ class Recorder:
         if error:
             self._unrecorded(error)
         elif step.ended:
-            self.counts.recorded += 1
+            self.metrics.add(step.passage.record)
 
     def _unrecorded(self, reason: str) -> None:
         """Count a request that passes without a record; warn from time to time."""
-        self.counts.unrecorded += 1
+        self.metrics.unrecorded += 1
         if time.monotonic() - self._warned > WARNING_SECONDS:
             self._warned = time.monotonic()
-            log.warning("%s requests unrecorded: %s", self.counts.unrecorded, reason)
+            log.warning("%s requests unrecorded: %s", self.metrics.unrecorded, reason)
 
     # --- in the thread -----------------------------------------------------------------------
 
@@ -175,7 +167,7 @@ class Recorder:
             body = None if self.redact else masked(passage.call.body, passage.keys)
             passage.number = self.log.begin(passage.record, body)
         if step.ended:
-            self.log.finish(ended_request(passage.transcript()))
+            passage.record = self.log.finish(ended_request(passage.transcript()))
 
     def _tend(self) -> None:
         """Mark requests lost whose gateway is gone, and remove old ones."""
