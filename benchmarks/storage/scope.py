@@ -19,10 +19,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.recall.memories import MemoryKind, MemoryQuery
+from contextwright.store.engines.base import Connection
 from contextwright.store.recall.source import StoreMemorySource
+from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows import conversations, requests
 
 MODEL = "gpt-4o"
 RECIPE = cw.Recipe(
@@ -130,12 +134,34 @@ def fill_tenant(store: cw.Store, number: int) -> None:
         talk = store.conversation(named[chat])
         talk.add(said(Mark(number, chat, "x", LATER)))
         talk.make_episodes(boundaries=PAIRS)
+    for chat, id in named.items():
+        record(store, id, Mark(number, chat))
     remember(store, number)
     forgotten = store.conversation("forgotten")
     forgotten.add(said(Mark(number, "g", "x", GONE)))
     store.remember(f"common {Mark(number, 'g', 'x', GONE)}", about="alice", scope="forgotten")
     store.forget("forgotten")
     store.forget_memory(store.remember(f"common {Mark(number, EVERYWHERE, 'x', GONE)}"))
+
+
+def record(store: cw.Store, id: str, mark: Mark) -> None:
+    """A request that passed through a gateway, in a chat."""
+    passed = RecordedRequest(
+        session=str(mark),
+        format="anthropic",
+        upstream_format="anthropic",
+        upstream="anthropic",
+        mode="pass-through",
+        model=MODEL,
+        sent_model=MODEL,
+    )
+
+    def work(connection: Connection) -> None:
+        number = requests.begin(connection, store.tenant, passed, "here/1")
+        head = conversations.require(connection, store.tenant, id)
+        requests.finish(connection, replace(passed, number=number, state="answered"), head.number)
+
+    store.engine.write_alone(work)
 
 
 def remember(store: cw.Store, number: int) -> None:
@@ -283,6 +309,8 @@ WAYS = (
     Way("chat.search", of_chat_shown, lambda _: arguments("common")),
     Way("store.recall", recalled_anywhere, asked, True),
     Way("store.recall", recalled_of_person_anywhere, lambda place: asked(place, about=True), True),
+    Way("store.requests", of_tenant, lambda _: arguments(limit=1_000), True),
+    Way("store.requests", of_chat, lambda place: arguments(place.id)),
     Way("store.memories", of_tenant, chatless=True),
     Way("store.memories", of_person, lambda place: arguments(about=PEOPLE[place.person]), True),
     Way("store.memories", of_scope, lambda place: arguments(scope=place.id)),
