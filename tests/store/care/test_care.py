@@ -127,7 +127,7 @@ DAMAGE = {
     "a message of another kind": (
         f"UPDATE messages SET kind = 1 WHERE {A} AND seq = 4",
         ["kind conversation 'a': message 4 is noted as of another kind"],
-        False,
+        True,
     ),
     "settings nobody can read": (
         "UPDATE conversations SET settings = '{' WHERE number = 1",
@@ -152,7 +152,7 @@ DAMAGE = {
     "another tenant": (
         "UPDATE messages SET kind = 1 WHERE conversation = 3",
         ["kind conversation 'a' of 'other': message 1 is noted as of another kind"],
-        False,
+        True,
     ),
 }
 

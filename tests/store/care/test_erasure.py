@@ -123,6 +123,19 @@ def test_a_stone_keeps_the_number(store: cw.Store) -> None:
     assert store.conversation("lunch-fork").tail(6)[0].message.visibility == "erased"
 
 
+def test_an_erased_question_is_no_question(store: cw.Store) -> None:
+    """A context of the store is the build from all its messages, whatever was erased."""
+    chat = store.conversation("lunch")
+    chat.add([cw.user("Why?")] + [cw.assistant(f"Answer {n} " * 30) for n in range(40)])
+    chat.add([cw.user("How?"), *(cw.assistant(f"More {n} " * 30) for n in range(40))])
+    chat.erase(42)
+    stored = chat.context(cw.Recipe(), model=MODEL, budget=900)
+    built = cw.Recipe().build([one.message for one in chat.read()], model=MODEL, budget=900)
+    assert stored.receipt()["decisions"] == built.receipt()["decisions"]
+    assert stored.payload["messages"] == built.payload["messages"]
+    assert examine(store.engine).findings == []
+
+
 def test_a_dry_run_changes_nothing(store: cw.Store) -> None:
     chat = filled(store)
     before = [*chat.read(hidden=True)]

@@ -66,6 +66,7 @@ WAITING = "SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORD
 SET_ASIDE = """
 UPDATE messages SET body = ?, digest = ?, kind = NULL, joins = NULL
 WHERE conversation = ? AND seq = ?"""
+SET_KIND = "UPDATE messages SET kind = ? WHERE conversation = ? AND seq = ?"
 KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
 DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
 
@@ -243,7 +244,9 @@ class Examination:
                     yield self._damaged(seq, body, message)
                     continue
                 if kind != kind_of(message):
-                    yield self.found("kind", f"message {seq} is noted as of another kind")
+                    cure = Cure(SET_KIND, ((kind_of(message), number, seq),), "its kind was noted")
+                    problem = f"message {seq} is noted as of another kind"
+                    yield self.found("kind", problem, cure)
                 said = marks_of(message)
                 if said and seq not in self.marked and not damage_of(message, seq):
                     unmarked.append((number, seq, *said))
