@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 import workload
 from contenders import naive
-from contextwright import Conversation, check, formats, render
+from contextwright import Author, Conversation, check, formats, render
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 SAMPLE = 0.005
@@ -67,6 +67,7 @@ def main() -> int:
     collecting = bool(given.gc)
     alone = {size: replace(held, tools=()) for size, held in conversations.items()}
     show_rendering(alone, given.formats, peers=given.peers, collecting=collecting)
+    show_variants(alone, given.formats, collecting=collecting)
     show_checking(conversations, given.formats, collecting=collecting)
     show_repairs(given.sizes, given.formats, collecting=collecting)
     show_import()
@@ -147,6 +148,49 @@ def rendering(
             if seconds > SLOWEST / 10:
                 del makers[name]
     return [*timings.values(), *absent]
+
+
+def show_variants(
+    conversations: dict[int, Conversation], names: Sequence[str], *, collecting: bool
+) -> None:
+    """Histories that need one rule, beside the loop by hand over the clean one."""
+    print("\nHistories that need one rule, times the loop by hand\n")
+    print(f"{'':34}{cells(f'{size:,}' for size in conversations)}")
+    for format in names:
+        model = formats.find(format).default_model
+        ratios: dict[str, list[str]] = {name: [] for name in VARIANTS}
+        for size, clean in conversations.items():
+            runs: dict[str, Run] = {"by hand": partial(naive.LOOPS[format], clean, model or "")}
+            for name, vary in VARIANTS.items():
+                runs[name] = partial(render, vary(clean), format, model=model)
+            best = best_of(runs, rounds=rounds(size), collecting=collecting)
+            for name, row in ratios.items():
+                row.append(f"{best[name] / best['by hand']:.2f}")
+        for name, row in ratios.items():
+            print(f"  {format + ', ' + name:32}{cells(row)}")
+
+
+def without_last_question(clean: Conversation) -> Conversation:
+    """The history up to the last words of the model."""
+    messages = clean.messages
+    while messages[-1].role != "assistant" or messages[-1].calls:
+        messages = messages[:-1]
+    return replace(clean, messages=messages)
+
+
+def with_names(clean: Conversation) -> Conversation:
+    """The history with three people in turns."""
+    people = [Author(name=name) for name in ("Alice", "Bob", "Carol")]
+    return replace(
+        clean,
+        messages=tuple(
+            replace(message, author=people[index % 3]) if message.role == "user" else message
+            for index, message in enumerate(clean.messages)
+        ),
+    )
+
+
+VARIANTS = {"the model spoke last": without_last_question, "three names": with_names}
 
 
 def ready_peers(format: str, model: str) -> list[Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import workload
-from contextwright import Message, ToolCall, ToolResult
+from contextwright import Message, ToolCall, ToolResult, user
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.messages.parts import Part
@@ -51,6 +51,7 @@ def main() -> int:
     given = options.parse_args()
     show_growth(given.sizes)
     show_hundred()
+    show_lists(given.sizes)
     if given.peers:
         show_peer()
     return 0
@@ -87,6 +88,25 @@ def show_hundred() -> None:
         history = recipe.history(workload.clean(100).messages, model=model)
         run = partial(recipe.build, history, model=model, tools=TOOLS)
         print(f"  {model:38}{cells([milliseconds(best_of(run))])}")
+
+
+def show_lists(sizes: Sequence[int]) -> None:
+    """A list of messages handed to `build` as it is, then grown by one, beside a kept history."""
+    print("\nBuilds of plain lists (CPU ms)\n")
+    print(f"{'':40}{cells(['first', 'grown by one', 'kept history'])}")
+    recipe = Recipe(system=("You are kind.",), budget=BUDGET)
+    for size in sizes:
+        messages = list(history_of(recipe, size).messages)
+        history = recipe.history(messages, model=MODEL)
+        first = grown = kept = float("inf")
+        for number in range(5):
+            messages = [user(f"Hello {number}"), *messages[1:]]
+            first = min(first, elapsed(partial(recipe.build, messages, model=MODEL)))
+            messages = [*messages, user(f"And {number}?")]
+            grown = min(grown, elapsed(partial(recipe.build, messages, model=MODEL)))
+            history.append(messages[-1])
+            kept = min(kept, elapsed(partial(recipe.build, history, model=MODEL)))
+        print(f"  {f'{size:,} messages':38}{cells(list(map(milliseconds, (first, grown, kept))))}")
 
 
 def show_row(name: str, runs: Sequence[Run], kept: int) -> None:
@@ -136,7 +156,7 @@ def own_id(part: Part, number: int) -> Part:
 def show_peer() -> None:
     """`trim_messages` with an exact counter, beside ours, out of 10,000 messages."""
     try:
-        from langchain_core.messages import trim_messages
+        from langchain_core.messages import trim_messages  # pyright: ignore
     except ImportError as error:
         print(f"\nlangchain-core: {error}")
         return
@@ -165,7 +185,7 @@ def show_peer() -> None:
 
 def peer_messages(messages: Sequence[Message]) -> list[Any]:
     """The messages as langchain has them."""
-    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage  # pyright: ignore
 
     numbers = count()
     made: list[Any] = []
@@ -202,6 +222,16 @@ def best_of(run: Run, *, rounds: int = 15, repeats: int = 20) -> float:
     gc.enable()
     gc.unfreeze()
     return best
+
+
+def elapsed(run: Run) -> float:
+    gc.collect()
+    gc.disable()
+    started = process_time()
+    run()
+    taken = process_time() - started
+    gc.enable()
+    return taken
 
 
 def cells(values: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ def legalise(
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, needed)
-    origins, legal = [place for place, _ in draft], [message for _, message in draft]
+    origins, legal = zip(*draft, strict=True) if draft else ((), ())
     return Legal(legal, target, [*changes, *envelope], origins)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from contextwright.formats.anthropic.read import NAME, message_of, text_blocks
 from contextwright.formats.anthropic.reply import parse_reply
 from contextwright.formats.anthropic.rules import ANTHROPIC_RULES
 from contextwright.formats.anthropic.settings import settings_of, settings_wire, settle
 from contextwright.formats.anthropic.stream import parse_stream
 from contextwright.formats.anthropic.tools import tool_of, tools_wire
-from contextwright.formats.anthropic.write import block_of, blocks_of, plain_text
+from contextwright.formats.anthropic.write import block_of, plain_text
 from contextwright.formats.base import Format, Options, Rendered
 from contextwright.formats.legalise import legalise
 from contextwright.formats.media import ALIASES, is_sound, is_web_address
@@ -20,7 +22,7 @@ from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Part, Thinking
+from contextwright.messages.parts import Media, Part, Text, Thinking
 from contextwright.models import Model
 from contextwright.wire.anthropic.rules import check
 from contextwright.wire.anthropic.types import (
@@ -129,33 +131,43 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     """Render the request body."""
     legal = legalise(conversation, TRAITS, model, options, ANTHROPIC_RULES)
     target, changes = legal.target, legal.changes
-    system, turns = encode(legal.messages, target)
+    written = encode(legal.messages, target)
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, model, changes))
     if target.tool_names and "tool_choice" in body:
         body["tool_choice"] = respelled_choice(body["tool_choice"], target.tool_names)
-    if system:
-        body["system"] = system
+    if written.system:
+        body["system"] = written.system
     tools = tools_wire(conversation, target, changes)
     if tools:
         body["tools"] = tools
-    body["messages"] = turns
-    settle(body, model, changes)
+    body["messages"] = written.turns
+    settle(body, written.rich, model, changes)
     return Rendered(body, tuple(changes), tool_names=target.sent_names)
 
 
-def encode(
-    messages: Sequence[Message], target: Target
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Encode leading system text and the turns. Tool results come first in their user turn."""
-    system: list[dict[str, Any]] = []
-    turns: list[dict[str, Any]] = []
+class Written(Struct, frozen=True):
+    """The leading system text, the turns, and the contents of those that are not a plain text."""
+
+    system: list[dict[str, Any]]
+    turns: list[dict[str, Any]]
+    rich: list[list[dict[str, Any]]]
+
+
+def encode(messages: Sequence[Message], target: Target) -> Written:
+    """Write the messages; tool results go to the start of the user turn after the calls."""
+    written = Written([], [], [])
+    turns = written.turns
     previous = "system"
     for message in messages:
-        role = message.role
-        blocks = blocks_of(message.parts)
+        role, parts = message.role, message.parts
+        plain = parts[0] if len(parts) == 1 else None
+        if isinstance(plain, Text) and not plain.extra:
+            blocks: list[dict[str, Any]] = [{"type": "text", "text": plain.text}]
+        else:
+            plain, blocks = None, [block_of(part) for part in parts]
         if role == "system" and not turns:
-            system.extend(blocks)
+            written.system.extend(blocks)
             continue
         if previous == "tool" and role in ("tool", "user") and not target.same_format:
             turns[-1]["content"].extend(blocks)
@@ -164,8 +176,10 @@ def encode(
             if message.extra:
                 turn = {**message.extra.get(NAME, {}), **turn}
             turns.append(turn)
+            if plain is None:
+                written.rich.append(blocks)
         previous = role
-    return system, turns
+    return written
 
 
 FORMAT = Format(

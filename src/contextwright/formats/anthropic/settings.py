@@ -222,10 +222,13 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
     put(wire, "output_config.format", {"type": "json_schema", "schema": schema})
 
 
-def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
+def settle(
+    body: dict[str, Any], contents: list[list[dict[str, Any]]], model: Model, changes: list[Change]
+) -> None:
     """Make the request's own settings legal for this model and the rendered messages.
 
-    Changes `body`, which is still under construction.
+    `contents` are those of the turns that are not a plain text. Changes `body`, which is still
+    under construction.
     """
     settle_thinking(body, model, changes)
     choice = body.get("tool_choice")
@@ -236,14 +239,8 @@ def settle(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
             body["tool_choice"] = {"type": "auto"}
             reason = "this model or its thinking mode allows no forced call"
             changes.append(Change("loss.setting", "tool_choice", reason))
-    contents = [turn["content"] for turn in body["messages"] if not is_plain(turn["content"])]
     settle_citations(contents, changes)
     settle_cache_marks(body, contents, changes)
-
-
-def is_plain(blocks: list[dict[str, Any]]) -> bool:
-    """Whether a turn is a single text, as most are."""
-    return len(blocks) == 1 and len(blocks[0]) == 2 and blocks[0].get("type") == "text"
 
 
 def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:

@@ -10,16 +10,7 @@ from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.media import ALIASES, standard_base64
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-__all__ = ["block_of", "blocks_of", "plain_text"]
-
-
-def blocks_of(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
-    """Write the blocks of a message."""
-    if len(parts) == 1:
-        part = parts[0]
-        if type(part) is Text and not part.extra:
-            return [{"type": "text", "text": part.text}]
-    return [block_of(part) for part in parts]
+__all__ = ["block_of", "plain_text"]
 
 
 def block_of(part: Part) -> dict[str, Any]:
