@@ -1,6 +1,7 @@
 """Claude Code's way of asking: the whole history each time, with marks that move."""
 
 import json
+import weakref
 from typing import Any
 
 import anthropic
@@ -41,6 +42,7 @@ class ClaudeCode:
                 "User-Agent": "claude-cli/2.1.325 (external, sdk-cli)",
             },
         )
+        weakref.finalize(self, self.client.close)
         self.messages: list[dict[str, Any]] = []
 
     def ask(

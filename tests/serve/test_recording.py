@@ -16,8 +16,8 @@ from contextwright.serve import GatewaySettings, Route, recorder
 from contextwright.store import RecordedRequest, RequestBodies
 from contextwright.store.requests import RecordedFork
 from contextwright.text.json import decode_json
-from providers.standin import KEY, BreakOff, Request, StandIn, said, serving
-from serve.claude_code import ClaudeCode, PromptCache
+from providers.standin import KEY, BreakOff, Dribble, Request, StandIn, said, serving
+from serve.claude_code import MODEL, ClaudeCode, PromptCache
 from serve.gateways import TOKEN, Running, running
 from serve.test_relay import ANSWER, UPSTREAMS, upstream
 from serve.test_translate import ENVIRONMENT, settings_for
@@ -172,23 +172,27 @@ SECRETS = (KEY, "client-key-0123456789", TOKEN)
 
 
 def test_no_key_is_stored_or_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Not even one that a client puts into its body, or a provider repeats in its error."""
-    body = {"model": "m", "messages": [{"role": "user", "content": f"my key is {SECRETS[1]}"}]}
+    """Not even one that a client puts into its body, or that is repeated to it."""
     with cw.Store(tmp_path / "store.db", sync="fast") as store:
-        with recording(store, said(f"You said {KEY}")) as (gateway, _):
+        with recording(store, said(f"You said {KEY}"), Dribble(said(KEY))) as (gateway, _):
+            ClaudeCode(gateway.address).ask(f"My key is {KEY}")
             for key in SECRETS:
-                headers = {"x-api-key": key, "cookie": f"session={SECRETS[1]}"}
-                gateway.ask(f"/v1/messages?key={SECRETS[1]}", body, headers)
-                gateway.ask(
-                    "/v1/messages", {**body, "max_tokens": 5}, {"authorization": f"Bearer {key}"}
-                )
-        assert len(store.requests()) == 6
-        assert any(record.masked for record in store.requests())
+                question = {"role": "user", "content": f"My key is {key}"}
+                body = {"model": MODEL, "max_tokens": 9, "messages": [question]}
+                headers = {"x-api-key": key, "anthropic-version": "1", "cookie": f"key={key}"}
+                gateway.ask(f"/v1/messages?key={key}", {**body, "stream": True}, headers)
+                gateway.ask("/v1/messages", body, {"authorization": f"Bearer {key}"})
+        records = store.requests()
+        assert len(records) == 7
+        assert all(record.masked for record in records)
+        assert {record.state for record in records} == {"answered", "failed"}
+        read: list[Any] = [store.request_bodies(record.number) for record in records]
+        for info in store.list():
+            read += [info, list(store.conversation(info.id).read())]
         for file in tmp_path.iterdir():
-            for secret in (KEY, TOKEN):
-                assert secret.encode() not in file.read_bytes(), file
-        kept = [store.request_bodies(record.number) for record in store.requests()]
-    assert not any(secret in f"{kept} {caplog.text}" for secret in (KEY, TOKEN))
+            assert not any(secret.encode() in file.read_bytes() for secret in SECRETS), file
+    assert "My key is ****" in str(read)
+    assert not any(secret in f"{records} {read} {caplog.text}" for secret in SECRETS)
 
 
 def test_without_content_only_figures_are_kept(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -21,10 +21,12 @@ from contextwright.models import as_model
 from contextwright.serve.calls import Call
 from contextwright.store.recording import EndedRequest
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
-from contextwright.text.json import decode_json, encode_json
+from contextwright.text.json import decode_json, decoder, encode_json
 from contextwright.wire.values import is_object
 
 __all__ = ["Outcome", "Transcript", "ended_request", "masked"]
+
+Value = TypeVar("Value")
 
 MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
@@ -62,17 +64,20 @@ class Transcript(Struct, frozen=True, kw_only=True):
 def ended_request(transcript: Transcript) -> EndedRequest:
     """Read a request and its answer, and make them ready for the store."""
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
-    reply = read_reply(call.format, outcome, transcript.reply)
-    state, error = state_of(outcome, reply, transcript.reply)
-    usage = None if reply is None else reply.usage
-    prices = as_model(record.sent_model).prices
     sent = RequestBodies(
         call.body,
         None if transcript.upstream is None else encode_json(transcript.upstream),
         transcript.reply,
     )
+    # Everything that is stored is read from what is left without keys.
     hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
-    said = read_request(call)
+    is_masked = hidden != sent
+    payload = decode_json(hidden.request or b"") if is_masked else call.payload
+    said = read_request(call.format, payload)
+    reply = read_reply(call.format, outcome, hidden.reply or b"")
+    state, error = state_of(outcome, reply, transcript.reply)
+    usage = None if reply is None else reply.usage
+    prices = as_model(record.sent_model).prices
     record = replace(
         record,
         state=state,
@@ -87,7 +92,8 @@ def ended_request(transcript: Transcript) -> EndedRequest:
         reply_bytes=len(transcript.reply),
         usage=usage,
         price=None if usage is None else price_of(usage, prices),
-        masked=hidden != sent,
+        changes=tuple(without_keys(change, transcript.keys) for change in record.changes),
+        masked=is_masked,
     )
     answer = reply.answer if reply is not None and state == "answered" else None
     ended = EndedRequest(
@@ -96,7 +102,7 @@ def ended_request(transcript: Transcript) -> EndedRequest:
         payload=transcript.upstream or call.payload,
         owner=transcript.owner,
         said=said,
-        reply=answer if answer is not None and answer.parts else None,
+        reply=without_keys(answer, transcript.keys) if answer and answer.parts else None,
     )
     return without_content(ended) if record.redacted else ended
 
@@ -127,10 +133,17 @@ def masked(body: bytes, keys: frozenset[str]) -> bytes:
     return body
 
 
-def read_request(call: Call) -> Conversation | None:
+def without_keys(value: Value, keys: frozenset[str]) -> Value:
+    """A value that holds no key, also where a stream brought one in pieces."""
+    told = encode_json(value)
+    hidden = masked(told, keys)
+    return value if hidden == told else decoder(type(value)).decode(hidden)
+
+
+def read_request(format: str, payload: Any) -> Conversation | None:
     """What a client said; None if it cannot be read."""
     try:
-        return api.parse(call.payload, call.format)
+        return api.parse(payload, format)
     except ContextwrightError:
         return None
 
