@@ -1,6 +1,6 @@
 """The clients: how each is set up, asked, and continued.
 
-`{address}` is the gateway, `{key}` what the client shows, `{model}` the client's model.
+`{address}` is the gateway, `{key}` what the client shows.
 """
 
 import json
@@ -23,7 +23,6 @@ class Client(NamedTuple):
     package: str
     """The folder that `install.py` puts it in; empty: it is installed for all tests."""
     format: str
-    model: str
     tool: str
     """How the name of the tool that prints a word ends."""
     arguments: Callable[[str], dict[str, Any]]
@@ -46,13 +45,17 @@ class Client(NamedTuple):
         return re.sub(r"[^a-z]+", "-", self.name.lower())
 
 
-def shell(name: str) -> Callable[[str], dict[str, Any]]:
-    """Arguments of a tool that runs a command."""
-    return lambda word: {name: f"echo 42-{word}", "description": f"Print {word}"}
+def shell(word: str) -> dict[str, Any]:
+    """Arguments of most tools that run a command."""
+    return {"command": f"echo 42-{word}", "description": f"Print {word}"}
 
 
-def bare_shell(word: str) -> dict[str, Any]:
+def codex_shell(word: str) -> dict[str, Any]:
     return {"cmd": f"echo 42-{word}"}
+
+
+def codex_script(word: str) -> dict[str, Any]:
+    return {"input": f"text(`${{6*7}}-{word}`)"}
 
 
 def pi(format: str) -> Client:
@@ -75,9 +78,8 @@ def pi(format: str) -> Client:
         "pi",
         "pi",
         format,
-        model,
         "bash",
-        shell("command"),
+        shell,
         ((*command, FIRST), (*command, "-c", SECOND)),
         {"PI_OFFLINE": "1"},
         {".pi/agent/models.json": json.dumps({"providers": {"own": provider}})},
@@ -107,9 +109,8 @@ def opencode(format: str) -> Client:
         "opencode",
         "opencode",
         format,
-        model,
         "bash",
-        shell("command"),
+        shell,
         ((*command, FIRST), (*command, "-c", SECOND)),
         {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
         {".config/opencode/opencode.json": json.dumps(settings)},
@@ -122,9 +123,8 @@ def claude_code() -> Client:
         "Claude Code",
         "claude",
         "anthropic",
-        MODELS["anthropic"],
         "Bash",
-        shell("command"),
+        shell,
         ((*command, FIRST), (*command, SECOND, "-c")),
         {
             "ANTHROPIC_BASE_URL": "{address}",
@@ -150,9 +150,8 @@ def codex(name: str, model: str = "gpt-5.6-sol") -> Client:
         name,
         "codex",
         "openai-responses",
-        model,
         "exec" if known else "exec_command",
-        (lambda word: {"input": f"text(`${{6*7}}-{word}`)"}) if known else bare_shell,
+        codex_script if known else codex_shell,
         ((*command, *settings, FIRST), (*command, "resume", "--last", *settings, SECOND)),
         {"CODEX_API_KEY": "{key}"},
     )
@@ -165,9 +164,8 @@ def gemini_cli() -> Client:
         "Gemini CLI",
         "gemini",
         "gemini",
-        MODELS["gemini"],
         "run_shell_command",
-        shell("command"),
+        shell,
         ((*command, "-p", FIRST), (*command, "--resume", "latest", "-p", SECOND)),
         {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "{key}"},
         {".gemini/settings.json": json.dumps(settings)},
@@ -184,7 +182,6 @@ def program(name: str, package: str, file: str, *command: str) -> Callable[[str]
             name,
             package,
             format,
-            MODELS[format],
             "print_word",
             lambda word: {"word": word},
             ((*command, file, "{address}", "{key}", format, MODELS[format], FIRST, SECOND),),
