@@ -12,6 +12,7 @@ from golden_files import compare
 from paths import EXAMPLES
 
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
+INTEGRATIONS = ("with_openai_agents",)
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 
@@ -22,6 +23,7 @@ def test_every_example_is_run() -> None:
         "first",
         "http_api",
         "outline",
+        *INTEGRATIONS,
         *SYSTEMS,
     }
 
@@ -39,7 +41,7 @@ def test_example(name: str) -> None:
     compare(f"example-{name}", done.stdout.rstrip("\n"))
 
 
-@pytest.mark.parametrize("name", ["ask", "http_api"])
+@pytest.mark.parametrize("name", ["ask", "http_api", *INTEGRATIONS])
 def test_an_example_of_a_page(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / f"{name}.py")],

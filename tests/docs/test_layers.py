@@ -19,7 +19,7 @@ ORDER = (
     ("ask",),
     ("store", "display"),
     ("importers", "systems"),
-    ("serve",),
+    ("integrations", "serve"),
     ("cli", "__init__"),
     ("__main__",),
 )
@@ -27,7 +27,11 @@ ORDER = (
 FLOOR = {name: floor for floor, names in enumerate(ORDER) for name in names}
 
 HEAVY = (
+    "agents",
     "aiohttp",
+    "langchain_core",
+    "mcp",
+    "pydantic_ai",
     "splintr",
     "rich",
     "typer",

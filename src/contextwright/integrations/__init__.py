@@ -1,0 +1,4 @@
+"""The interfaces of agent frameworks, one module each; import the module you need.
+
+`openai_agents` has a session for the OpenAI Agents SDK.
+"""
