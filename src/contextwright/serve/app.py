@@ -197,6 +197,10 @@ class Gateway:
             if passage is not None:
                 passage.failed(error)
             raise
+        except BaseException:  # the gateway is told to end
+            if passage is not None:
+                passage.end()
+            raise
         return response if passage is None else await passage.along(response)
 
     async def answer(
