@@ -1,22 +1,26 @@
 """Evidence recall: which share of questions gets all the messages that answer it into a budget.
 
-    uv run python benchmarks/recall.py --data FOLDER [--embedder wordllama] [--selections FOLDER]
+    uv run python benchmarks/recall.py --data FOLDER [--embedder multilingual] [--selections FOLDER]
+                                       [--stores FOLDER]
 
 FOLDER has the sets (`*.jsonl`, one conversation a line with its messages and questions). A message
 costs a quarter of the characters of `speaker: text`, and 4. Whole messages are recalled, never
 excerpts. The same configuration runs on every set. With `--selections` the messages that were
-chosen are written in the form that the sets' own scorer reads.
+chosen are written in the form that the sets' own scorer reads. With `--stores` the filled and
+indexed stores are kept there, so that nothing is embedded twice.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,14 +38,18 @@ class Set(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--embedder", default="wordllama", help="wordllama, minilm or none")
+    parser.add_argument(
+        "--embedder", default="multilingual", help="multilingual, wordllama, minilm or none"
+    )
     parser.add_argument("--cache", type=Path, help="a file for MiniLM's vectors")
     parser.add_argument("--selections", type=Path, help="a folder for what was chosen")
+    parser.add_argument("--stores", type=Path, help="a folder for filled stores")
     options = parser.parse_args()
     embedder = chosen(options.embedder, options.cache)
     print(f"{'all %':16}{'n':>5}  " + " ".join(f"{budget:>6}" for budget in BUDGETS) + "   ms/95%")
     for one in read_sets(options.data):
-        selections = list(selected(one, embedder))
+        with filled(one, embedder, options.stores) as store:
+            selections = list(selected(one, store))
         if options.selections:
             options.selections.mkdir(parents=True, exist_ok=True)
             lines = "".join(json.dumps(line) + "\n" for line in selections)
@@ -65,14 +73,39 @@ def read_sets(folder: Path) -> list[Set]:
     return [Set(file.stem, [json.loads(line) for line in file.open()]) for file in files]
 
 
-def fill(store: Store, one: Set) -> Iterator[tuple[Chat, dict[str, Any]]]:
-    """Each conversation of a set, stored."""
+@contextmanager
+def filled(one: Set, embedder: Any, stores: Path | None = None) -> Iterator[Store]:
+    """A store with the conversations of a set, indexed: a copy of the kept one if there is one."""
+    name = embedder if isinstance(embedder, str) else getattr(embedder, "name", "none")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "talks.db"
+        kept = None if stores is None else stores / f"{one.name}-{name}.db"
+        if kept is None or not kept.exists():
+            with Store(place, embedder=embedder, sync="fast") as store:
+                fill(store, one)
+            if kept is not None:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(place, kept)
+        else:
+            shutil.copy(kept, place)
+        with Store(place, embedder=embedder, sync="fast") as store:
+            yield store
+
+
+def fill(store: Store, one: Set) -> None:
+    """Store each conversation of a set under its number, and index it."""
     for place, conversation in enumerate(one.conversations):
         chat = store.conversation(str(place))
         messages = [message_of(said) for said in conversation["messages"]]
         for start in range(0, len(messages), 100):
             chat.add(messages[start : start + 100])
-        yield chat, conversation
+        store.index(chat.id, few=0)
+
+
+def chats_of(store: Store, one: Set) -> Iterator[tuple[Chat, dict[str, Any]]]:
+    """Each conversation of a set, as it is stored and as it was read."""
+    for place, conversation in enumerate(one.conversations):
+        yield store.conversation(str(place)), conversation
 
 
 def message_of(said: dict[str, Any]) -> Message:
@@ -90,25 +123,22 @@ def price(message: Message) -> int:
     return -(-len(f"{speaker}: {message.text}") // 4) + 4
 
 
-def selected(one: Set, embedder: Any) -> Iterator[dict[str, Any]]:
+def selected(one: Set, store: Store) -> Iterator[dict[str, Any]]:
     """What is recalled for every question and budget."""
-    with tempfile.TemporaryDirectory() as folder:
-        with Store(Path(folder) / "talks.db", embedder=embedder, sync="fast") as store:
-            for chat, conversation in fill(store, one):
-                store.index(chat.id, few=0)
-                ids = [message["id"] for message in conversation["messages"]]
-                now = now_of(conversation)
-                for question in conversation["questions"]:
-                    for budget in BUDGETS if question["evidence"] else ():
-                        start = time.perf_counter()
-                        found = chat.recall(question["q"], budget=budget, price=price, now=now)
-                        yield {
-                            "conversation": conversation["conversation"],
-                            "question": question["id"],
-                            "budget": budget,
-                            "ids": [ids[item.seq - 1] for item in found],
-                            "ms": (time.perf_counter() - start) * 1e3,
-                        }
+    for chat, conversation in chats_of(store, one):
+        ids = [message["id"] for message in conversation["messages"]]
+        now = now_of(conversation)
+        for question in conversation["questions"]:
+            for budget in BUDGETS if question["evidence"] else ():
+                start = time.perf_counter()
+                found = chat.recall(question["q"], budget=budget, price=price, now=now)
+                yield {
+                    "conversation": conversation["conversation"],
+                    "question": question["id"],
+                    "budget": budget,
+                    "ids": [ids[item.seq - 1] for item in found],
+                    "ms": (time.perf_counter() - start) * 1e3,
+                }
 
 
 def show(one: Set, selections: list[dict[str, Any]]) -> None:

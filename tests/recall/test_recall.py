@@ -300,9 +300,9 @@ def test_an_answer_stands_beside_the_question_it_answers() -> None:
     messages = talk(
         *FILLER, "Where did you buy that lamp?", "In a small shop at the harbour.", *FILLER
     )
-    first, second = ranked(messages, "Where did Boris buy the lamp?")[:2]
+    first, *others = ranked(messages, "Where did Boris buy the lamp?")[:3]
     assert messages[first.number - 1].text == "In a small shop at the harbour."
-    assert messages[second.number - 1].text == "Where did you buy that lamp?"
+    assert "Where did you buy that lamp?" in [messages[one.number - 1].text for one in others]
     assert parts(first)["beside"] > 5 * parts(first)["words"]
 
 

@@ -1,6 +1,7 @@
 """Sections keep to their share, leave what they do not use to others, and are counted by name."""
 
 import datetime
+from typing import Literal
 
 import msgspec
 import pytest
@@ -20,8 +21,7 @@ from contextwright.sections import (
     Share,
     Volatility,
 )
-from contextwright.sections.budget import SectionText, fit
-from contextwright.text.shorten import shortened
+from contextwright.sections.budget import FittedSection, SectionWriter
 
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 WORDS = "one two three four five six seven eight nine ten " * 10
@@ -32,48 +32,98 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def said(name: str, text: str, share: Share, volatility: Volatility = "static") -> SectionText:
-    return SectionText(name, "", text, volatility, 100, share, shortened)
+def fit(
+    sections: list[Section], budget: int, placement: Literal["volatility", "system"]
+) -> tuple[list[FittedSection], list[Change]]:
+    found = SectionWriter(sections, SectionInput(price=words)).fit(budget, placement)
+    return list(found.sections), list(found.changes)
+
+
+def said(text: str, share: Share, volatility: Volatility = "static") -> Section:
+    return Instructions(text, volatility, budget=share)
 
 
 def test_what_a_section_does_not_use_flows_on_to_the_next_with_a_share() -> None:
     sections = [
-        said("short", "a b", 10),
-        said("free", "c " * 50, None),
-        said("silent", "", 5),
-        said("long", WORDS, 20),
-        said("late", WORDS, 0.1),
+        said("a b", 10),
+        said("c " * 50, None),
+        said("", 5),
+        said(WORDS, 20),
+        said(WORDS, 0.1),
     ]
-    written, changes = fit(sections, 1_000, "volatility", words)
-    assert [section.name for section in written] == ["short", "free", "long", "late"]
+    written, changes = fit(sections, 1_000, "volatility")
     lengths = {section.name: words(section.text) for section in written}
-    assert lengths["short"] == 2
-    assert lengths["free"] == 50
-    assert 20 < lengths["long"] <= 33, "its own 20, 8 of the short one, 5 of the silent one"
-    assert lengths["late"] == 100
-    assert changes == [Change("loss.section", "long", "cut to its share of 33 tokens")]
+    assert list(lengths) == [f"Instructions[{index}]" for index in (0, 1, 3, 4)]
+    short, free, long, late = lengths.values()
+    assert short == 2
+    assert free == 50
+    assert 20 < long <= 33, "its own 20, 8 of the short one, 5 of the silent one"
+    assert late == 100
+    assert changes == [Change("loss.section", "Instructions[3]", "cut to its share of 33 tokens")]
 
 
 def test_a_share_flows_from_what_never_changes_to_what_changes_every_turn() -> None:
-    clock = said("clock", "it is noon", 30, "turn")
-    persona = said("persona", WORDS, 40)
-    written, _ = fit([clock, persona], 1_000, "volatility", words)
+    clock, persona = said("it is noon", 30, "turn"), said(WORDS, 40)
+    written, _ = fit([clock, persona], 1_000, "volatility")
     assert [(section.name, section.beside) for section in written] == [
-        ("persona", False),
-        ("clock", True),
+        ("Instructions[1]", False),
+        ("Instructions[0]", True),
     ]
     assert words(written[0].text) <= 40, "else its words would move with the clock's"
-    in_system, _ = fit([clock, persona], 1_000, "system", words)
+    in_system, _ = fit([clock, persona], 1_000, "system")
     assert [(section.name, section.beside) for section in in_system] == [
-        ("clock", False),
-        ("persona", False),
+        ("Instructions[0]", False),
+        ("Instructions[1]", False),
     ]
 
 
 def test_a_share_too_small_for_any_words_leaves_the_section_out() -> None:
-    written, changes = fit([said("long", WORDS, 3)], 1_000, "volatility", words)
+    written, changes = fit([said(WORDS, 3)], 1_000, "volatility")
     assert written == []
-    assert changes == [Change("loss.section", "long", "its share is too small")]
+    assert changes == [Change("loss.section", "Instructions[0]", "its share is too small")]
+
+
+class Counting(Section):
+    """Says how many tokens it may use, below a heading of two."""
+
+    heading = "# Mine"
+    budget: Share = 20
+
+    def write(self, moment: SectionInput) -> str | None:
+        return f"tokens {moment.tokens}"
+
+
+def test_a_section_knows_its_room_before_it_writes() -> None:
+    class Free(Counting):
+        budget = None
+
+    written, _ = fit([said("a b", 5), Counting(), Free()], 1_000, "volatility")
+    assert [section.text for section in written[1:]] == [
+        "# Mine\ntokens 21",  # 20, and 3 of the first, less 2 of the heading
+        "# Mine\ntokens None",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "told"),
+    [
+        (None, ["Likes tea", "Was born by the sea in a long cold winter", "Has a dog"]),
+        (30, ["Likes tea", "Was born by the sea in a long cold winter", "Has a dog"]),
+        (14, ["Likes tea", "Has a dog"]),
+        (11, ["Has a dog"]),
+    ],
+)
+def test_a_section_that_picks_fills_its_share_with_what_fits(share: Share, told: list[str]) -> None:
+    texts = ("Likes tea", "Was born by the sea in a long cold winter", "Has a dog")
+    moment = SectionInput(
+        question=cw.user("hi", author="1"),
+        memories=cw.recall.MemoryList(cw.Memory("memory", text, about="1") for text in texts),
+        price=words,
+    )
+    found = SectionWriter([cw.Memories(budget=share)], moment).fit(1_000, "volatility")
+    (section,) = found.sections
+    assert section.text.splitlines()[1:] == [f"- {text}" for text in told]
+    assert [change.code for change in found.changes] == ["loss.section"] * (len(told) < 3)
 
 
 @given(
@@ -90,18 +140,21 @@ def test_a_share_too_small_for_any_words_leaves_the_section_out() -> None:
 def test_sections_with_a_share_never_use_more_than_all_shares(
     given: list[tuple[int, Share, Volatility]], budget: int
 ) -> None:
-    sections = [
-        said(f"s{index}", "word " * length, share, volatility)
-        for index, (length, share, volatility) in enumerate(given)
-    ]
-    written, _ = fit(sections, budget, "volatility", words)
+    sections = [said("word " * length, share, volatility) for length, share, volatility in given]
+    written, _ = fit(sections, budget, "volatility")
     texts = {section.name: section.text for section in written}
-    shares = [int(s.share * budget) if isinstance(s.share, float) else s.share for s in sections]
-    used = [words(texts.get(section.name, "")) for section in sections]
-    capped = [(mine, share) for mine, share in zip(used, shares, strict=True) if share is not None]
+    names = [f"Instructions[{index}]" for index in range(len(sections))]
+    shares = [s.budget for s in sections]
+    limits = [int(share * budget) if isinstance(share, float) else share for share in shares]
+    used = [words(texts.get(name, "")) for name in names]
+    capped = [(mine, share) for mine, share in zip(used, limits, strict=True) if share is not None]
     assert sum(mine for mine, _ in capped) <= sum(share for _, share in capped)
-    free = [section for section in sections if section.share is None]
-    assert all(texts.get(section.name, "") == section.text for section in free)
+    free = [
+        (name, length)
+        for name, (length, share, _) in zip(names, given, strict=True)
+        if share is None
+    ]
+    assert all(words(texts.get(name, "")) == length for name, length in free)
 
 
 @pytest.mark.parametrize(

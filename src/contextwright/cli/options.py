@@ -163,10 +163,10 @@ ModelsFile: TypeAlias = Annotated[
     ),
 ]
 EmbedderName: TypeAlias = Annotated[
-    Literal["auto", "wordllama", "none"],
+    Literal["auto", "multilingual", "wordllama", "none"],
     Option(
         "--embedder",
-        help="Embedder for vectors; auto uses wordllama if it is installed, none uses words only.",
+        help="Embedder for vectors; auto: the first installed; none: words only.",
     ),
 ]
 

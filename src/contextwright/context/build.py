@@ -13,6 +13,7 @@ from contextwright import formats
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
 from contextwright.context.fitting.draft import path_of
+from contextwright.context.fitting.filling import with_filling
 from contextwright.context.fitting.fit import Fitted, fit, with_summary
 from contextwright.context.fitting.plan import Given, Plan, plan
 from contextwright.context.fitting.priced_history import PricedHistory
@@ -95,7 +96,7 @@ def within(planned: Plan, budget: int) -> Context:
     found = fit(planned, budget)
     if isinstance(found, Count):
         raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
-    return finish(with_summary(found))
+    return finish(with_summary(with_filling(found)))
 
 
 def least_beyond(planned: Plan, budget: int, count: Count) -> int:
@@ -149,8 +150,8 @@ def finish(fitted: Fitted) -> Context:
         changes=(*plan.changes, *relaxed.changes, *draft.changes, *changes, *rendering),
         ledger=ledger,
         prefix=units,
-        sections={section.name: section.text for section in relaxed.sections},
-        absent={text.name: text.absence for text in plan.texts if text.absence},
+        sections={section.name: section.text for section in relaxed.sections if section.text},
+        absent=relaxed.absent,
         conversation=fitted.conversation,
     )
 

@@ -7,7 +7,7 @@ method, wherever memories are stored. `MemoryList` holds plain records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from math import isfinite, log
 from typing import Any, Literal, Protocol, TypeAlias, cast
@@ -90,8 +90,14 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
     """Minimum weight, from 0 to 1."""
     prefer: str = ""
     """If there are more than `limit`, prefer those that match these words."""
+    min_confidence: float = 0.0
+    """Minimum confidence that any passage answers the query, if the source knows it."""
     tokens: int | None = None
     """Maximum tokens of passages, if the source counts them."""
+    price: Callable[[str], int] | None = None
+    """The tokens of a text; None: a count that fits most models."""
+    without: Collection[int] | None = None
+    """Numbers of messages that the request has anyway; None: the source may guess."""
     ranking: Ranking = Ranking()
     """What else counts for passages."""
 

@@ -56,9 +56,6 @@ NAMES = {
     "meaning_session": "meaning of the session",
     "own": "a user's own",
     "asks": "a question",
-    "size": "length",
-    "long": "length",
-    "short": "length",
     "sender": "speaks often",
 }
 """Names of a score's parts for people, where they differ."""
@@ -140,6 +137,8 @@ class RecallResult(Struct, frozen=True):
     """Whether vectors were compared, or only words."""
     trouble: str = ""
     """Why vectors were not compared, though there is an embedder."""
+    confidence: float = 0.0
+    """The probability that any message here answers the question, from 0 to 1."""
 
     def __iter__(self) -> Iterator[RecallHit]:
         return iter(self.items)

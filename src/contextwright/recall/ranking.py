@@ -47,18 +47,17 @@ class Weights(Struct, frozen=True):
 
 WORDS_ALONE = Weights(
     Signals(
-        words=1.91, beside=4.81, around=2.83, session=2.43, speaker=1.81, own=1.13, date=2.27,
-        asks=-0.25, size=0.07, long=-0.25, short=0.62,
+        words=2.04, beside=5.02, around=2.92, session=2.45, speaker=1.89, own=1.37, date=2.33,
+        asks=-0.27,
     ),
-    bias=-7.83,
+    bias=-8.00,
 )  # fmt: skip
 WITH_MEANING = Weights(
     Signals(
-        words=0.82, beside=4.28, around=1.00, session=2.00, meaning=2.53, meaning_beside=2.10,
-        meaning_session=1.43, speaker=2.01, own=1.35, date=2.60, asks=-0.27, size=0.24, long=-0.26,
-        short=0.67,
+        words=1.34, beside=4.15, around=0.99, session=2.04, meaning=2.53, meaning_beside=2.83,
+        meaning_session=1.27, speaker=2.10, own=1.40, date=2.56, asks=-0.39,
     ),
-    bias=-8.47,
+    bias=-8.42,
 )  # fmt: skip
 
 

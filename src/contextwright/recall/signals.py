@@ -1,14 +1,14 @@
 """Signals for and against a message, given a question.
 
-A message is judged by its own words, those of its neighbours and session, its meaning, its speaker,
-its time and its length.
+A message is judged by its own words, those of its neighbours and session, its meaning, its speaker
+and its time. Its length says nothing about it; packing sets its price against its worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache
 from itertools import accumulate, zip_longest
 from math import inf, log
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -25,8 +25,6 @@ LONG = 240
 """Characters from which a message contains words by chance."""
 CHANCE = 0.3
 """Discount of words in long messages."""
-SHORT, MIDDLE, LONGER = log(80), log(120), log(400)
-"""Logarithms of the characters of a short message, a typical one and a long one."""
 NEAR = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
 """Offsets of neighbours, and the weight of their words; the message's own have 0.53."""
 OWN = 0.53
@@ -78,9 +76,6 @@ class Signals(NamedTuple):
     """Whether it was sent at the time that the question names, or soon after."""
     asks: float = 0.0
     """Whether it is itself a question."""
-    size: float = 0.0
-    long: float = 0.0
-    short: float = 0.0
 
 
 Item = TypeVar("Item")
@@ -130,17 +125,9 @@ def signals_of(
             1.0 if question.is_own and entry.flags & USER else 0.0,
             times.fit(entry.time) if question.periods and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
-            *length_signals(entry.size),
         )
         result.append((number, entry, signals))
     return result
-
-
-@lru_cache(4_096)
-def length_signals(size: int) -> tuple[float, float, float]:
-    """Return the signals of a message's length: itself, above long, below short."""
-    length = log(max(size, 1))
-    return length - MIDDLE, max(length - LONGER, 0.0), min(length - SHORT, 0.0)
 
 
 def first_of(

@@ -13,10 +13,9 @@ from contextwright.sections.memory import (
     Episodes,
     KeyFacts,
     Memories,
-    PastExcerpts,
-    PastMessages,
     UserProfile,
 )
+from contextwright.sections.past import PastExcerpts, PastMessages
 from contextwright.sections.text import File, Instructions, Persona, Text
 from contextwright.sections.transcript import Transcript, reply_media
 from contextwright.sections.turn import CurrentTime, CurrentUser, ReplyTo

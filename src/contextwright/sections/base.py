@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -22,6 +22,11 @@ Share: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(gt=0, le=1
 """Tokens a section may use: a number, or a fraction of the request's budget; None: any number."""
 
 
+def estimated(text: str) -> int:
+    """Return a rough number of tokens, for sections that are asked outside of a request."""
+    return -(-len(text) // 4)
+
+
 class SectionInput(Struct, frozen=True):
     """The input of a section. Sections read no clock and no store."""
 
@@ -31,6 +36,13 @@ class SectionInput(Struct, frozen=True):
     messages: Sequence[Message] = ()
     """The history including the question, before a window decides."""
     memories: MemorySource | None = None
+    tokens: int | None = None
+    """The most tokens that its text may have, without the heading; None: any number."""
+    price: Callable[[str], int] = estimated
+    """The tokens of a text in this request."""
+    kept: Collection[int] | None = None
+    """Indexes of the messages that the window keeps, for a section that `fills`; None for others,
+    which are asked before a window decides."""
 
 
 class Section:
@@ -50,6 +62,9 @@ class Section:
     """Sections below 100 may be dropped if they do not fit or fail, the lowest first."""
     budget: Share = None
     """Its share of the tokens. Unused tokens go to other sections; longer text is cut."""
+    fills: ClassVar[bool] = False
+    """Whether it is asked last, for all tokens that the window leaves. Its share is kept free from
+    the window, which gets back what is not used of it."""
 
     def write(self, moment: SectionInput) -> str | None:
         """Return its text; None for nothing, not even a heading."""
@@ -73,20 +88,31 @@ class Section:
 
 
 def first_entries(text: str, longest: int) -> str:
-    """Return as many of the first entries as fit: paragraphs if there are any, else lines."""
+    """As many entries from the first on as fit: paragraphs where there are any, else lines."""
+    return entries_of(text, longest, lambda entry, room: len(entry) > room)
+
+
+def best_entries(text: str, longest: int) -> str:
+    """The entries that fit, the first taken first; one that is too long is left out alone."""
+    return entries_of(text, longest, lambda entry, room: False)
+
+
+def entries_of(text: str, longest: int, is_end: Callable[[str, int], bool]) -> str:
+    """The entries that fit, up to one that is the end of them; of one too long its first line."""
     between = "\n\n" if "\n\n" in text else "\n"
     kept: list[str] = []
-    room = longest + len(between)
+    room = longest
     for entry in text.split(between):
-        room -= len(entry) + len(between)
-        if room < 0:
+        if is_end(entry, room):
             break
-        kept.append(entry)
+        if len(entry) <= room:
+            room -= len(entry) + len(between)
+            kept.append(entry)
     return between.join(kept) if kept else cut(text, longest).split("\n")[0]
 
 
 def last_entries(text: str, longest: int) -> str:
-    """Return as many of the last lines as fit."""
+    """The lines that fit, the last taken first; one that is too long is left out alone."""
     lines = text.split("\n")
-    backwards = first_entries("\n".join(reversed(lines)), longest)
+    backwards = best_entries("\n".join(reversed(lines)), longest)
     return "\n".join(reversed(backwards.split("\n")))

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from contextwright.errors import UsageError, in_one_line, shown
 from contextwright.messages.changes import Change
-from contextwright.sections import Instructions, Section, SectionInput, Share, Volatility
+from contextwright.sections import Instructions, Section, SectionInput, Volatility
 from contextwright.text.quoting import one_line
 
-__all__ = ["REQUIRED", "FittedSection", "SectionText", "as_section", "costs", "fit", "write"]
+__all__ = [
+    "REQUIRED",
+    "FittedSection",
+    "FittedSections",
+    "SectionText",
+    "SectionWriter",
+    "as_section",
+    "costs",
+]
+
+replace = msgspec.structs.replace
 
 Price: TypeAlias = Callable[[str], int]
 """The price of a text."""
-Shorten: TypeAlias = Callable[[str, int], str]
-"""Shortens the text of a section."""
 Placement: TypeAlias = Literal["volatility", "system"]
 
 REQUIRED = 100
@@ -25,19 +34,20 @@ REQUIRED = 100
 STEADINESS: dict[Volatility, int] = {"static": 0, "rare": 1, "turn": 2}
 
 
-class SectionText(Struct, frozen=True):
-    """The full text of a section."""
+FILLING = 0.85
+"""The share that a section which fills a request has kept free for it, unless it names one."""
 
-    name: str
-    heading: str
-    """The line above the text, with its line break; may be empty."""
-    words: str
-    volatility: Volatility
-    priority: int
-    share: Share
-    shorten: Shorten
+
+class SectionText(Struct, frozen=True):
+    """The text of a section, before it is cut."""
+
+    heading: str = ""
+    """The line above the words, with its line break; empty: none."""
+    words: str = ""
     absence: str = ""
-    """Why there is no text, if the section has none and did not fail."""
+    """Why there are no words, if the section has none and did not fail."""
+    failure: str = ""
+    """Why it failed, in one line; empty: it did not."""
 
     @property
     def text(self) -> str:
@@ -54,35 +64,125 @@ class FittedSection(Struct, frozen=True):
     static: bool
     beside: bool
     """Whether it goes next to the newest question, not into the system prompt."""
+    share: int = 0
+    """Tokens kept free for a section that is asked last."""
 
 
-def write(
-    sections: Iterable[Section | str], moment: SectionInput
-) -> tuple[list[SectionText], list[Change]]:
-    """Write all sections, in the recipe's order; return their texts and the failures.
+class FittedSections(Struct, frozen=True):
+    """The sections of one request in the order in which they are read."""
 
-    An empty section keeps its share. A failed one has none, unless it is required.
-    """
-    said: list[SectionText] = []
-    changes: list[Change] = []
-    for index, section in enumerate(sections):
-        section = as_section(section, index)
-        name = f"{type(section).__name__}[{index}]"
-        heading = words = absence = ""
+    sections: tuple[FittedSection, ...]
+    changes: tuple[Change, ...]
+    """What was cut, and what failed."""
+    absent: dict[str, str]
+    """Why sections have no words, by name."""
+
+
+class SectionWriter:
+    """The sections of a recipe at one moment, by name; each is asked once for the same room."""
+
+    def __init__(self, sections: Iterable[Section | str], moment: SectionInput) -> None:
+        self.moment = moment
+        self.sections: dict[str, Section] = {}
+        for index, given in enumerate(sections):
+            section = as_section(given, index)
+            self.sections[f"{type(section).__name__}[{index}]"] = section
+        self._texts: dict[tuple[str, int | None, frozenset[int] | None], SectionText] = {}
+
+    def write(
+        self, name: str, tokens: int | None = None, kept: frozenset[int] | None = None
+    ) -> SectionText:
+        """Return the text of a section for a room in tokens, which its heading is part of.
+
+        A section that fails has no text, unless it is required: then its error is raised.
+        """
+        key = (name, tokens, kept)
+        if key not in self._texts:
+            self._texts[key] = self._written(self.sections[name], tokens, kept)
+        return self._texts[key]
+
+    def _written(
+        self, section: Section, tokens: int | None, kept: frozenset[int] | None
+    ) -> SectionText:
+        """Ask a section."""
         try:
+            title = text_of(section.title(self.moment))
+            heading = f"{title}\n" if title else ""
+            room = None if tokens is None else max(tokens - self.moment.price(heading), 0)
+            moment = replace(self.moment, tokens=room, kept=kept)
             words = text_of(section.write(moment))
-            heading = text_of(section.title(moment)) if words else ""
             absence = "" if words else one_line(text_of(section.absence(moment)))
-        except Exception as error:  # a database or service may raise anything
+            return SectionText(heading, words, absence)
+        except Exception as error:  # whatever a database or a service of others may raise
             if section.priority >= REQUIRED:
                 raise
-            words = ""
-            changes.append(Change("loss.section", name, f"it failed: {in_one_line(error)}"))
-        above = f"{heading}\n" if heading else ""
-        priority, share = section.priority, section.budget
-        volatility, shorten = section.volatility, section.shorten
-        said.append(SectionText(name, above, words, volatility, priority, share, shorten, absence))
-    return said, changes
+            return SectionText(failure=f"it failed: {in_one_line(error)}")
+
+    def fit(self, budget: int, placement: Placement) -> FittedSections:
+        """Ask all sections but those that fill what is left, each within its share.
+
+        What a section leaves of its share flows on to the next one that has a share, from what
+        never changes to what changes every turn, so that no text moves because of a more volatile
+        one. What is left in the end is room for messages.
+        """
+        texts: dict[str, str] = {}
+        changes: list[Change] = []
+        absent: dict[str, str] = {}
+        left = 0
+        for name, section in sorted(self.sections.items(), key=steadiness):
+            if section.fills:
+                continue
+            share = section.budget
+            room = None if share is None else left + tokens_of(share, budget)
+            written = self.write(name, room)
+            texts[name] = text = written.text
+            if room is not None:
+                texts[name] = text = self._cut(section, written, room)
+                left = room - self.moment.price(text)
+            reason = written.failure or (cut_reason(text, room) if text != written.text else "")
+            if reason:
+                changes.append(Change("loss.section", name, reason))
+            if written.absence:
+                absent[name] = written.absence
+        beside = placement == "volatility"
+        order = sorted(self.sections.items(), key=steadiness) if beside else self.sections.items()
+        fitted = (
+            FittedSection(
+                name,
+                texts.get(name, ""),
+                section.priority,
+                section.volatility == "static",
+                beside and section.volatility == "turn",
+                tokens_of(section.budget or FILLING, budget) if section.fills else 0,
+            )
+            for name, section in order
+        )
+        kept = (section for section in fitted if section.text or section.share)
+        return FittedSections(tuple(kept), tuple(changes), absent)
+
+    def _cut(self, section: Section, written: SectionText, room: int) -> str:
+        """Return a section's text cut to its room; empty if nothing fits."""
+        words, text, price = written.words, written.text, self.moment.price
+        tokens = price(text)
+        while tokens > room:
+            shorter = section.shorten(words, int(len(words) * min(0.9, room / tokens)))
+            if not shorter or len(shorter) >= len(words):
+                return ""
+            words, text = shorter, written.heading + shorter
+            tokens = price(text)
+        return text
+
+    def fill(self, name: str, room: int, kept: frozenset[int]) -> SectionText:
+        """Ask a section that fills what is left, with what the window keeps."""
+        written = self.write(name, room, kept)
+        return replace(
+            written, words=self._cut(self.sections[name], written, room)[len(written.heading) :]
+        )
+
+
+def cut_reason(text: str, room: int | None) -> str:
+    """Return how a text was cut to its room."""
+    return f"cut to its share of {room:,} tokens" if text else "its share is too small"
 
 
 def as_section(given: object, index: int) -> Section:
@@ -121,49 +221,9 @@ def text_of(written: object) -> str:
     raise UsageError(f"a section must write text, not {shown(written)}", hint="return str or None")
 
 
-def fit(
-    said: Sequence[SectionText], budget: int, placement: Placement, price: Price
-) -> tuple[list[FittedSection], list[Change]]:
-    """Return the sections in reading order, each within its share, and the changes.
-
-    Unused tokens of a share go to the next section with a share, from static to volatile ones, so
-    that no text changes because of a more volatile one. What is left in the end is room for
-    messages.
-    """
-    texts: dict[str, str] = {}
-    changes: list[Change] = []
-    left = 0
-    for section in sorted(said, key=steadiness):
-        text = section.text
-        if section.share is not None:
-            room = left + tokens_of(section.share, budget)
-            text = fitted(section, room, price)
-            left = room - price(text)
-            if text != section.text:
-                reason = (
-                    f"cut to its share of {room:,} tokens" if text else "its share is too small"
-                )
-                changes.append(Change("loss.section", section.name, reason))
-        texts[section.name] = text
-    beside = placement == "volatility"
-    order = sorted(said, key=steadiness) if beside else said
-    written = [
-        FittedSection(
-            section.name,
-            texts[section.name],
-            section.priority,
-            section.volatility == "static",
-            beside and section.volatility == "turn",
-        )
-        for section in order
-        if texts[section.name]
-    ]
-    return written, changes
-
-
-def steadiness(section: SectionText) -> int:
+def steadiness(named: tuple[str, Section]) -> int:
     """Order sections by how rarely they change."""
-    return STEADINESS[section.volatility]
+    return STEADINESS[named[1].volatility]
 
 
 def tokens_of(share: int | float, budget: int) -> int:
@@ -171,23 +231,12 @@ def tokens_of(share: int | float, budget: int) -> int:
     return int(share * budget) if isinstance(share, float) else share
 
 
-def fitted(section: SectionText, room: int, price: Price) -> str:
-    """Return a section's text cut to its room; empty if nothing fits."""
-    words, text = section.words, section.text
-    tokens = price(text)
-    while tokens > room:
-        shorter = section.shorten(words, int(len(words) * min(0.9, room / tokens)))
-        if not shorter or len(shorter) >= len(words):
-            return ""
-        words, text = shorter, section.heading + shorter
-        tokens = price(text)
-    return text
-
-
 def costs(sections: Iterable[FittedSection], room: int, price: Price) -> dict[str, int]:
     """Return the price of each section alone, in total at most what there is."""
     found: dict[str, int] = {}
     for section in sections:
+        if not section.text:
+            continue
         found[section.name] = min(price(section.text), room)
         room -= found[section.name]
     return found

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
-from contextwright.messages.message import Author, Message
-from contextwright.recall.lines import line_of
+from contextwright.messages.message import Author
 from contextwright.recall.memories import (
     Memory,
-    Ranking,
     current_facts,
     had_part,
 )
-from contextwright.sections.base import Section, SectionInput, Share, Volatility, last_entries
+from contextwright.sections.base import (
+    Section,
+    SectionInput,
+    Share,
+    Volatility,
+    best_entries,
+    last_entries,
+)
 from contextwright.sections.queries import (
-    RECENT,
     about_person,
     about_user,
     asked_for,
@@ -28,7 +32,7 @@ from contextwright.sections.queries import (
 )
 from contextwright.text.quoting import filled, one_line, quoted, quoted_lines
 
-__all__ = ["Episodes", "KeyFacts", "Memories", "PastMessages", "PastExcerpts", "UserProfile"]
+__all__ = ["Episodes", "KeyFacts", "Memories", "UserProfile"]
 
 NAMED, UNNAMED = "# Memories about {name} (ID: {id})", "# Memories"
 LONGEST_MEMORY = 500
@@ -138,97 +142,9 @@ class KeyFacts(
         """Return that nothing is known about the person who asks."""
         return unknown(moment, "fact")
 
-
-class PastExcerpts(
-    Section,
-    Struct,
-    frozen=True,
-    tag="past-excerpts",
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-):
-    """Excerpts of past messages that match the newest question."""
-
-    most: int = 5
-    least: float = 0.02
-    """Minimum probability that it is needed, from 0 to 1."""
-    longest: int = 200
-    """Maximum characters of one passage."""
-    ranking: Ranking = Ranking()
-    """What counts besides the question."""
-    volatility: Volatility = "turn"
-    priority: int = 30
-    budget: Share = None
-    heading: str = "## Relevant Past Context"
-
-    def __post_init__(self) -> None:
-        require_counts(most=self.most, longest=self.longest)
-        require_share(least=self.least)
-
-    def write(self, moment: SectionInput) -> str | None:
-        """Write the best first, each with its score."""
-        found = past_passages(moment, self.most * 2, self.least, ranking=self.ranking)
-        found.sort(key=lambda passage: -(passage.score or 0))
-        kept = different(found)[: self.most]
-        lines = [
-            f"- [Relevance: {passage.score or 0:.2f}] {attributed(passage, self.longest)}"
-            for passage in kept
-        ]
-        return "\n".join(lines) or None
-
-    def absence(self, moment: SectionInput) -> str:
-        """Return that nothing matches the question."""
-        return unfound(moment, "past message")
-
-    def reach(self) -> int:
-        """Return the number of newest messages, which are not recalled."""
-        return RECENT
-
-
-class PastMessages(
-    Section,
-    Struct,
-    frozen=True,
-    tag="past-messages",
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-):
-    """Past messages that the newest question needs, whole and in order."""
-
-    tokens: int = 1_000
-    """Maximum tokens, by a count that fits most models."""
-    most: int = 100
-    least: float = 0.01
-    """Minimum probability that it is needed, from 0 to 1."""
-    ranking: Ranking = Ranking()
-    """What counts besides the question."""
-    volatility: Volatility = "turn"
-    priority: int = 30
-    budget: Share = None
-    heading: str = "## Recalled From Earlier"
-
-    def __post_init__(self) -> None:
-        require_counts(tokens=self.tokens, most=self.most)
-        require_share(least=self.least)
-
-    def write(self, moment: SectionInput) -> str | None:
-        """Write a line for each message, with its day and its speaker."""
-        found = past_passages(
-            moment, self.most, self.least, tokens=self.tokens, ranking=self.ranking
-        )
-        kept = sorted(different(found), key=place_of)
-        lines = (
-            line_of(one.at, one.author or "unknown", one.text, chat=where_said(one)) for one in kept
-        )
-        return "\n".join(lines) or None
-
-    def absence(self, moment: SectionInput) -> str:
-        """Return that nothing matches the question."""
-        return unfound(moment, "past message")
-
-    def reach(self) -> int:
-        """Return the number of newest messages, which are not recalled."""
-        return RECENT
+    def shorten(self, text: str, longest: int) -> str:
+        """Keep the most certain facts that fit."""
+        return best_entries(text, longest)
 
 
 class Episodes(
@@ -263,6 +179,10 @@ class Episodes(
         """Return that nothing matches the question."""
         return unfound(moment, "event")
 
+    def shorten(self, text: str, longest: int) -> str:
+        """Keep the best events that fit."""
+        return best_entries(text, longest)
+
 
 def require_counts(**numbers: int) -> None:
     """Raise for numbers that are not whole or are negative."""
@@ -271,32 +191,14 @@ def require_counts(**numbers: int) -> None:
             raise UsageError(f"{name} cannot be {shown(number)}", hint="a whole number, 0 or more")
 
 
-def require_share(least: float) -> None:
-    """Raise for a share outside 0 to 1."""
-    if type(least) not in (int, float) or not 0 <= least <= 1:
-        raise UsageError(f"least cannot be {shown(least)}", hint="from 0 to 1")
-
-
-def place_of(passage: Memory) -> tuple[str, int]:
-    """Return the order of a passage: by its number, those without one as they came."""
-    number = passage.meta.get("seq")
-    return (passage.scope, number) if isinstance(number, int) else ("", 0)
-
-
-def where_said(passage: Memory) -> str:
-    """Return the title of the conversation of a passage; a store's own chat needs no id."""
-    title = passage.meta.get("title")
-    return str(title or "") if "seq" in passage.meta else passage.scope
+def require_share(**shares: float) -> None:
+    """Raise for shares outside 0 to 1."""
+    for name, share in shares.items():
+        if type(share) not in (int, float) or not 0 <= share <= 1:
+            raise UsageError(f"{name} cannot be {shown(share)}", hint="from 0 to 1")
 
 
 # --- saying it once --------------------------------------------------------------------------
-
-
-def attributed(memory: Memory, longest: int) -> str:
-    """Return a passage on one line: day, speaker, text; only the text if the speaker is unknown."""
-    if not memory.author:
-        return quoted(memory.text, longest)
-    return line_of(memory.at, memory.author, memory.text, longest=longest)
 
 
 def named_line(person: Author, text: str) -> str:
@@ -311,33 +213,6 @@ def fact_line(fact: Memory) -> str:
         return quoted(fact.text, LONGEST_MEMORY)
     label = one_line(fact.key.replace("_", " "))
     return f"{quoted(label[:1].upper() + label[1:])}: {one_line(fact.text, LONGEST_MEMORY)}"
-
-
-def past_passages(
-    moment: SectionInput,
-    limit: int,
-    least: float,
-    *,
-    tokens: int | None = None,
-    ranking: Ranking,
-) -> list[Memory]:
-    """Return passages with at least this score that the newest messages do not contain."""
-    asked = asked_for(moment, "passage", limit, tokens=tokens, ranking=ranking)
-    found = (passage for passage in asked if (passage.score or 0) >= least)
-    return not_recent(found, moment.messages)
-
-
-def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
-    """Return passages that the newest messages do not contain.
-
-    Passages with a number come from a store, which already left those out.
-    """
-    said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
-    return [
-        passage
-        for passage in passages
-        if "seq" in passage.meta or " ".join(passage.text.split()) not in said
-    ]
 
 
 def different(passages: Iterable[Memory]) -> list[Memory]:

@@ -77,10 +77,11 @@ def asked_for(
     most: int,
     *,
     least: float = 0.0,
+    confidence: float = 0.0,
     tokens: int | None = None,
     ranking: Ranking | None = None,
 ) -> list[Memory]:
-    """Return memories that match the text of the question."""
+    """Return memories that match the question, and passages that the window does not keep."""
     query = moment.question.text if moment.question else ""
     if moment.memories is None or not query.strip():
         return []
@@ -91,7 +92,10 @@ def asked_for(
         now=moment.now,
         asker=asker_of(moment),
         min_weight=least,
+        min_confidence=confidence,
         tokens=tokens,
+        price=moment.price,
+        without=None if moment.kept is None else {index + 1 for index in moment.kept},
         ranking=ranking or Ranking(),
     )
     return list(moment.memories.recall(wanted))[:most]

@@ -72,8 +72,9 @@ class Store:
         tenant: the tenant whose conversations these are; ids are unique within a tenant.
         sync: `full`: stored turns survive a loss of power. `fast`: they survive a crash of the
             process; a loss of power may take the last moments, and never half a turn.
-        embedder: makes the vectors of messages for recall: `auto` is wordllama if it is installed,
-            None is no embedder. It is loaded when the first vector is made.
+        embedder: makes the vectors of messages for recall: `auto` is `multilingual`, or else
+            `wordllama`, if it is installed; None is no embedder. It is loaded when the first
+            vector is made.
     """
 
     def __init__(

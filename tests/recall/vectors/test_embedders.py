@@ -90,6 +90,54 @@ def test_texts_that_say_nothing(wordllama: cw.recall.Embedder) -> None:
     assert torn.any()
 
 
+# --- multilingual --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def multilingual() -> cw.recall.Embedder:
+    embedder = choose_embedder("multilingual")
+    assert embedder is not None
+    return embedder
+
+
+def test_sentences_have_vectors_of_one_length_in_any_company(
+    multilingual: cw.recall.Embedder,
+) -> None:
+    together = multilingual(TEXTS * 3)
+    alone = numpy.concatenate([multilingual([text]) for text in TEXTS])
+    assert (together.shape, together.dtype) == ((21, 512), "float32")
+    assert numpy.abs(together - numpy.tile(alone, (3, 1))).max() < 1e-5
+    assert multilingual([]).shape == (0, 512)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\0", "\ud83d", "a" * 2_000, "漢" * 2_000, "😀" * 500])
+def test_any_text_has_a_vector(multilingual: cw.recall.Embedder, text: str) -> None:
+    (vector,) = multilingual([text])
+    assert numpy.linalg.norm(vector) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Was trinkt sie am liebsten?", "Eine Tasse Kaffee ohne Zucker ist ihr Lieblingsgetränk."),
+        ("ماذا يعمل أخي؟", "شقيقي طبيب في المستشفى."),
+        ("Какая будет погода?", "Завтра обещают дождь и ветер."),
+        ("宠物怎么样了?", "猫生病了，我们带它去看兽医。"),
+        ("Which pet was ill?", "Кіт захворів, ми возили його до ветеринара."),
+    ],
+)
+def test_meaning_is_found_in_other_languages_and_across_them(
+    multilingual: cw.recall.Embedder, question: str, answer: str
+) -> None:
+    others = [
+        "We moved the meeting to Friday.",
+        "Ich habe ein blaues Fahrrad.",
+        "誕生日にギターをもらった。",
+    ]
+    scores = multilingual([answer, *others]) @ multilingual([question])[0]
+    assert scores.argmax() == 0
+
+
 # --- what an embedder is -------------------------------------------------------------------------
 
 
@@ -154,13 +202,13 @@ def test_names_that_nothing_can_be_kept_by(name: str) -> None:
         cw.recall.Embedder(name, lambda texts: [])
 
 
-def test_which_embedder_is_meant(wordllama: cw.recall.Embedder) -> None:
+def test_which_embedder_is_meant() -> None:
     mine = answering(None)
     assert choose_embedder(None) is None
     assert choose_embedder(mine) is mine
     found = choose_embedder("auto")
     assert found is not None
-    assert found.name == wordllama.name
+    assert found.name == "use-multilingual-3"
     with pytest.raises(cw.UsageError, match="'minilm' is not a known embedder"):
         choose_embedder("minilm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(cw.UsageError, match="at least one text"):

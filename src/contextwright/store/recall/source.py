@@ -9,7 +9,7 @@ import msgspec
 
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.memories import Memory, MemoryList, MemoryQuery
-from contextwright.recall.packing import RecallHit
+from contextwright.recall.packing import RecallHit, line_price
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall.options import RecallRequest, price_of
 from contextwright.store.recall.recall import recall_in
@@ -114,23 +114,37 @@ class StoreMemorySource:
 
     def _passages(self, wanted: MemoryQuery) -> list[Memory]:
         """Messages that the question needs, within its tokens, in their order."""
-        self.has_looked = True
+        is_guess = wanted.without is None
         wish = RecallRequest(
             query=wanted.query,
             budget=ANY if wanted.tokens is None else wanted.tokens,
-            price=price_of(None, None),
+            price=line_price(wanted.price) if wanted.price else price_of(None, None),
             about=wanted.about,
             now=wanted.now,
             limit=max(wanted.limit, 0),
+            min_confidence=wanted.min_confidence,
             memories=False,
-            last=self.last,
-            without=self._without,
+            last=self.last if is_guess else before_newest(wanted.without or ()),
+            without=self._without if is_guess else wanted.without or (),
             ranking=wanted.ranking,
         )
         found = recall_in(self.state, self.id, wish)
-        self.recalled.update(item.seq for item in found)
+        if is_guess:
+            self.has_looked = True
+            self.recalled.update(item.seq for item in found)
         self.trouble = found.trouble
         return [as_passage(item) for item in found]
+
+
+def before_newest(kept: Collection[int]) -> int:
+    """Return the last number before the newest messages of some, which follow each other.
+
+    Nothing behind it is searched, because the question itself has all of its words.
+    """
+    last = max(kept, default=1)
+    while last in kept:
+        last -= 1
+    return last
 
 
 def is_mostly(event: Memory, seqs: Collection[int]) -> bool:

@@ -1,0 +1,168 @@
+"""How sure recall is that a conversation answers a question, and how far that can be trusted.
+
+    uv run python benchmarks/confidence.py --data FOLDER [--embedder multilingual] [--stores FOLDER]
+
+FOLDER has the sets (`*.jsonl`, as for `recall.py`). The confidence is fitted on questions that have
+an answer and on two kinds that have none: those of another conversation of the set (`foreign`), and
+those that name the wrong one of two speakers (`swapped`). Each set is then judged by what others
+say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. Prints
+the area under the curve for each kind, the calibration error in ten bins, the share of questions
+below the threshold, and the weights to put into `confidence.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from contextwright import Store
+from contextwright.recall.confidence import NOTHING, Evidence, evidence_of
+from contextwright.recall.questions import question_of
+from contextwright.recall.ranking import rank
+from contextwright.store.recall.recall import found_in, look
+from recall import Set, chats_of, chosen, filled, now_of, read_sets
+
+WIDTH = 400
+"""Messages that are ranked: as for a budget of 4,000 tokens."""
+EVERY = 3
+"""Of the questions with an answer, so many are asked elsewhere too."""
+RIDGE = 1e-2
+
+
+class Case(NamedTuple):
+    set: str
+    kind: str
+    """`own`: it has an answer; `asked`, `foreign`, `swapped`: it has none."""
+    evidence: Evidence
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--embedder", default="multilingual", help="multilingual, wordllama, none")
+    parser.add_argument("--stores", type=Path, help="a folder for filled stores")
+    options = parser.parse_args()
+    cases: list[Case] = []
+    for one in read_sets(options.data):
+        with filled(one, chosen(options.embedder, None), options.stores) as store:
+            cases += cases_of(one, store)
+    for left in sorted({case.set for case in cases}):
+        seen = [case for case in cases if case.set != left and case.kind != "asked"]
+        show(left, [case for case in cases if case.set == left], fitted(seen))
+    bias, *weights = fitted([case for case in cases if case.kind != "asked"])
+    names = zip(Evidence._fields, weights, strict=True)
+    print(f"Evidence({', '.join(f'{name}={one:.2f}' for name, one in names)}), {bias:.2f}")
+    return 0
+
+
+def cases_of(one: Set, store: Store) -> Iterator[Case]:
+    talks = [conversation for _, conversation in chats_of(store, one)]
+    for place, (chat, conversation) in enumerate(chats_of(store, one)):
+        ask = Asking(store, chat.id, conversation)
+        for number, question in enumerate(conversation["questions"]):
+            has_answer = bool(question["evidence"]) and not question["adversarial"]
+            yield Case(one.name, "own" if has_answer else "asked", ask(question["q"]))
+            if has_answer and len(ask.people) == 2 and number % EVERY == 0:
+                swapped = renamed(question["q"], ask.people, ask.people[::-1])
+                if swapped != question["q"]:
+                    yield Case(one.name, "swapped", ask(swapped))
+        other = talks[place - 1]
+        if other["messages"][0]["text"] == conversation["messages"][0]["text"]:
+            continue  # the same talk with another question
+        people = people_of(other)
+        for question in other["questions"][::EVERY]:
+            if question["evidence"] and not question["adversarial"]:
+                text = renamed(question["q"], people, ask.people)
+                yield Case(one.name, "foreign", ask(text))
+
+
+class Asking:
+    """Asks one conversation."""
+
+    def __init__(self, store: Store, id: str, conversation: dict[str, Any]) -> None:
+        self.store, self.people, self.now = store, people_of(conversation), now_of(conversation)
+        self.looked = store.engine.read(lambda connection: look(connection, store.state, id, None))
+
+    def __call__(self, text: str) -> Evidence:
+        outline, state = self.looked.outline, self.store.state
+        question = question_of(text, {name for name, _ in outline.people() if name}, self.now)
+        space = state.index.space
+        vector = space and space.vector_of(question.meaning)
+        found, meanings = self.store.engine.read(
+            lambda connection: found_in(connection, state, self.looked, question, vector, WIDTH)
+        )
+        total = self.looked.end
+        ranked = rank(question, found, meanings, outline, most=WIDTH, total=total, now=self.now)
+        return evidence_of(ranked, found)
+
+
+def people_of(conversation: dict[str, Any]) -> list[str]:
+    """The names of two people who talk; none where one talks with a model."""
+    names = Counter(said["speaker"] for said in conversation["messages"]).most_common(2)
+    roles = {said["role"] for said in conversation["messages"]}
+    return [] if roles & {name for name, _ in names} else sorted(name for name, _ in names)
+
+
+def renamed(text: str, names: list[str], others: list[str]) -> str:
+    """A question with other people's names."""
+    new = {
+        old: other
+        for name, instead in zip(names, others, strict=False)
+        for old, other in zip(name.split(), instead.split(), strict=False)
+    }
+    return re.sub(r"\w+", lambda word: new.get(word[0], word[0]), text)
+
+
+def fitted(cases: list[Case]) -> np.ndarray:
+    """A bias and weights; questions with and without an answer count the same in every set."""
+    groups = Counter((case.set, case.kind == "own") for case in cases)
+    share = np.array([len(cases) / groups[case.set, case.kind == "own"] for case in cases])
+    share /= len(groups)
+    rows = np.array([[1, *case.evidence] for case in cases])
+    own = np.array([case.kind == "own" for case in cases], float)
+    weights = np.zeros(rows.shape[1])
+    for _ in range(30):
+        chance = 1 / (1 + np.exp(-rows @ weights))
+        gradient = rows.T @ (share * (own - chance)) - RIDGE * weights
+        curve = (rows * (share * chance * (1 - chance))[:, None]).T @ rows
+        weights += np.linalg.solve(curve + RIDGE * np.eye(len(weights)), gradient)
+    return weights
+
+
+def show(name: str, cases: list[Case], weights: np.ndarray) -> None:
+    chance = 1 / (1 + np.exp(-np.array([[1, *case.evidence] for case in cases]) @ weights))
+    kinds = np.array([case.kind for case in cases])
+    own = chance[kinds == "own"]
+    cells = [f"own {len(own)}, {np.mean(own < NOTHING):.1%} below"]
+    for kind in ("asked", "foreign", "swapped"):
+        none = chance[kinds == kind]
+        if len(none):
+            below = np.mean(none < NOTHING)
+            cells.append(f"{kind} {len(none)}: AUC {area(own, none):.2f}, {below:.0%} below")
+    print(f"{name:12} {' | '.join(cells)} | error {error(kinds == 'own', chance):.2f}", flush=True)
+
+
+def area(own: np.ndarray, none: np.ndarray) -> float:
+    """The probability that a question with an answer has more confidence than one without."""
+    wins = (own[:, None] > none).mean() + (own[:, None] == none).mean() / 2
+    return float(wins)
+
+
+def error(own: np.ndarray, chance: np.ndarray) -> float:
+    """The calibration error in ten bins, both kinds of questions counting the same."""
+    share = np.where(own, 0.5 / max(own.sum(), 1), 0.5 / max((~own).sum(), 1))
+    bins = np.minimum((chance * 10).astype(int), 9)
+    return float(
+        sum(abs(((own - chance) * share)[bins == one].sum()) for one in range(10)) / share.sum()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

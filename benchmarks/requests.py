@@ -1,0 +1,115 @@
+"""Evidence in the finished request: what a recipe with recall sends, beside recall alone.
+
+    uv run python benchmarks/requests.py --data FOLDER [--recipe FILE] [--embedder multilingual]
+                                         [--stores FOLDER] [--every 1]
+
+FOLDER has the sets (`*.jsonl`, as for `recall.py`). Each question is asked as the newest turn of
+its conversation, and built into a request of 2,000, 4,000 and 8,000 tokens. `request` is the share
+of questions for which all messages that answer it are in the request, recalled or in the window;
+`recall` is the share for which `chat.recall` finds them with the same tokens. `newest` is the mean
+number of the newest messages that stay beside the question, `six` the share of requests that have
+six, `used` the share of the budget that is used. `--every 5` asks every fifth question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from contextwright import Author, Chat, Context, Message, Recipe, sections, user
+from contextwright.context.recipe_files import as_recipe
+from contextwright.recall.lines import line_of
+from recall import Set, chats_of, chosen, filled, message_of, now_of, read_sets
+
+BUDGETS = (2_000, 4_000, 8_000)
+MODEL = "gpt-4o"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--recipe", help="a recipe's name or file; by default one with recall")
+    parser.add_argument(
+        "--embedder", default="multilingual", help="multilingual, wordllama, minilm or none"
+    )
+    parser.add_argument("--cache", type=Path, help="a file for MiniLM's vectors")
+    parser.add_argument("--stores", type=Path, help="a folder for filled stores")
+    parser.add_argument("--every", type=int, default=1)
+    options = parser.parse_args()
+    recipe = Recipe(system=["You are a helpful assistant.", sections.PastMessages()])
+    recipe = as_recipe(options.recipe) if options.recipe else recipe
+    embedder = chosen(options.embedder, options.cache)
+    print(f"{'':16}{'n':>5} {'tokens':>6} request recall  newest   six  used")
+    for one in read_sets(options.data):
+        with filled(one, embedder, options.stores) as store:
+            rows = [
+                row
+                for chat, conversation in chats_of(store, one)
+                for row in asked(chat, conversation, recipe, options.every)
+            ]
+        show(one, rows)
+    return 0
+
+
+def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> list[Any]:
+    """One row for each question and budget: how much of its evidence is where."""
+    places = {message["id"]: place for place, message in enumerate(conversation["messages"], 1)}
+    lines = [line(message_of(said)) for said in conversation["messages"]]
+    now, rows = now_of(conversation), []
+    questions = [
+        question
+        for question in conversation["questions"]
+        if question["evidence"] and not question["adversarial"]
+    ]
+    for number, question in enumerate(questions):
+        if number % every:
+            continue
+        gold = {places[id] for id in question["evidence"]}
+        child = chat.fork(f"{chat.id}-{number}")
+        child.add(user(question["q"], author=Author(name="Somebody"), sent_at=now))
+        for budget in BUDGETS:
+            context = child.context(recipe, model=MODEL, budget=budget, now=now)
+            alone = chat.recall(question["q"], budget=budget, now=now, model=MODEL)
+            rows.append((budget, gold, sent(context, lines), {item.seq for item in alone}, context))
+    return rows
+
+
+def line(message: Message) -> str:
+    """A message as the section shows it."""
+    name = message.author.label if message.author else message.role
+    return line_of(message.sent_at, name, message.text)
+
+
+def sent(context: Context, lines: list[str]) -> set[int]:
+    """The numbers of the messages that a request has, recalled or in the window."""
+    told = {*"\n".join(context.sections.values()).split("\n")}
+    recalled = {number for number, line in enumerate(lines, 1) if line in told}
+    return recalled | {index + 1 for index in context.decisions.kept()}
+
+
+def show(one: Set, rows: list[Any]) -> None:
+    for budget in BUDGETS:
+        some = [row for row in rows if row[0] == budget]
+        newest = [newest_in(context) for *_, context in some]
+        shares = (
+            sum(gold <= there for _, gold, there, _, _ in some),
+            sum(gold <= alone for _, gold, _, alone, _ in some),
+            sum(newest) / 100,
+            sum(count >= 6 for count in newest),
+            sum(context.ledger.tokens / budget for *_, context in some),
+        )
+        row = " ".join(f"{share / len(some) * 100:6.1f}" for share in shares)
+        print(f"{one.name:16}{len(some):5} {budget:6} {row}", flush=True)
+
+
+def newest_in(context: Context) -> int:
+    """The newest messages before the question that stay, without a gap."""
+    kept = {*context.decisions.kept()}
+    last = max(kept)
+    return next(count for count in range(len(kept) + 1) if last - 1 - count not in kept)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

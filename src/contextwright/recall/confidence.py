@@ -1,0 +1,78 @@
+"""How sure recall is that anything it found answers the question, and how much of it is filler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+from contextwright.recall.ranking import RankedMessage, probability
+from contextwright.recall.signals import TermMatches
+
+__all__ = ["NOTHING", "Evidence", "confidence_of", "evidence_of", "without_filler"]
+
+NOTHING = 0.1
+"""The confidence below which nothing is found: of the questions that have an answer in the sets of
+`benchmarks/confidence.py`, one in a hundred is below it."""
+ENOUGH = 0.95
+"""The share of all that is expected to be needed beyond which the rest is filler."""
+FEWEST = 1e-6
+"""Messages that are expected at least, so that there is a logarithm."""
+
+
+class Evidence(NamedTuple):
+    """What speaks for an answer among the messages."""
+
+    expected: float
+    """The logarithm of the number of messages that are expected to be needed."""
+    speaker: float
+    """By how much those whom the question names fit better than the others, without their names;
+    0 if it names nobody, or everybody."""
+    missing: float
+    """The share of the question's words that nobody has said, where rare ones count for more."""
+
+
+WEIGHTS, BIAS = Evidence(expected=0.85, speaker=1.05, missing=-0.90), -0.30
+"""Weights of the log-odds that there is an answer: `benchmarks/confidence.py`."""
+FURTHEST = 3.0
+"""The largest difference between speakers that counts."""
+
+
+def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -> Evidence:
+    """Return what speaks for an answer among ranked messages."""
+    named, others = -FURTHEST, -FURTHEST
+    is_told_apart = len({bool(one.signals.speaker) for one in ranked}) == 2
+    if is_told_apart:
+        fits = [one.odds - one.signals.speaker * one.weights.speaker for one in ranked]
+        pairs = [(fit, bool(one.signals.speaker)) for fit, one in zip(fits, ranked, strict=True)]
+        named = max(fit for fit, is_named in pairs if is_named)
+        others = max(fit for fit, is_named in pairs if not is_named)
+    expected = sum(one.score for one in ranked)
+    whole = sum(one.weight for one in found)
+    missing = sum(one.weight for one in found if not one.numbers)
+    return Evidence(
+        log(max(expected, FEWEST)),
+        max(-FURTHEST, min(named - others, FURTHEST)),
+        missing / whole if whole else 0.0,
+    )
+
+
+def confidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -> float:
+    """Return the probability that some of the messages answer the question."""
+    if not ranked:
+        return 0.0
+    evidence = evidence_of(ranked, found)
+    odds = BIAS + sum(one * weight for one, weight in zip(evidence, WEIGHTS, strict=True))
+    return probability(odds)
+
+
+def without_filler(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
+    """Return the likeliest messages, as many as hold nearly all that is expected to be needed."""
+    left = ENOUGH * sum(one.score for one in ranked)
+    kept: list[RankedMessage] = []
+    for one in sorted(ranked, key=lambda one: (-one.odds, -one.number)):
+        if left <= 0:
+            break
+        left -= one.score
+        kept.append(one)
+    return kept

@@ -1,0 +1,204 @@
+"""Past messages that help with the newest question: excerpts, and whole messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.recall.confidence import NOTHING
+from contextwright.recall.lines import line_of
+from contextwright.recall.memories import Memory, Ranking
+from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
+from contextwright.sections.memory import different, require_counts, require_share
+from contextwright.sections.queries import RECENT, asked_for, unfound
+from contextwright.text.quoting import quoted
+
+__all__ = ["PastExcerpts", "PastMessages"]
+
+ENOUGH = 0.9
+"""The share of its tokens from which on a section is full."""
+
+
+class PastExcerpts(
+    Section,
+    Struct,
+    frozen=True,
+    tag="past-excerpts",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Excerpts of past messages that match the newest question."""
+
+    most: int = 5
+    least: float = 0.02
+    """Minimum probability that it is needed, from 0 to 1."""
+    longest: int = 200
+    """Maximum characters of one passage."""
+    ranking: Ranking = Ranking()
+    """What counts besides the question."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = None
+    heading: str = "## Relevant Past Context"
+
+    def __post_init__(self) -> None:
+        require_counts(most=self.most, longest=self.longest)
+        require_share(least=self.least)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """Write the best first, each with its score."""
+        found = past_passages(moment, self.most * 2, self.least, ranking=self.ranking)
+        found.sort(key=lambda passage: -(passage.score or 0))
+        kept = different(found)[: self.most]
+        lines = [
+            f"- [Relevance: {passage.score or 0:.2f}] {attributed(passage, self.longest)}"
+            for passage in kept
+        ]
+        return "\n".join(lines) or None
+
+    def absence(self, moment: SectionInput) -> str:
+        """Return that nothing matches the question."""
+        return unfound(moment, "past message")
+
+    def shorten(self, text: str, longest: int) -> str:
+        """Keep the best excerpts that fit."""
+        return best_entries(text, longest)
+
+    def reach(self) -> int:
+        """Return the number of newest messages, which are not recalled."""
+        return RECENT
+
+
+class PastMessages(
+    Section,
+    Struct,
+    frozen=True,
+    tag="past-messages",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Past messages that the newest question needs, whole and in order."""
+
+    tokens: int | None = None
+    """Maximum tokens; None: all that its share and the window leave."""
+    most: int = 1_000
+    least: float = 0.0
+    """Minimum probability that a message is needed, from 0 to 1."""
+    confidence: float = NOTHING
+    """Minimum probability that any message answers the question, from 0 to 1; below it nothing is
+    recalled."""
+    ranking: Ranking = Ranking()
+    """What counts besides the question."""
+    volatility: Volatility = "turn"
+    priority: int = 30
+    budget: Share = 0.85
+    heading: str = "## Recalled From Earlier"
+    fills: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_counts(tokens=self.tokens or 0, most=self.most)
+        require_share(least=self.least)
+        require_share(confidence=self.confidence)
+
+    def write(self, moment: SectionInput) -> str | None:
+        """Write a line for each message, with its day and its speaker."""
+        limits = [one for one in (self.tokens, moment.tokens) if one is not None]
+        tokens = min(limits, default=None)
+        best = self.best(moment, tokens)
+        if tokens is None:
+            return as_lines(best) or None
+        alone, together = prices_of(best, moment)
+        if alone > together and alone > ENOUGH * tokens:
+            # The count is a bound, and each line alone has more of a margin than all together.
+            best = self.best(moment, tokens * alone // together)
+        fitting = len(best)
+        while moment.price(as_lines(best[:fitting])) > tokens:
+            # The source counts in another way, or not at all.
+            fitting = min(fitting - 1, fitting * 31 // 32)
+        return as_lines(best[:fitting]) or None
+
+    def best(self, moment: SectionInput, tokens: int | None) -> list[Memory]:
+        """The passages to choose from, best first."""
+        found = past_passages(
+            moment,
+            self.most,
+            self.least,
+            confidence=self.confidence,
+            tokens=tokens,
+            ranking=self.ranking,
+        )
+        return different(sorted(found, key=lambda passage: -(passage.score or 0)))
+
+    def absence(self, moment: SectionInput) -> str:
+        """Return that nothing matches the question."""
+        return unfound(moment, "past message")
+
+    def reach(self) -> int:
+        """Return the number of newest messages, which are not recalled."""
+        return RECENT
+
+
+def prices_of(passages: Iterable[Memory], moment: SectionInput) -> tuple[int, int]:
+    """Return the tokens of passages, each line for itself and all together."""
+    text = as_lines(passages)
+    return sum(moment.price(f"{line}\n") for line in text.split("\n")), moment.price(text)
+
+
+def as_lines(passages: Iterable[Memory]) -> str:
+    """Return passages in their order, each with its day and its speaker."""
+    return "\n".join(
+        line_of(one.at, one.author or "unknown", one.text, chat=where_said(one))
+        for one in sorted(passages, key=place_of)
+    )
+
+
+def place_of(passage: Memory) -> tuple[str, int]:
+    """Return the order of a passage: by its number, those without one as they came."""
+    number = passage.meta.get("seq")
+    return (passage.scope, number) if isinstance(number, int) else ("", 0)
+
+
+def where_said(passage: Memory) -> str:
+    """Return the title of the conversation of a passage; a store's own chat needs no id."""
+    title = passage.meta.get("title")
+    return str(title or "") if "seq" in passage.meta else passage.scope
+
+
+def attributed(memory: Memory, longest: int) -> str:
+    """Return a passage on one line: day, speaker, text; only the text if the speaker is unknown."""
+    if not memory.author:
+        return quoted(memory.text, longest)
+    return line_of(memory.at, memory.author, memory.text, longest=longest)
+
+
+def past_passages(
+    moment: SectionInput,
+    limit: int,
+    least: float,
+    *,
+    confidence: float = 0.0,
+    tokens: int | None = None,
+    ranking: Ranking,
+) -> list[Memory]:
+    """Return passages with at least this score that the newest messages do not contain."""
+    asked = asked_for(
+        moment, "passage", limit, confidence=confidence, tokens=tokens, ranking=ranking
+    )
+    found = (passage for passage in asked if (passage.score or 0) >= least)
+    return not_recent(found, moment.messages)
+
+
+def not_recent(passages: Iterable[Memory], messages: Sequence[Message]) -> list[Memory]:
+    """Return passages that the newest messages do not contain.
+
+    Passages with a number come from a store, which already left those out.
+    """
+    said = {" ".join(message.text.split()) for message in messages[-RECENT:]}
+    return [
+        passage
+        for passage in passages
+        if "seq" in passage.meta or " ".join(passage.text.split()) not in said
+    ]
