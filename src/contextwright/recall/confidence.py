@@ -11,9 +11,9 @@ from contextwright.recall.signals import TermMatches
 
 __all__ = ["NOTHING", "Evidence", "confidence_of", "evidence_of", "without_filler"]
 
-NOTHING = 0.1
-"""The confidence below which nothing is found: of the questions that have an answer in the sets of
-`benchmarks/confidence.py`, one in a hundred is below it."""
+NOTHING = 0.2
+"""The confidence below which nothing is found. Of the questions that have an answer, one in a
+hundred is below it (`benchmarks/confidence.py`)."""
 ENOUGH = 0.95
 """The share of all that is expected to be needed beyond which the rest is filler."""
 FEWEST = 1e-6
@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     """The share of the question's words that nobody has said, where rare ones count for more."""
 
 
-WEIGHTS, BIAS = Evidence(expected=0.85, speaker=1.05, missing=-0.90), -0.30
+WEIGHTS, BIAS = Evidence(expected=0.45, speaker=1.00, missing=-1.10), 0.14
 """Weights of the log-odds that there is an answer: `benchmarks/confidence.py`."""
 FURTHEST = 3.0
 """The largest difference between speakers that counts."""

@@ -1,0 +1,92 @@
+"""Recall says how sure it is that there is an answer, and leaves out what nobody needs."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.recall.confidence import ENOUGH, NOTHING, confidence_of, without_filler
+from contextwright.recall.outline import Entry
+from contextwright.recall.ranking import RankedMessage
+from contextwright.recall.signals import Signals, TermMatches
+
+TALK = [
+    ("Ann", "I sold my old bicycle and bought a canoe in Lisbon."),
+    ("Ben", "A canoe! Where will you keep it?"),
+    ("Ann", "In the shed behind the bakery."),
+    ("Ben", "My sister plays the cello in an orchestra."),
+    ("Ann", "Does she travel a lot?"),
+    ("Ben", "Every summer, mostly by train."),
+] + [("Ann" if n % 2 else "Ben", f"Nothing new about the weather, day {n}.") for n in range(60)]
+
+
+@pytest.fixture(name="chat", scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cw.Chat]:
+    with cw.Store(tmp_path_factory.mktemp("store") / "a.db", embedder=None) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(text, author=cw.Author(name, name)) for name, text in TALK])
+        yield chat
+
+
+@pytest.mark.parametrize(
+    ("question", "unanswered"),
+    [
+        ("What did Ann buy in Lisbon?", "What did Ben buy in Lisbon?"),  # somebody else did
+        ("Whose sister plays the cello?", "Whose uncle repairs the submarine?"),
+        ("Where does Ann keep the canoe?", "Where does Ann keep the passports and the parrot?"),
+    ],
+)
+def test_a_question_with_an_answer_is_surer_than_one_without(
+    chat: cw.Chat, question: str, unanswered: str
+) -> None:
+    sure, unsure = (chat.recall(one).confidence for one in (question, unanswered))
+    assert sure > unsure
+    assert sure > NOTHING
+
+
+def test_below_the_wanted_confidence_no_message_is_recalled(chat: cw.Chat) -> None:
+    asked = "Whose uncle repairs the submarine?"
+    found = chat.recall(asked)
+    assert not chat.recall(asked, min_confidence=min(found.confidence + 0.01, 1)).items
+    with pytest.raises(cw.UsageError, match="min_confidence cannot be 2"):
+        chat.recall(asked, min_confidence=2)
+
+
+def test_a_budget_is_a_limit_and_not_a_target(chat: cw.Chat) -> None:
+    found = chat.recall("What did Ann buy in Lisbon?", budget=100_000)
+    assert 1 in [item.seq for item in found]
+    assert len(found) < len(TALK)
+
+
+odds = st.lists(st.floats(-12, 5), min_size=1, max_size=40)
+
+
+def ranked(odds: list[float], named: int = 0) -> list[RankedMessage]:
+    entry = Entry(None, 10, "Ann", "Ann", 0, 1, 0)
+    signals = [Signals(speaker=float(number < named)) for number in range(len(odds))]
+    rows = zip(range(1, len(odds) + 1), odds, signals, strict=True)
+    return [RankedMessage(n, o, entry, s, Signals(), ()) for n, o, s in rows]
+
+
+@given(odds, st.integers(0, 5), st.booleans())
+def test_confidence_is_a_probability_and_grows_with_what_is_found(
+    found: list[float], named: int, is_said: bool
+) -> None:
+    terms = [TermMatches("a", 1.0, frozenset((1,) if is_said else ()))]
+    before = confidence_of(ranked(found, named), terms)
+    assert 0 < before < 1
+    more = ranked([one + 1 for one in found], named)
+    assert confidence_of(more, terms) > before
+    assert confidence_of([], terms) == 0
+
+
+@given(odds)
+def test_filler_is_the_least_likely_and_little(found: list[float]) -> None:
+    kept = without_filler(ranked(found))
+    rest = [one for one in ranked(found) if one.number not in {one.number for one in kept}]
+    assert kept
+    assert all(one.odds >= other.odds for one in kept for other in rest)
+    total = sum(one.score for one in ranked(found))
+    assert sum(one.score for one in rest) <= (1 - ENOUGH) * total + 1e-9
