@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--embedder", default="multilingual", help="multilingual, wordllama, none")
     parser.add_argument("--stores", type=Path, help="a folder for filled stores")

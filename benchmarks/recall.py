@@ -36,7 +36,7 @@ class Set(NamedTuple):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument(
         "--embedder", default="multilingual", help="multilingual, wordllama, minilm or none"
@@ -76,7 +76,7 @@ def read_sets(folder: Path) -> list[Set]:
 @contextmanager
 def filled(one: Set, embedder: Any, stores: Path | None = None) -> Iterator[Store]:
     """A store with the conversations of a set, indexed: a copy of the kept one if there is one."""
-    name = embedder if isinstance(embedder, str) else getattr(embedder, "name", "none")
+    name = getattr(embedder, "name", embedder or "none")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "talks.db"
         kept = None if stores is None else stores / f"{one.name}-{name}.db"

@@ -28,7 +28,7 @@ MODEL = "gpt-4o"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--recipe", help="a recipe's name or file; by default one with recall")
     parser.add_argument(

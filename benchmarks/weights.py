@@ -26,7 +26,7 @@ from contextwright.recall.packing import CHEAPEST, PRICE
 from contextwright.recall.questions import question_of
 from contextwright.recall.signals import Signals, signals_of
 from contextwright.store.recall.recall import found_in, look
-from recall import BUDGETS, Set, chats_of, filled, now_of, read_sets
+from recall import BUDGETS, Set, chats_of, chosen, filled, now_of, read_sets
 
 SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
 """How much a set counts. The last is made of remarks that are planted in another set's talks."""
@@ -46,13 +46,13 @@ class Case:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--embedder", default="multilingual")
     parser.add_argument("--stores", type=Path, help="a folder for filled stores")
     parser.add_argument("--leave-out", action="store_true", help="each signal in turn")
     options = parser.parse_args()
-    embedder = None if options.embedder == "none" else options.embedder
+    embedder = chosen(options.embedder, None)
     cases: dict[str, list[Case]] = {}
     for one in read_sets(options.data):
         with filled(one, embedder, options.stores) as store:
@@ -136,7 +136,7 @@ def chances(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def likelihood(some, weights: np.ndarray) -> float:
     logs = (share * gold @ np.log(chances(rows, weights) + 1e-300) for rows, gold, share in some)
-    return sum(logs) - RIDGE * weights @ weights
+    return float(sum(logs) - RIDGE * weights @ weights)
 
 
 def show(name: str, cases: dict[str, list[Case]], weights: np.ndarray) -> None:
