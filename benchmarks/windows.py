@@ -93,7 +93,7 @@ def show_hundred() -> None:
 def show_lists(sizes: Sequence[int]) -> None:
     """A list of messages handed to `build` as it is, then grown by one, beside a kept history."""
     print("\nBuilds of plain lists (CPU ms)\n")
-    print(f"{'':40}{cells(['first', 'grown by one', 'kept history'])}")
+    print(f"{'':40}{cells(['first', 'grown', 'kept'])}")
     recipe = Recipe(system=("You are kind.",), budget=BUDGET)
     for size in sizes:
         messages = list(history_of(recipe, size).messages)
