@@ -393,7 +393,7 @@ def test_codex_marks_items_of_every_kind() -> None:
 
 
 def test_stored_reasoning_may_lead_to_a_call_without_its_id() -> None:
-    """As the AI SDK sends it; nobody has seen it refused."""
+    """As the AI SDK sends it by default; older reports say that it was refused."""
     stored = {"type": "item_reference", "id": "rs_1"}
     problems = [("OR-reasoning-id", "input[2].id", "warning")]
     assert found(body(USER, stored, CALL, OUTPUT)) == problems
