@@ -13,7 +13,7 @@ import pytest
 
 import contextwright as cw
 from commands import Run
-from contextwright.sections.memory import RECENT
+from contextwright.sections.queries import RECENT
 from contextwright.store.care.copying import copy
 from contextwright.store.care.doctor import examine
 from samples.hostile import OWN
