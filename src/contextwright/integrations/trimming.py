@@ -17,7 +17,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Part
 from contextwright.models import Model
 
-__all__ = ["Trimming"]
+__all__ = ["Trimming", "joined"]
 
 WRITING = ("system", "clearing", "summary", "oversize")
 """Fields of a recipe that write or change text, which a framework's own messages cannot show."""
