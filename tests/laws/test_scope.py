@@ -18,16 +18,16 @@ OTHER = {
     "Store": "add_all add_each calibration close conversation drop_unused_vectors embedder engine "
     "erase_before erase_person erase_tenant for_tenant forget forget_memory index remember rename "
     "request request_bodies scrub state tenant tenants update_memory",
-    "Chat": "add ask ask_stream delete edit erase fork hide id make_episodes pin show state unpin "
-    "update versions",
+    "Chat": "add ask ask_stream calibration delete edit erase fork hide id make_episodes pin show "
+    "state unpin update versions",
     "AsyncStore": "add_all add_each close conversation drop_unused_vectors each erase_before "
     "erase_person erase_tenant for_tenant forget forget_memory index remember rename request "
     "request_bodies run scrub store tenants update_memory",
-    "AsyncChat": "add ask ask_stream delete edit erase fork hide id make_episodes pin show store "
-    "unpin update versions",
+    "AsyncChat": "add ask ask_stream calibration delete edit erase fork hide id make_episodes pin "
+    "show store unpin update versions",
 }
-"""What else these have: they write, lead to others, are how the store works inside, or read by a
-number that only one tenant has."""
+"""What else these have: they write, lead to others, are how the store works inside, give figures
+alone, or read by a number that only one tenant has."""
 
 
 @pytest.mark.parametrize("name", OTHER)
