@@ -1,5 +1,5 @@
 """The interfaces of agent frameworks, one module each; import the module you need.
 
 `openai_agents` has a session for the OpenAI Agents SDK, `langchain` has `trim_messages` and a chat
-history.
+history, `pydantic_ai` has a history processor.
 """
