@@ -54,7 +54,7 @@ def settings_of(body: dict[str, Any]) -> Settings:
     """Read the settings that other providers have too."""
     choice = body.get("tool_choice")
     choice = choice if is_object(choice) else {}
-    mode = MODES.get(choice.get("type"))
+    mode = MODES.get(plain(choice.get("type"), str))
     stops = body.get("stop_sequences")
     thinking, config = body.get("thinking"), body.get("output_config")
     thinking = thinking if is_object(thinking) else {}
@@ -68,7 +68,7 @@ def settings_of(body: dict[str, Any]) -> Settings:
         parallel_calls=False if choice.get("disable_parallel_tool_use") is True else None,
         effort="none" if mode_of_thinking == "disabled" else known_effort(config.get("effort")),
         thinking_budget=FREE if mode_of_thinking == "adaptive" else budget,
-        show_thinking=SHOWN.get(thinking.get("display"), budget is not None or None),
+        show_thinking=SHOWN.get(plain(thinking.get("display"), str), budget is not None or None),
         output=output_of(config.get("format") or body.get("output_format")),
     )
 

@@ -14,7 +14,7 @@ import msgspec
 from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.openai_responses.media import NAME, leftover, media_of
-from contextwright.formats.reader import Reader
+from contextwright.formats.reader import Reader, plain
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.openai_responses.rules import CLIENT_MADE
@@ -70,7 +70,7 @@ class Gatherer:
         self.reply = reply
         """Whether all items are the model's own, including hosted outputs."""
         self.messages: list[Message] = []
-        self.hosted: set[str | None] = set()
+        self.hosted: set[object] = set()
         """Ids of the provider's own calls so far; their outputs are the provider's own too."""
         self.side: Side = "assistant"
         self.parts: list[Part] = []
@@ -93,7 +93,7 @@ class Gatherer:
                 self.add("assistant", *assistant_parts(item, path, self.reader))
             case "function_call" | "custom_tool_call":
                 self.add("assistant", call_of(item, kind, path, self.reader))
-            case "function_call_output" if item.get("call_id") in self.hosted:
+            case "function_call_output" if plain(item.get("call_id"), str) in self.hosted:
                 self.take_opaque(item, kind)
             case "function_call_output" | "custom_tool_call_output":
                 self.add("tool", result_of(item, kind, path, self.reader))

@@ -18,6 +18,7 @@ from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.values import is_object
 
 __all__ = ["extra_fits", "leave_out_foreign", "leave_out_hidden", "opaque_fits", "thinking_fits"]
 
@@ -150,7 +151,7 @@ def with_cache_mark(holder: Holder, target: Target) -> Holder:
         if format == target.format or not fields.get(field) or not isinstance(holder, Text | Media):
             continue
         extra[format] = {key: value for key, value in fields.items() if key != field}
-        if ttl := fields[field].get("ttl"):
+        if is_object(fields[field]) and (ttl := fields[field].get("ttl")):
             extra[format][f"{field}.ttl"] = ttl
         own, mark = CACHE_MARKS[target.format]
         extra[target.format] = {**extra.get(target.format, {}), own: mark}

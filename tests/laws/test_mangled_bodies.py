@@ -1,0 +1,62 @@
+"""Bodies in which anything may stand anywhere are converted, checked and counted, or refused."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.errors import ContextwrightError
+from profiles import BODY, examples
+from strategies.bodies import MODELS, bodies
+
+APIS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+JUNK: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 10**30, "", "zzz", "\x00", [], ["x"], [{}], [[]], {}, {"a": 1},
+    {"type": {}}, {"type": "zzz"}, {"text": []}, {"id": {}},
+)  # fmt: skip
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every object or list with each of its keys or indexes."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield value, key
+            yield from places(item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield value, index
+            yield from places(item)
+
+
+@st.composite
+def mangled(draw: st.DrawFn, api: str) -> dict[str, Any]:
+    """A body of an API with junk in one to three places."""
+    body = copy.deepcopy(draw(bodies(api)))
+    for _ in range(draw(st.integers(1, 3))):
+        found = list(places(body))
+        if found:
+            holder, key = found[draw(st.integers(0, len(found) - 1))]
+            holder[key] = copy.deepcopy(draw(st.sampled_from(JUNK)))
+    return body
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_nothing_but_our_own_errors(api: str) -> None:
+    @examples(BODY)
+    @given(mangled(api))
+    def law(body: dict[str, Any]) -> None:
+        before = copy.deepcopy(body)
+        cw.check(body, api)
+        for target in (*APIS, "chatml", "contextwright"):
+            with suppress(ContextwrightError):
+                cw.convert(body, api, target)
+        with suppress(ContextwrightError):
+            cw.count(body, model=MODELS[api][0], format=api)
+        assert body == before
+
+    law()
