@@ -1,6 +1,6 @@
 """Evidence in the finished request: what a recipe with recall sends, beside recall alone.
 
-    uv run python benchmarks/requests.py --data FOLDER [--recipe FILE] [--embedder multilingual]
+    uv run python benchmarks/evidence.py --data FOLDER [--recipe FILE] [--embedder multilingual]
                                          [--stores FOLDER] [--every 1]
 
 FOLDER has the sets (`*.jsonl`, as for `recall.py`). Each question is asked as the newest turn of
