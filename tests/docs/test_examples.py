@@ -12,7 +12,7 @@ from golden_files import compare
 from paths import EXAMPLES
 
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
-INTEGRATIONS = ("with_langchain", "with_openai_agents", "with_pydantic_ai")
+INTEGRATIONS = ("with_langchain", "with_mcp", "with_openai_agents", "with_pydantic_ai")
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 

@@ -100,6 +100,7 @@ GROUPS: dict[str, dict[str, Command]] = {
     "Gateway": {
         "inspect": Command("gateway.inspect:inspect", "See what the model saw, in the browser."),
         "serve": Command("gateway.serve:serve", "Run a gateway between clients and any provider."),
+        "mcp": Command("gateway.mcp:mcp", "Give a program your store as MCP tools."),
         "record": Command("gateway.record:record", "Run a program and record what it asks models."),
         "requests": Command(
             "gateway.requests:list_requests", "List recorded requests, the newest last."

@@ -1,0 +1,28 @@
+"""`cw mcp`: the store as tools for programs that speak MCP."""
+
+from __future__ import annotations
+
+from contextwright.cli.options import StoreOptions
+from contextwright.cli.stores import opened
+from contextwright.errors import MissingExtra
+
+__all__ = ["mcp"]
+
+
+def mcp(where: StoreOptions) -> int:
+    """Give a program your store as MCP tools.
+
+    Serves the tools recall, search, remember and explain on standard input and output, for
+    programs that start MCP servers themselves. Needs pip install 'contextwright[mcp]'.
+
+    \b
+    cw mcp --store chats.db
+    claude mcp add chats -- cw mcp --store chats.db
+    """
+    try:
+        from contextwright.integrations.mcp import create_server
+    except ImportError as error:
+        raise MissingExtra("the MCP server", "mcp") from error
+    with opened(where) as store:
+        create_server(store).run()
+    return 0
