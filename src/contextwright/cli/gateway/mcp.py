@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextwright.cli.options import StoreOptions
 from contextwright.cli.stores import opened
-from contextwright.errors import MissingExtra
 
 __all__ = ["mcp"]
 
@@ -19,10 +18,8 @@ def mcp(where: StoreOptions) -> int:
     cw mcp --store chats.db
     claude mcp add chats -- cw mcp --store chats.db
     """
-    try:
-        from contextwright.integrations.mcp import create_server
-    except ImportError as error:
-        raise MissingExtra("the MCP server", "mcp") from error
+    from contextwright.integrations.mcp import create_server  # names the extra if it is missing
+
     with opened(where) as store:
         create_server(store).run()
     return 0
