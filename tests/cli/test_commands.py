@@ -17,7 +17,7 @@ from contextwright.cli import commands
 from contextwright.cli.commands import GROUPS, load
 
 NAMES = [name for group in GROUPS.values() for name in group]
-PRINTS_JSON = {"append-stream", "build", "convert", "dump", "export", "mcp", "serve"}
+PRINTS_JSON = {"append-stream", "build", "convert", "dump", "export", "inspect", "mcp", "serve"}
 """Commands whose output is JSON without an option, or that print nothing."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -209,4 +211,5 @@ def test_no_word_becomes_anything(words: str) -> None:
         assert first.startswith(("[Digest of message 1:", "[Summary of message 1, written by "))
         assert first.endswith("]")
         assert all(line.startswith("> ") for line in rest)
-        assert not any(mark in line for line in rest for mark in ("<", "```", "\x1b"))
+        assert not any(mark in line for line in rest for mark in ("```", "\x1b"))
+        assert not any(re.search(r"<[\w/!?|｜]|\]<\]", line) for line in rest)

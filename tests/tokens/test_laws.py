@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
 from contextwright.tokens.pieces import message_pieces, pieces
 from contextwright.tokens.pieces.piece import compact
-from paths import BENCHMARKS
+from paths import BENCHMARKS, benchmark
 from samples.counts import FORMATS, SIMPLE, WEATHER, count, request_of
 
 
@@ -166,13 +166,12 @@ def test_recorded_requests(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert sum(row.under for row in rows if row.provider != "elsewhere") <= 0.01 * len(rows)
 
 
-def test_constants_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    from fitting import Sample, cross_validated, fitted
-
+def test_constants_are_found_again() -> None:
+    fitting = benchmark("counts/fitting")
+    Sample, cross_validated, fitted = fitting.Sample, fitting.cross_validated, fitting.fitted
     dice = random.Random(20261115)
     constants = {"request": 5.0, "message": 3.0, "gpt-5 tools": 96.0, "factor": 1.25}
-    samples: list[Sample] = []
+    samples: list[Any] = []
     for number in range(40):
         messages, words = float(dice.randint(1, 9)), float(dice.randint(50, 900))
         charged = {"request": 1.0, "message": messages, "factor": words}

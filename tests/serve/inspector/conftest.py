@@ -11,9 +11,12 @@ from serve.api.client import Client, served
 from serve.inspector.pages import Inspector, patient
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium; in CI `test_chromium_is_there` fails without one."""
+    """The system's Chromium; in CI `test_chromium_is_there` fails without one.
+
+    Playwright's event loop stays in this thread as long as it is open, and other tests have theirs.
+    """
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("no Chromium here; Debian has it as the package chromium")
