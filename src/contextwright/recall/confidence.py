@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
+from math import fsum, log
 from typing import NamedTuple
 
 from contextwright.recall.ranking import RankedMessage, probability
@@ -47,9 +47,10 @@ def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -
         pairs = [(fit, bool(one.signals.speaker)) for fit, one in zip(fits, ranked, strict=True)]
         named = max(fit for fit, is_named in pairs if is_named)
         others = max(fit for fit, is_named in pairs if not is_named)
-    expected = sum(one.score for one in ranked)
-    whole = sum(one.weight for one in found)
-    missing = sum(one.weight for one in found if not one.numbers)
+    # The order in which messages are found must not change a bit.
+    expected = fsum(one.score for one in ranked)
+    whole = fsum(one.weight for one in found)
+    missing = fsum(one.weight for one in found if not one.numbers)
     return Evidence(
         log(max(expected, FEWEST)),
         max(-FURTHEST, min(named - others, FURTHEST)),
@@ -68,7 +69,7 @@ def confidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches])
 
 def without_filler(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
     """Return the likeliest messages, as many as hold nearly all that is expected to be needed."""
-    left = ENOUGH * sum(one.score for one in ranked)
+    left = ENOUGH * fsum(one.score for one in ranked)
     kept: list[RankedMessage] = []
     for one in sorted(ranked, key=lambda one: (-one.odds, -one.number)):
         if left <= 0:
