@@ -10,7 +10,7 @@ import contextwright as cw
 from serve.api.client import ID, Client
 from serve.gateways import TOKEN
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds to wait for what must come; a machine may be busy."""
 
 BUDGET = 1_200
