@@ -1,5 +1,6 @@
 """A history processor of Pydantic AI: the question stays, and calls stay with their returns."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -95,9 +96,14 @@ def test_an_agent_takes_it() -> None:
     def look() -> str:
         return "word " * 60
 
-    history: list[ModelMessage] = []
-    for number in range(12):
-        history = agent.run_sync(f"Look {number}", message_history=history).all_messages()
+    # `run_sync` would leave its event loop open.
+    async def talk() -> None:
+        history: list[ModelMessage] = []
+        for number in range(12):
+            result = await agent.run(f"Look {number}", message_history=history)
+            history = result.all_messages()
+
+    asyncio.run(talk())
     assert len(seen) == 24
     assert max(len(messages) for messages in seen) < 30
     for messages in seen:

@@ -146,11 +146,7 @@ def sections_of(recipe: Recipe) -> list[Section]:
 def newest_question(messages: tuple[cw.Message, ...]) -> int | None:
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
-        if (
-            message.role == "user"
-            and message.visibility == "public"
-            and any(not isinstance(part, cw.ToolResult) for part in message.parts)
-        ):
+        if message.role == "user" and message.visibility == "public" and not message.only_results:
             return place
     return None
 

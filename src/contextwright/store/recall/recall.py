@@ -211,7 +211,9 @@ def ranked_in(
     total: int,
 ) -> tuple[list[RankedMessage], float]:
     """Return the messages of a conversation that may be needed, and the confidence in them."""
-    found, meanings = found_in(connection, state, searched, question, vector, wish.width)
+    # Hidden messages displace nothing, count for no neighbour, and make nobody more confident.
+    hidden = frozenset(seq for (seq,) in connection.rows(HIDDEN, searched.head.number))
+    found, meanings = found_in(connection, state, searched, question, vector, wish.width, hidden)
     ranked = rank(
         question,
         found,
@@ -221,7 +223,7 @@ def ranked_in(
         total=total,
         now=wish.now,
         ranking=wish.ranking,
-        allows=wish.allows,
+        allows=lambda number, entry: number not in hidden and wish.allows(number, entry),
     )
     useful = without_filler(ranked)
     if wish.min_score:
@@ -236,19 +238,18 @@ def found_in(
     question: Question,
     vector: Vectors | None,
     width: int,
+    hidden: frozenset[int],
 ) -> tuple[list[TermMatches], dict[int, float] | None]:
     """Return the messages that have the words of a question, and those near its meaning."""
     head, end = searched.head, searched.end
     numbers_of = search.numbers_in(connection, head, end, searched.behind)
-    # Hidden messages must not displace others, nor count for their neighbours.
-    hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
         for term in terms:
-            numbers = frozenset(numbers_of(term))
+            numbers = frozenset(numbers_of(term)) - hidden
             weight = search.rarity(len(numbers), max(end, 1)) * counts
-            found.append(TermMatches(term, weight, numbers - hidden if hidden else numbers))
+            found.append(TermMatches(term, weight, numbers))
     if vector is None or state.index.space is None:
         return found, None
     near = state.index.space.nearest(connection, head, vector, width * WIDER, last=end)
