@@ -74,7 +74,7 @@ class Talkative:
     """Memories without end about everybody."""
 
     def recall(self, wanted: cw.recall.MemoryQuery) -> list[cw.Memory]:
-        count = range(wanted.most)
+        count = range(wanted.limit)
         return [cw.Memory(wanted.kind, f"# Word {n} " * 9, "x", f"k{n}", score=0.5) for n in count]
 
 
@@ -105,6 +105,8 @@ def test_a_build_is_valid_within_budget_and_explained(
     assert list(ledger.sections) == list(context.sections)
     kept = {d.index for d in context.decisions if d.action in ("kept", "cleared")}
     assert {int(place) for change in context.changes for place in PLACES(change.path)} <= kept
+    failed = [change for change in context.changes if change.reason.startswith("it failed")]
+    assert failed == [], "every section was asked"
     assert msgspec.to_builtins(conversation) == before
     again = recipe.build(
         conversation, model=model, format=format, now=NOW, budget=budget, memories=MEMORIES
