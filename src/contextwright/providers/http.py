@@ -47,7 +47,7 @@ class HttpResponse:
             rest = content._read_nowait(-1)  # pyright: ignore[reportPrivateUsage]
             if rest:
                 yield rest
-            raise broken(error) from None
+            raise broken_off(error) from None
 
     async def read(self, limit: int) -> bytes:
         """Return the first bytes of the body; fewer if the connection breaks."""
@@ -150,6 +150,13 @@ class HttpClient:
 def broken(error: Exception) -> ProviderError:
     """Return the error for a connection that failed or broke."""
     return ProviderError(in_one_line(error), kind="connection")
+
+
+def broken_off(error: Exception) -> ProviderError:
+    """Return the error for an answer that does not come to its end."""
+    slow = isinstance(error, TimeoutError)
+    reason = "nothing came for too long" if slow else "the connection broke"
+    return ProviderError(f"the answer broke off: {reason}", kind="connection")
 
 
 def require_aiohttp() -> Any:

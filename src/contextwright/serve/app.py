@@ -32,6 +32,7 @@ from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
+from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
 from contextwright.serve.passage import Passage
 from contextwright.serve.recorder import Recorder, record_of
@@ -43,6 +44,9 @@ from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
 __all__ = ["Gateway", "create_app"]
+
+GONE = 499
+"""The status of a request whose client went away, as nginx has it."""
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -160,6 +164,8 @@ class Gateway:
             kind = error.kind
             told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
             return failure(told, format)
+        except ClientDisconnect:
+            return Response(status_code=GONE)  # nobody reads it
         except TooLarge as error:
             return failure(ReplyError("too_large", str(error), 413), format)
         except ContextwrightError as error:
@@ -171,13 +177,10 @@ class Gateway:
         if format == "gemini" and method.rpartition(":")[2] not in METHODS:
             raise UsageError("there is no such method")
         body = bytearray()
-        try:
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > self.settings.max_body_bytes:
-                    raise TooLarge(f"more than {self.settings.max_body_bytes:,} bytes")
-        except ClientDisconnect as error:
-            raise UsageError("the client went away") from error
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > self.settings.max_body_bytes:
+                raise TooLarge(f"more than {self.settings.max_body_bytes:,} bytes")
         headers = dict(request.headers)
         return read_call(format, action, bytes(body), headers, request.url.query, method)
 
@@ -192,12 +195,13 @@ class Gateway:
             return count_tokens(call)
         passage = self.passage(call, route, (client_key, key or ""))
         try:
-            response = await self.answer(call, route, key, client_key, passage)
+            work = self.answer(call, route, key, client_key, passage)
+            response = await while_connected(request.receive, work)
         except ContextwrightError as error:
             if passage is not None:
                 passage.failed(error)
             raise
-        except BaseException:  # the gateway is told to end
+        except BaseException:  # the client went away, or the gateway is told to end
             if passage is not None:
                 passage.end()
             raise

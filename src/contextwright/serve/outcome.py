@@ -21,8 +21,7 @@ from contextwright.models import as_model
 from contextwright.serve.calls import Call
 from contextwright.store.recording import EndedRequest
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
-from contextwright.text.json import decode_json, decoder, encode_json
-from contextwright.wire.values import is_object
+from contextwright.text.json import decode_object, decoder, encode_json
 
 __all__ = ["Outcome", "Transcript", "ended_request", "masked"]
 
@@ -45,6 +44,8 @@ class Outcome(Struct):
     seconds: float = 0.0
     whole: bool = False
     """The answer came to its end, and the client took all of it."""
+    broken_off: bool = False
+    """The upstream broke off in the middle of the answer."""
 
 
 class Transcript(Struct, frozen=True, kw_only=True):
@@ -72,7 +73,7 @@ def ended_request(transcript: Transcript) -> EndedRequest:
     # Everything that is stored is read from what is left without keys.
     hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
     is_masked = hidden != sent
-    payload = decode_json(hidden.request or b"") if is_masked else call.payload
+    payload = decode_object(hidden.request or b"") if is_masked else call.payload
     said = read_request(call.format, payload)
     reply = read_reply(call.format, outcome, hidden.reply or b"")
     state, error = state_of(outcome, reply, transcript.reply)
@@ -155,8 +156,8 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     try:
         plain = decompressed(body, outcome.encoding)
         if not outcome.streams and plain.lstrip().startswith(b"{"):
-            value = decode_json(plain)
-            return api.parse_reply(value, format) if is_object(value) else None
+            value = decode_object(plain)
+            return None if value is None else api.parse_reply(value, format)
         return gather_partial(read_stream([plain], format), format)
     except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, zlib.error):
         return None
@@ -171,6 +172,8 @@ def decompressed(body: bytes, encoding: str) -> bytes:
 
 def state_of(outcome: Outcome, reply: ModelReply | None, body: bytes) -> tuple[RequestState, str]:
     """How a request ended, and the kind of its error."""
+    if outcome.broken_off:
+        return "interrupted", ""
     if outcome.error:
         return "failed", outcome.error
     if (outcome.status or 200) >= 400:

@@ -7,14 +7,15 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from hashlib import blake2b
-from typing import Any, cast
+from typing import Any
 
 from msgspec.structs import replace
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.serve.calls import Call
+from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.outcome import Outcome, Transcript
 from contextwright.store.requests import RecordedRequest
 
@@ -59,9 +60,10 @@ class Passage:
             streams="event-stream" in response.headers.get("content-type", ""),
             encoding=response.headers.get("content-encoding", ""),
         )
-        if isinstance(response, StreamingResponse):
-            chunks = cast("AsyncGenerator[bytes, None]", response.body_iterator)
-            response.body_iterator = self.follow(chunks, outcome)
+        self.outcome = outcome
+        if isinstance(response, StreamedAnswer):
+            response.chunks = self.follow(response.chunks, outcome)
+            response.held.callback(self.end)
         else:
             await self.whole(bytes(response.body), outcome)
         return response
@@ -70,7 +72,6 @@ class Passage:
         self, chunks: AsyncGenerator[bytes, None], outcome: Outcome
     ) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer as they come; each is kept on the way."""
-        self.outcome = outcome
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
@@ -79,12 +80,12 @@ class Passage:
                     self.chunks.append(chunk)
                     yield chunk
             outcome.whole = True
-        finally:
-            self.end()
+        except BrokenOff:
+            outcome.broken_off = True
+            raise
 
     async def whole(self, body: bytes, outcome: Outcome) -> None:
         """Note an answer that comes in one piece."""
-        self.outcome = outcome
         await self.noted()
         self.chunks.append(body)
         outcome.whole = True
@@ -94,7 +95,9 @@ class Passage:
         """Note that there is no answer, and why."""
         told = error if isinstance(error, ProviderError) else None
         self.outcome = Outcome(
-            status=told.status if told else None, error=told.kind if told else "invalid"
+            status=told.status if told else None,
+            error=told.kind if told else "invalid",
+            broken_off=isinstance(error, BrokenOff),
         )
         self.end()
 

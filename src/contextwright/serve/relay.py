@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.responses import Response, StreamingResponse
-
+from contextwright.errors import ProviderError
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.serve.calls import KEY_HEADERS, Call
+from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 
 __all__ = ["relay"]
 
@@ -20,7 +20,7 @@ HOP_BY_HOP = frozenset(
 """Headers that belong to one connection, not to the message."""
 
 
-async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> Response:
+async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
     """Send a request on, and answer with what the upstream answers.
 
     With a `key` of the gateway's own, it stands in the place of the client's.
@@ -29,26 +29,23 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
         ProviderError: the upstream cannot be reached.
     """
     upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.body)
-    headers = [
-        (name.encode("latin-1"), value.encode("latin-1"))
-        for name, value in upstream.headers.items()
-        if name.lower() not in HOP_BY_HOP
-    ]
-    response = StreamingResponse(chunks(upstream), upstream.status)
-    response.raw_headers = headers
-    return response
+    headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in HOP_BY_HOP]
+    answer = StreamedAnswer(chunks(upstream, host), upstream.status, headers)
+    answer.held.callback(upstream.close)
+    return answer
 
 
-async def chunks(upstream: HttpResponse) -> AsyncGenerator[bytes, None]:
-    """The bytes as they come; a client that goes away ends the request at the upstream.
+async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, None]:
+    """The bytes as they come.
 
-    A connection that breaks off there breaks off here too: the client sees what happened.
+    Raises:
+        BrokenOff: the upstream broke off.
     """
     try:
         async for chunk in upstream.chunks():
             yield chunk
-    finally:
-        upstream.close()
+    except ProviderError as error:
+        raise BrokenOff(f"{host.name}: {error}") from None
 
 
 def url_of(call: Call, host: Host, key: str | None) -> str:

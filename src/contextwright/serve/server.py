@@ -10,6 +10,8 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from contextwright.serve.http.stream import CLOSE
+
 __all__ = ["GatewayServer"]
 
 GRACE_SECONDS = 5
@@ -49,7 +51,8 @@ class GatewayServer(uvicorn.Server):
 class BoundedProtocol(HttpToolsProtocol):
     """Refuses a head that is too long, and closes a connection whose head does not come.
 
-    uvicorn itself would wait for it without an end, and keep all of it in memory.
+    uvicorn itself would wait for it without an end, and keep all of it in memory. An application
+    can close the connection too.
     """
 
     head_bytes: int = 0
@@ -77,6 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of a head."""
         super().on_message_begin()
+        self.scope["extensions"] = {CLOSE: self.transport.close}  # pyright: ignore
         self.wait_for_head()
 
     def on_headers_complete(self) -> None:

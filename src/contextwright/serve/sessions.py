@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-import msgspec
-
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_object
 from contextwright.wire.values import is_object
 
 __all__ = ["client_of", "session_of"]
@@ -43,11 +41,7 @@ def session_of(headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
     metadata = payload.get("metadata")
     named = metadata.get("user_id") if is_object(metadata) else None
     if isinstance(named, str) and named.startswith("{"):
-        try:
-            user = decode_json(named)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return ""
-        session = user.get("session_id") if is_object(user) else None
+        session = (decode_object(named) or {}).get("session_id")
         return plain(session) if isinstance(session, str) and session else ""
     return ""
 

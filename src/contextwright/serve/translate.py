@@ -10,13 +10,21 @@ from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.receipt import is_marked
 from contextwright.context.recipe import Recipe
+from contextwright.errors import ProviderError
 from contextwright.formats import api
-from contextwright.formats.replies.events import Event
+from contextwright.formats.replies.events import (
+    ErrorEvent,
+    Event,
+    Finish,
+    ReplyError,
+    ReplyStart,
+    UsageUpdate,
+)
 from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
@@ -25,6 +33,7 @@ from contextwright.messages.conversation import Conversation, Settings, replaced
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.serve.calls import Call
+from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import Route
 from contextwright.serve.vault import Vault
 from contextwright.text.json import encode_json
@@ -104,12 +113,15 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
     """Ask the upstream, and answer the client in its own API.
 
     Raises:
-        ProviderError: the upstream refused, or could not be reached.
+        ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
     """
     call = crossing.call
     home = HomeCalls(crossing.conversation, crossing.tool_names)
     batches = provider.batches(crossing.payload, model=crossing.model)
-    first = await anext(batches)
+    first = with_error(await anext(batches))
+    if (error := error_in(first)) is not None and not any(map(is_content, first)):
+        await batches.aclose()
+        raise refusal(error)
 
     def keep(events: list[Event]) -> None:
         message = gather_partial(events, provider.format).message
@@ -118,9 +130,13 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
     whole = at_home(first, batches, home, keep)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
-        frames = written(whole, call)
-        return StreamingResponse(frames, headers=headers, media_type="text/event-stream")
+        headers["content-type"] = "text/event-stream; charset=utf-8"
+        streamed = StreamedAnswer(written(whole, call), headers=headers.items())
+        streamed.held.push_async_callback(batches.aclose)
+        return streamed
     seen = [event async for batch in whole for event in batch]
+    if (error := error_in(seen)) is not None:
+        raise refusal(error)
     reply = gather_partial(seen, provider.format)
     body = write_reply(
         reply, call.format, model=call.model, id=uuid4().hex, created=int(time.time())
@@ -142,7 +158,7 @@ async def at_home(
     yield seen[:]
     async with aclosing(batches):
         async for batch in batches:
-            events = [own for event in batch for own in home.pass_on(event)]
+            events = [own for event in with_error(batch) for own in home.pass_on(event)]
             seen += events
             yield events
     keep(seen)
@@ -151,13 +167,48 @@ async def at_home(
 async def written(
     batches: AsyncGenerator[list[Event], None], call: Call
 ) -> AsyncGenerator[bytes, None]:
-    """The bytes of an answer in the client's API, as they come."""
+    """The bytes of an answer in the client's API, as they come.
+
+    Raises:
+        BrokenOff: the upstream broke off; the client got that as an error.
+    """
     writer = stream_writer(call.format, call.model, id=uuid4().hex, created=int(time.time()))
     async with aclosing(batches):
         async for batch in batches:
             frames = [frame.encode() for event in batch for frame in writer.write(event)]
             if frames:
                 yield b"".join(frames)
+            error = error_in(batch)
+            if error is not None and error.kind == "connection":
+                raise BrokenOff(error.message, told=True)
+
+
+def with_error(batch: list[Event]) -> list[Event]:
+    """The events of an answer; one that ends too early ends in an error."""
+    last = batch[-1] if batch else None
+    if isinstance(last, Finish) and last.reason == "interrupted" and error_in(batch) is None:
+        error = ReplyError("connection", "the answer ended before its last event")
+        return [*batch[:-1], ErrorEvent(error), last]
+    return batch
+
+
+def error_in(events: Sequence[Event]) -> ReplyError | None:
+    """The error among the events of an answer, if there is one."""
+    return next((event.error for event in events if isinstance(event, ErrorEvent)), None)
+
+
+def is_content(event: Event) -> bool:
+    """Whether an event brings something of an answer."""
+    return not isinstance(event, ReplyStart | UsageUpdate | ErrorEvent | Finish)
+
+
+def refusal(error: ReplyError) -> ProviderError:
+    """The error for a client that has not been sent anything."""
+    if error.kind == "connection":
+        return BrokenOff(error.message)
+    return ProviderError(
+        error.message, kind=error.kind, status=error.status, retry_after=error.retry_after
+    )
 
 
 def named(changes: Sequence[Change]) -> str:

@@ -31,9 +31,8 @@ from contextwright.store.rows.places import Place
 from contextwright.store.rows.requests import moment
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from contextwright.store.state import State
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_object
 from contextwright.text.quoting import one_line
-from contextwright.wire.values import is_object
 
 __all__ = ["EndedRequest", "RequestLog", "recorded_prompt"]
 
@@ -258,10 +257,10 @@ class RequestLog:
 def recorded_prompt(
     record: RecordedRequest, sent: RequestBodies, previous: Prompt | None = None
 ) -> Prompt | None:
-    """The prompt that the upstream was sent; None if it was not kept."""
+    """The prompt that the upstream was sent; None if it was not kept, or cannot be read."""
     body = sent.request if sent.upstream is None else sent.upstream
-    payload = None if body is None else decode_json(body)
-    if not is_object(payload):
+    payload = None if body is None else decode_object(body)
+    if payload is None:
         return None
     return prompt_of(payload, record.upstream_format, as_model(record.sent_model), previous)
 

@@ -6,7 +6,7 @@ import json
 import re
 from math import isfinite
 from threading import Lock
-from typing import AnyStr, TypeVar, cast
+from typing import Any, AnyStr, TypeVar, cast
 
 import msgspec
 
@@ -39,6 +39,15 @@ def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
         decoder(type)
         PREPARED.add(type)
     return msgspec.convert(value, type, strict=strict)
+
+
+def decode_object(text: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object in a text from outside; None if it is not one."""
+    try:
+        value = decode_json(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def json_text(value: object) -> str:

@@ -85,6 +85,22 @@ def test_two_requests_are_compared(recorded: object, cw: Run) -> None:
     assert "--model is missing" in only_line(cw("diff", "2").err)
 
 
+def test_a_body_that_a_key_tore_apart_is_named(own_store: None, cw: Run) -> None:
+    """A key becomes stars wherever it stands, also in the place of JSON."""
+    key = '"messages":'
+    body = b'{"model": "claude-x", "messages": [{"role": "user", "content": "Hello"}]}'
+    with (
+        contextwright.Store(os.environ["CONTEXTWRIGHT_STORE"], sync="fast") as store,
+        serving(said("One.")) as server,
+    ):
+        route = Route("*", "anthropic", base_url=server.base_url("anthropic"))
+        with running(GatewaySettings((route,)), store=store) as gateway:
+            gateway.ask("/v1/messages", body, {"x-api-key": key})
+    assert "***" in cw("show-request", "1", "--body", "request").out
+    assert "cannot be read" in only_line(cw("diff", "1", "1").err)
+    assert "is not a JSON object" in only_line(cw("replay", "1").err)
+
+
 def test_a_request_is_written_for_another_provider(
     recorded: list[dict[str, Any]], cw: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

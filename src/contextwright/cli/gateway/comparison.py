@@ -37,7 +37,7 @@ def prompt_in(store: Store, number: int, previous: Prompt | None = None) -> Prom
     """Return the prompt of a recorded request."""
     prompt = recorded_prompt(store.request(number), store.request_bodies(number), previous)
     if prompt is None:
-        raise NotFound(f"the body of request {number} was not kept")
+        raise NotFound(f"the body of request {number} was not kept, or cannot be read")
     return prompt
 
 

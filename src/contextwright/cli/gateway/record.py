@@ -92,15 +92,12 @@ def record(
 @contextmanager
 def private_gateway(settings: Any, store: Store) -> Generator[str]:
     """Run a gateway on a free port while the block runs; yield its address."""
-    import uvicorn
-
     from contextwright.cli.gateway.serve import listening
     from contextwright.serve import create_app
+    from contextwright.serve.server import GatewayServer
 
     with listening("127.0.0.1", 0) as listener:
-        app = create_app(settings, records=store)
-        config = uvicorn.Config(app, log_level="error", access_log=False)
-        server = uvicorn.Server(config)
+        server = GatewayServer(create_app(settings, records=store), log_level="error")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -12,14 +12,14 @@ from contextwright.cli.gateway.requests import Number
 from contextwright.cli.options import AsJson, ListChanges, ModelName, Option, Output, StoreOptions
 from contextwright.cli.output import indented, note, report_changes, say, say_json, written
 from contextwright.cli.stores import existing
-from contextwright.errors import NotFound, UsageError
+from contextwright.errors import NotFound, ParseError, UsageError
 from contextwright.formats import api
 from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.models import as_model
 from contextwright.providers.hosts import host_for
 from contextwright.providers.provider import connect_sync
 from contextwright.store.requests import RecordedRequest
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_object
 
 __all__ = ["replay"]
 
@@ -65,10 +65,13 @@ def replay(
         record, body = store.request(number), store.request_bodies(number).request
     if body is None:
         raise NotFound(f"the body of request {number} was not kept")
+    payload = decode_object(body)
+    if payload is None:
+        raise ParseError(f"the body of request {number} is not a JSON object")
     target = format or (record.format if to is None else format_of(to))
     formats.find(target)
     asked = model or model_for(record, target)
-    conversion = api.convert(decode_json(body), record.format, target, model=asked)
+    conversion = api.convert(payload, record.format, target, model=asked)
     report_changes(conversion.changes, listed=changes)
     if send:
         return ask(to or target, conversion.payload, asked, as_json=as_json)

@@ -53,7 +53,9 @@ class AnthropicWriter(StreamWriter):
         self.send("message_start", message=message)
 
     def put(self, event: Event) -> None:
-        """Write any event after the first."""
+        """Write any event after the first; an error is the last."""
+        if self.failed:
+            return
         for ready in self.order.pass_on(event):
             self.put_in_order(ready)
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, I
 from contextlib import aclosing
 from typing import Any, TypeAlias
 
-from contextwright.errors import ParseError, in_one_line
+from contextwright.errors import ParseError, ProviderError, in_one_line
 from contextwright.formats.reader import Reader
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
@@ -219,6 +219,8 @@ def broken(error: Exception) -> ReplyError:
     """Return why a stream could not be read to its end."""
     if isinstance(error, ParseError):
         return ReplyError("server", str(error))
+    if isinstance(error, ProviderError):
+        return ReplyError("connection", str(error))
     return ReplyError("connection", in_one_line(error))
 
 

@@ -1,0 +1,120 @@
+"""Clients that leave and upstreams that break off: the other side learns of it."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, IncompleteRead
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.serve import GatewaySettings, Route
+from providers.standin import KEY, BreakOff, StandIn, said, serving
+from serve.gateways import TOKEN, Running, running
+from serve.test_translate import request_of
+from serve.upstreams import ENVIRONMENT, MODELS, PAIRS, open_settings, settings_for
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+HELLO = request_of("anthropic", [cw.user("Hello")])
+
+
+class Silent:
+    """An upstream that takes a request, sends the beginning of an answer, and then nothing."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self.beginning = beginning
+        self.asked, self.left = threading.Event(), threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.answer, daemon=True).start()
+
+    def answer(self) -> None:
+        connection, _ = self.listener.accept()
+        with connection, self.listener:
+            came = b""
+            while not came.endswith(b"}"):
+                came += connection.recv(100_000)
+            connection.sendall(self.beginning)
+            self.asked.set()
+            if connection.recv(1) == b"":
+                self.left.set()
+
+
+@contextmanager
+def asking(gateway: Running, payload: dict[str, Any], key: str) -> Iterator[socket.socket]:
+    """A client that has sent a request."""
+    body = json.dumps({**payload, "model": "claude-sonnet-5-5", "stream": True}).encode()
+    head = f"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nx-api-key: {key}\r\n"
+    with socket.create_connection(("127.0.0.1", gateway.port)) as connection:
+        connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        yield connection
+
+
+@pytest.mark.parametrize("beginning", [b"", HEAD], ids=["before the head", "before the first byte"])
+@pytest.mark.parametrize("upstream", ["anthropic", "openrouter"])
+def test_a_client_that_leaves_early_ends_the_request(
+    tmp_path: Path, upstream: str, beginning: bytes
+) -> None:
+    silent = Silent(beginning)
+    key = None if upstream == "anthropic" else "UPSTREAM_KEY"
+    route = Route("*", upstream, base_url=silent.address, key_variable=key)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        settings = GatewaySettings((route,))
+        with running(settings, environment=ENVIRONMENT, store=store) as gateway:
+            with asking(gateway, HELLO, TOKEN):
+                assert silent.asked.wait(20)
+            assert silent.left.wait(20)
+        (record,) = store.requests()
+        assert record.state == "interrupted"
+
+
+def test_what_breaks_off_at_the_upstream_breaks_off_here(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(BreakOff(said("One two three."), 2)) as server:
+            with running(open_settings("anthropic", server), store=store) as gateway:
+                connection = HTTPConnection("127.0.0.1", gateway.port, timeout=30)
+                headers = {"x-api-key": KEY, "anthropic-version": "2023-06-01"}
+                body = json.dumps({**HELLO, "model": "claude-sonnet-5-5", "stream": True})
+                connection.request("POST", "/v1/messages", body, headers)
+                with pytest.raises(IncompleteRead) as caught:
+                    connection.getresponse().read()
+                connection.close()
+        assert b"two" in caught.value.partial
+        (record,) = store.requests()
+        assert (record.state, record.error) == ("interrupted", "")
+        assert store.request_bodies(record.number).reply == caught.value.partial
+    assert caplog.messages == ["anthropic: the answer broke off: the connection broke"]
+    assert all(line.exc_info is None for line in caplog.records)
+
+
+@contextmanager
+def translating(upstream: str, server: StandIn, store: cw.Store) -> Iterator[Running]:
+    with running(settings_for(upstream, server), environment=ENVIRONMENT, store=store) as gateway:
+        yield gateway
+
+
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+def test_a_translated_answer_that_breaks_off_ends_in_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, client: str, upstream: str
+) -> None:
+    """Of the client's own API: within the stream, or in the place of a whole answer."""
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(BreakOff(said("One two three."), 2)) as server:
+            with translating(upstream, server, store) as gateway:
+                body = request_of(client, [cw.user("Hello")])
+                streamed = gateway.generate(client, body, model=MODELS[client], streams=True)
+                whole = gateway.generate(client, body, model=MODELS[client])
+        assert [each.state for each in store.requests()] == ["interrupted"] * 2
+    reply = cw.parse_stream([streamed.body], client)
+    assert (reply.message.text.strip(), reply.finish) == ("One two", "error")
+    assert reply.error is not None
+    assert reply.error.message == "the answer broke off: the connection broke"
+    assert whole.status == 502
+    assert reply.error.message in str(whole.json)
+    assert caplog.messages == [reply.error.message]
