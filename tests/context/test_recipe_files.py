@@ -1,5 +1,6 @@
 """Recipes as files."""
 
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def test_names_of_the_first_version_get_the_new_one(recipe: Any, expected: str) 
     with pytest.raises(cw.ParseError) as caught:
         recipe_files.read(recipe, name="mine")
     assert str(caught.value) == expected
+
+
+def test_every_recipe_of_the_package_has_a_name() -> None:
+    files = resources.files("contextwright").joinpath("data", "recipes").iterdir()
+    assert {file.name for file in files} == {f"{name}.toml" for name in recipe_files.SHIPPED}
 
 
 def test_a_recipe_by_name_or_path_wherever_one_is_taken(tmp_path: Path) -> None:

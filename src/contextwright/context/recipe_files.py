@@ -35,7 +35,7 @@ __all__ = ["SHIPPED", "as_recipe", "find", "load", "read"]
 
 R = TypeVar("R", bound=RecipeData)
 
-SHIPPED = ("default", "aya", "013", "forge", "gryag", "port42")
+SHIPPED = ("default", "recall", "aya", "013", "forge", "gryag", "port42")
 
 
 class WrittenSummary(Struct, forbid_unknown_fields=True):
