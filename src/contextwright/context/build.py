@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from contextwright import formats
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
-from contextwright.context.fitting.draft import path_of
+from contextwright.context.fitting.draft import STAND_INS, path_of
 from contextwright.context.fitting.filling import with_filling
 from contextwright.context.fitting.fit import Fitted, fit, with_summary
 from contextwright.context.fitting.plan import Given, Plan, plan
@@ -196,9 +196,8 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
         for place, message in zip(draft.places, draft.messages, strict=True)
     ]
     shares = dict(zip(draft.places, apportioned(room, weights), strict=True))
-    tokens = {place: share for place, share in shares.items() if isinstance(place, int)}
-    history = sum(tokens.values())
-    notes = sum(share for place, share in shares.items() if isinstance(place, str))
+    notes = sum([shares.pop(name, 0) for name in STAND_INS])
+    history = sum(shares.values())
     sum_of_sections = sum(steady.values()) + sum(beside.values())
     ledger = Ledger(
         tokens=count.tokens,
@@ -215,7 +214,7 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
         at_least=count.at_least,
         unseen=count.unseen,
     )
-    return ledger, tokens
+    return ledger, cast("dict[int, int]", shares)
 
 
 def moved(path: str, places: Sequence[int | str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, cast
@@ -140,22 +140,21 @@ class HashChain:
     """
 
     def __init__(self) -> None:
-        self._last: list[tuple[bytes, str]] = []
+        self._last: tuple[list[bytes], list[str]] = [], []
 
-    def of(self, bodies: Iterable[bytes]) -> list[tuple[bytes, str]]:
-        """Return each step with its hash."""
-        chain = ""
-        links: list[tuple[bytes, str]] = []
-        earlier: Iterable[tuple[bytes, str]] = iter(self._last)
-        for body in bodies:
-            link = next(earlier, None)
-            if link is None or link[0] != body:
-                earlier = iter(())
-                link = body, sha256(chain.encode() + body).hexdigest()[:16]
-            chain = link[1]
-            links.append(link)
-        self._last = links
-        return links
+    def of(self, bodies: list[bytes]) -> list[str]:
+        """Return the hash of each step."""
+        hashes: list[str] = []
+        for body, earlier, hash in zip(bodies, *self._last, strict=False):
+            if body != earlier:
+                break
+            hashes.append(hash)
+        chain = hashes[-1] if hashes else ""
+        for body in bodies[len(hashes) :]:
+            chain = sha256(chain.encode() + body).hexdigest()[:16]
+            hashes.append(chain)
+        self._last = bodies, hashes
+        return hashes
 
 
 def units_of(
@@ -176,21 +175,22 @@ def units_of(
     for field, place in TURNS.items():
         turns = body.get(field)
         if isinstance(turns, list):
-            steps.extend(
-                (f"{place}[{index}]", turn) for index, turn in enumerate(cast("list[Any]", turns))
-            )
-    links = (chain or HashChain()).of(
-        body_of(step, bodies.get(place), marked=marked) for place, step in steps
-    )
+            for index, turn in enumerate(cast("list[Any]", turns)):
+                steps.append((f"{place}[{index}]", turn))
+    found = [body_of(step, bodies.get(place), marked=marked) for place, step in steps]
+    hashes = (chain or HashChain()).of(found)
     return tuple(
-        Unit(place, hash, places.get(place, 0), len(body))
-        for (place, _), (body, hash) in zip(steps, links, strict=True)
+        [
+            Unit(place, hash, places.get(place, 0), len(body))
+            for (place, _), hash, body in zip(steps, hashes, found, strict=True)
+        ]
     )
 
 
 def body_of(step: Any, body: bytes | None, *, marked: bool) -> bytes:
     """Return the JSON of a step without cache marks."""
-    body = encode_json(step) if body is None else body
+    if body is None:
+        body = encode_json(step)
     return encode_json(unmarked(step)) if marked and is_marked(body) else body
 
 

@@ -56,9 +56,11 @@ def runs_of(reasons: dict[int, str], cleared: set[int]) -> list[Run]:
     start = stop = -1
     reason = ""
     for index in sorted(reasons):
-        if index != stop or reasons[index] != reason or (index in cleared) != (start in cleared):
+        why = reasons[index]
+        changes = cleared and (index in cleared) != (start in cleared)
+        if index != stop or why != reason or changes:
             bounds.append((start, stop))
-            start, reason = index, reasons[index]
+            start, reason = index, why
         stop = index + 1
     bounds.append((start, stop))
     return [

@@ -131,8 +131,9 @@ class Decisions(Sequence[Decision]):
 
     def messages(self) -> Iterator[tuple[int, Message]]:
         """Yield the messages that are sent with their indexes, old ones cleared."""
-        for index in self.kept():
-            yield index, self.view.message(index)
+        for run in self.staying:
+            indexes = range(run.start, run.stop)
+            yield from zip(indexes, self.view.messages(indexes), strict=True)
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -161,6 +162,8 @@ class Decisions(Sequence[Decision]):
     @cached_property
     def summarised(self) -> int:
         """The number of omitted messages that the summary covers."""
+        if not self.summary_stop:
+            return 0
         return sum(run.stop - run.start for run in self.runs if run.action == "summarised")
 
     @cached_property
@@ -177,16 +180,31 @@ class Decisions(Sequence[Decision]):
         """
         if not self.omitted:
             return None
-        kept, exchanges = list(self.kept()), self.view.log.exchanges
-        place = bisect_left(kept, self.cut)
-        if place == len(kept):
-            return None
+        gap = next((max(run.start, self.cut) for run in self.staying if run.stop > self.cut), None)
+        if gap is None or gap == self._starts[0]:
+            return gap
         # Never split an exchange that stays, wherever its calls and results are.
-        gap = kept[place]
-        for index in sorted(exchanges.among(set(kept)), reverse=True):
+        exchanges = self.view.log.exchanges
+        for index in sorted(exchanges.among(set(self.kept())), reverse=True):
             if index >= gap:
                 gap = min(gap, exchanges.first(index))
         return gap
+
+    @property
+    def first_changed(self) -> int:
+        """The index of the first message that is left out for lack of room, summarised or cleared.
+
+        It is the end if there is none.
+        """
+        reached = 0
+        for run in (*self.staying, Run(len(self), len(self), "kept", "")):
+            for index in range(reached, run.start):
+                if self._why(index) not in UNSEEN:
+                    return index
+            if run.action == "cleared":
+                return run.start
+            reached = run.stop
+        return reached
 
     @property
     def is_changed(self) -> bool:

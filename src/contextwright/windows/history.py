@@ -10,6 +10,7 @@ from typing import TypeAlias
 from contextwright.messages.message import Message
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.log import Log, Unloaded
+from contextwright.windows.tail import Tail
 
 __all__ = ["MEDIA", "History", "Price", "View"]
 
@@ -158,6 +159,12 @@ class View:
             return self.log[index]
         return self.history.form(index, self.form(index) & ~SHAPED)
 
+    def messages(self, indexes: range) -> Iterable[Message]:
+        """Return messages as they are sent."""
+        if indexes.start >= max(self.intact, self.log.start):
+            return self.log.messages[indexes.start - self.log.start : indexes.stop - self.log.start]
+        return map(self.message, indexes)
+
     def is_cleared(self, index: int) -> bool:
         """Whether a message has lost results or media."""
         return index < self.intact and self.message(index) is not self.log[index]
@@ -253,6 +260,16 @@ class View:
         return found
 
     @cached_property
+    def base(self) -> float:
+        """The tokens of required messages."""
+        return sum(map(self.cost, self.required))
+
+    @cached_property
+    def tail(self) -> Tail:
+        """The history from its newest message back, with what it costs from each start on."""
+        return Tail(self.log, self.required, self.cost)
+
+    @cached_property
     def last(self) -> int | None:
         """The last message that anyone sent."""
         for index in range(self.count - 1, -1, -1):
@@ -282,15 +299,11 @@ class View:
 
     def countable(self, start: int, stop: int) -> int:
         """Return the number of countable messages in a range."""
-        log = self.log
-        return (
-            stop
-            - start
-            - sum(
-                bisect_left(silent, stop) - bisect_left(silent, start)
-                for silent in (log.hidden, log.system)
-            )
-        )
+        count = stop - start
+        for silent in (self.log.hidden, self.log.system):
+            if silent:
+                count -= bisect_left(silent, stop) - bisect_left(silent, start)
+        return count
 
     def newest(self, messages: int) -> int:
         """Return the index from which there are `messages` countable messages."""

@@ -180,8 +180,7 @@ class FirstAndRecent(
     ) -> list[Span] | None:
         """Return the first messages and as many of the newest as fit; None if none do."""
         stop = head[-1] + 1 if head else 0
-        inside = [index for index in range(stop) if view.is_countable(index)]
-        room = Room(view, limit, also=inside, earliest=max(stop, earliest))
+        room = Room(view, limit, also=head, earliest=max(stop, earliest))
         if room.base > limit:
             return None
         start = max(room.start, stop, earliest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from contextwright.windows.history import View, coarsest_line, first_from, last_before
@@ -13,8 +13,8 @@ __all__ = ["Room"]
 class Room:
     """Where a window may begin so that everything after it fits, with the required messages.
 
-    `starts` are the indexes where a message or an exchange begins, newest first; `totals` are the
-    tokens sent if the window begins there. Only what fits is computed, and one exchange more.
+    `starts` are the indexes where a message or an exchange begins, newest first. Only what fits is
+    computed, and one exchange more.
     """
 
     def __init__(
@@ -24,38 +24,40 @@ class Room:
         self.limit = limit
         self.always = view.always.union(*map(view.log.exchanges.members, also))
         """Messages that stay from now on."""
-        self.required = view.required | self.always
-        self.base = sum(map(view.cost, self.required))
+        first, cost = view.log.exchanges.first, view.cost
+        self._more = [(first(index), cost(index)) for index in self.always - view.required]
+        """Where messages begin that this window alone requires, and what they cost."""
+        self.base = view.base + sum(cost for _, cost in self._more)
         """The tokens of required messages."""
-        self.starts: list[int] = []
-        self.totals: list[float] = []
+        self.starts = self._scan(earliest)
         self.stopped: int | None = None
         """The newest index at which a window would not fit; None if everything fits."""
-        self._scan(earliest)
+        if len(self.starts) < len(view.tail.starts):
+            self.stopped = view.tail.starts[len(self.starts)]
 
-    def _scan(self, earliest: int) -> None:
-        """Add message by message, an exchange at its start, until no more fits."""
-        cost_of, limit, required = self.view.cost, self.limit, self.required
-        silent, exchanges = self.view.log.silent, self.view.log.exchanges.by_index
-        starts, totals = self.starts, self.totals
-        total = self.base
-        pending: dict[int, float] = {}
-        for index in range(self.view.count - 1, -1, -1):
-            if index in silent:
-                continue
-            cost = 0.0 if index in required else cost_of(index)
-            if index in exchanges:
-                first = exchanges[index][0]
-                cost += pending.pop(first, 0.0)
-                if first != index:
-                    pending[first] = cost
-                    continue
-            total += cost
-            if total > limit or index < earliest:
-                self.stopped = index
-                return
-            starts.append(index)
-            totals.append(total)
+    def total(self, place: int) -> float:
+        """Return the tokens sent if the window begins at one of the starts."""
+        return self.base + self.view.tail.totals[place] - self._inside(place)
+
+    def _scan(self, earliest: int) -> list[int]:
+        """Return the starts that fit and are not before `earliest`."""
+        tail, free, inside = self.view.tail, self.limit - self.base, 0.0
+        starts, totals = tail.starts, tail.totals
+        tail.extend(free, earliest)
+        while self._more and inside != (inside := self._inside(-1)):
+            tail.extend(free + inside, earliest)
+
+        def is_over(place: int) -> bool:
+            if starts[place] < earliest:
+                return True
+            return totals[place] > free and totals[place] > free + self._inside(place)
+
+        return starts[: bisect_left(range(len(starts)), True, key=is_over)]
+
+    def _inside(self, place: int) -> float:
+        """Return the tokens of messages after a start that this window alone requires."""
+        start = self.view.tail.starts[place]
+        return sum([cost for first, cost in self._more if first >= start])
 
     @property
     def start(self) -> int:
@@ -94,11 +96,11 @@ class Room:
         What stays before a start only for now does not count.
         """
         first, cost = self.view.log.exchanges.first, self.view.cost
-        passing = [(first(index), cost(index)) for index in self.required - self.always]
+        passing = [(first(index), cost(index)) for index in self.view.required - self.always]
 
         def lasting(place: int) -> float:
             start = self.starts[place]
-            return self.totals[place] - sum(cost for index, cost in passing if index < start)
+            return self.total(place) - sum(cost for index, cost in passing if index < start)
 
         last = len(self.starts) - 1
         return bisect_right(range(last), (1 - step) * lasting(last), key=lasting)

@@ -15,9 +15,11 @@ from contextwright.windows.clearing import without_media
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.log import media_in
 
-__all__ = ["NO_SUMMARY", "Draft", "Wording", "draft", "path_of", "summary_stop"]
+__all__ = ["NO_SUMMARY", "STAND_INS", "Draft", "Wording", "draft", "path_of", "summary_stop"]
 
 NO_SUMMARY = SummaryResult()
+STAND_INS = ("summary", "note")
+"""The names of the messages that replace omitted ones."""
 
 
 class Wording(Struct, frozen=True):
@@ -50,29 +52,37 @@ def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
     """Return the kept messages, what replaces the rest, and the volatile text."""
     changes: list[Change] = []
     inserted, decisions = stand_ins(plan, decisions, wording, changes)
-    question = decisions.view.question
-    beside: list[Part] = [*plan.attachments]
-    if wording.volatile:
-        beside.append(Text(wording.volatile))
-    gap = decisions.gap
     messages: list[Message] = []
     places: list[int | str] = []
     for index, message in decisions.messages():
-        if index == gap:
-            messages.extend(inserted.values())
-            places.extend(inserted)
-        if wording.max_chars is not None:
-            whole, message = message, cut_to(message, wording.max_chars)
-            if message is not whole:
-                reason = f"texts are cut to {wording.max_chars:,} characters"
-                changes.append(Change("loss.cut", path_of(index), reason))
-        if index == question and beside:
-            message = message.with_parts((*message.parts, *beside))
         messages.append(message)
         places.append(index)
+    if wording.max_chars is not None:
+        cut_texts(messages, places, wording.max_chars, changes)
+    beside: list[Part] = [*plan.attachments]
+    if wording.volatile:
+        beside.append(Text(wording.volatile))
+    if beside and decisions.view.question in places:
+        place = places.index(decisions.view.question)
+        messages[place] = messages[place].with_parts((*messages[place].parts, *beside))
+    if inserted:
+        place = places.index(decisions.gap or 0)
+        messages[place:place] = inserted.values()
+        places[place:place] = inserted
     cap_media(plan, messages, places, changes)
     strip_thinking(messages, places, first_change(decisions, wording), plan.model, changes)
     return Draft(messages, places, changes, decisions)
+
+
+def cut_texts(
+    messages: list[Message], places: list[int | str], longest: int, changes: list[Change]
+) -> None:
+    """Cut the texts of messages to a length."""
+    for place, message in enumerate(messages):
+        messages[place] = cut_to(message, longest)
+        if messages[place] is not message:
+            reason = f"texts are cut to {longest:,} characters"
+            changes.append(Change("loss.cut", path_of(places[place]), reason))
 
 
 def path_of(place: int | str) -> str:
@@ -137,8 +147,8 @@ def cap_media(
     plan: Plan, messages: list[Message], places: list[int | str], changes: list[Change]
 ) -> None:
     """Clear the oldest media until one request can hold the rest."""
-    most = plan.history.clearing.most_media
-    if most is None:
+    most, log = plan.history.clearing.most_media, plan.history.log
+    if most is None or log.media_before(len(log.pictured)) + len(plan.attachments) <= most:
         return
     excess = sum(map(media_in, messages)) - max(most, 1)
     for place, message in enumerate(messages):
@@ -159,12 +169,4 @@ def first_change(decisions: Decisions, wording: Wording) -> int | None:
     """
     if wording.bound_thinking:
         return -1
-    if not decisions.is_changed:
-        return None
-    reached = 0
-    for run in decisions.runs:
-        if run.action == "kept" or not (run.is_left_out or run.action in ("cleared", "summarised")):
-            reached = run.stop
-            continue
-        return run.start
-    return reached
+    return decisions.first_changed if decisions.is_changed else None

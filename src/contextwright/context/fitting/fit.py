@@ -212,28 +212,32 @@ class Attempt:
 
     def _whole(self) -> Fitted | None:
         """Return the request with every message, if the window wants them all and they fit."""
-        window, view = self.plan.recipe.window, self._view(whole=True)
-        merged = Merged(view.history, view.width, whole=True)
-        reserve = self.reserve or 0
-        if drops_any(window, merged, (self.limit - reserve) * 1.02 + 8 * MERGED):
+        history, window, reserve = self.plan.history, self.plan.recipe.window, self.reserve or 0
+        most = (self.limit - reserve) * 1.02 + 8 * MERGED
+        if history.exceeds(most, window):
             return None
+        view = history.history.view(width=self._width)
+        if drops_any(window, view, most):
+            merged = Merged(history.history, self._width, whole=True)
+            if drops_any(window, merged, most):
+                history.outgrow(merged.base + merged.tail.total, window)
+                return None
         trial = self.trial(decide(window, view, inf))
         return trial if trial.free >= reserve else None
 
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
-        view = self._view(whole=False)
-        found = self._narrowed(view)
+        found = self._narrowed()
         is_exact = self.plan.recipe.window.is_exact
-        return self._widened(view, found) if is_exact and isinstance(found, Fitted) else found
+        return self._widened(found) if is_exact and isinstance(found, Fitted) else found
 
-    def _narrowed(self, view: View) -> Fitted | Count:
+    def _narrowed(self) -> Fitted | Count:
         """Lower the limit until a request fits; return it, or the count of the smallest."""
         limit: float = self.limit
         tried: Decisions | None = None
         less = 1.0
         while True:
-            decisions = self._decide(view, limit)
+            decisions = self._decide(limit)
             if tried is not None and decisions.staying == tried.staying:
                 # It does not fit, whichever limit led to it.
                 less *= 2
@@ -246,20 +250,20 @@ class Attempt:
             if limit <= 0 or self.smallest().staying == decisions.staying:
                 # Nothing smaller can be sent: a summary gets whatever is left.
                 return trial if trial.free >= 0 else trial.count
-            spent = sum(map(view.cost, decisions.kept()))
+            spent = sum(map(self._view.cost, decisions.kept()))
             limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
 
-    def _widened(self, view: View, best: Fitted) -> Fitted:
+    def _widened(self, best: Fitted) -> Fitted:
         """Return the request with as many more messages as fit into what rendering left free.
 
         Bisects the limit that keeps the most.
         """
-        spent = sum(map(view.cost, best.draft.decisions.kept()))
+        spent = sum(map(self._view.cost, best.draft.decisions.kept()))
         fits, fails = spent, spent + best.free * CHEAPER + MERGED
         tried = [best.draft.decisions.staying]
         limit = fails
         while best.draft.decisions.omitted and fails - fits >= 1:
-            decisions = self._decide(view, limit)
+            decisions = self._decide(limit)
             if decisions.staying not in tried:
                 trial = self.trial(decisions)
                 tried.append(decisions.staying)
@@ -287,7 +291,7 @@ class Attempt:
         reserve = self.relaxed.share if self.reserve is None else self.reserve
         room = max(self.limit - self.allowance(), 0.0)
         left = wider = max(room - reserve, 0.0)
-        window, view = self.plan.recipe.window, self._view(whole=False)
+        window, view = self.plan.recipe.window, self._view
         while reserve and wider < room:
             decisions = decide(window, view, wider)
             if wider > left and sum(map(view.cost, decisions.kept())) > room / 2:
@@ -300,7 +304,7 @@ class Attempt:
 
     def smallest(self) -> Decisions:
         """Return the decisions that keep only what no window may drop."""
-        return decide(self.plan.recipe.window, self._view(whole=False), 0)
+        return decide(self.plan.recipe.window, self._view, 0)
 
     def allowance(self) -> float:
         """Return the tokens of a summary.
@@ -326,15 +330,21 @@ class Attempt:
         counted = plan.meter.count(rendered.payload)
         return Fitted(self, drafted, conversation, rendered, counted.count, counted.bodies)
 
-    def _decide(self, view: View, limit: float) -> Decisions:
+    def _decide(self, limit: float) -> Decisions:
         """Return what the window keeps within a limit, with room for a summary if needed."""
-        window = self.plan.recipe.window
+        window, view = self.plan.recipe.window, self._view
         decisions = decide(window, view, limit)
         if not decisions.omitted:
             return decisions
         held = self.allowance() + self.kept_free
         return decide(window, view, max(0, limit - held)) if held else decisions
 
-    def _view(self, *, whole: bool) -> View:
-        """Return the history as this request sends it."""
-        return self.plan.history.history.view(width=self.budget * BYTES_PER_TOKEN, whole=whole)
+    @cached_property
+    def _view(self) -> View:
+        """The history as a request sends it that does not hold all messages."""
+        return self.plan.history.history.view(width=self._width, whole=False)
+
+    @property
+    def _width(self) -> int:
+        """The length of a full request on the ruler."""
+        return self.budget * BYTES_PER_TOKEN

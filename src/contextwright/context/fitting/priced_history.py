@@ -20,6 +20,7 @@ from contextwright.summaries.writer import write_summary
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.history import History
 from contextwright.windows.log import Log
+from contextwright.windows.policies import Window
 
 __all__ = ["OwnSummaries", "PricedHistory"]
 
@@ -47,6 +48,8 @@ class PricedHistory:
             skip_system=self.skip_system,
             shape=without_thinking,
         )
+        self._least: tuple[float, Window | None] = 0.0, None
+        """Tokens that all messages cost at least, and the window that therefore drops some."""
         self.chain = HashChain()
         self.digest: Digest | None = None
         self.summary: Summary | None = None
@@ -79,6 +82,18 @@ class PricedHistory:
         meter, clearing = self.meter, capped(recipe.clearing, model)
         wanted = (format, model.id, clearing, recipe.stored_system == "skip")
         return (meter.format, meter.model.id, self.clearing, self.skip_system) == wanted
+
+    def outgrow(self, tokens: float, window: Window) -> None:
+        """Note that all messages cost at least so much, and that a window dropped some.
+
+        It is so from now on, because a history only grows; unless old messages are cleared.
+        """
+        if self.clearing.results is None and self.clearing.media is None:
+            self._least = tokens, window
+
+    def exceeds(self, tokens: float, window: Window) -> bool:
+        """Whether all messages are known to cost more than a window may keep."""
+        return self._least[0] > tokens and self._least[1] == window
 
     def stand_in_cost(self, name: str, message: Message) -> float:
         """Return the price of a note or a summary; counted again only when it changes."""

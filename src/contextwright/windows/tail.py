@@ -1,0 +1,57 @@
+"""A log from its newest message back: where a window may begin, and what it then costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from contextwright.windows.log import Log
+
+__all__ = ["Tail"]
+
+
+class Tail:
+    """The starts of messages and exchanges, newest first, as far back as anyone has asked.
+
+    Several questions with different limits share it, so that every message is added up once.
+    """
+
+    def __init__(self, log: Log, required: Collection[int], cost: Callable[[int], float]) -> None:
+        self.starts: list[int] = []
+        """The indexes where a message or an exchange begins."""
+        self.totals: list[float] = []
+        """The tokens from each start to the end, without those of required messages."""
+        self._log, self._required, self._cost = log, required, cost
+        self._next = len(log) - 1
+        self._open: dict[int, float] = {}
+        """The tokens of exchanges whose start is not reached yet, by their start."""
+
+    @property
+    def total(self) -> float:
+        """The tokens of everything reached so far."""
+        return self.totals[-1] if self.totals else 0.0
+
+    def extend(self, limit: float, earliest: int) -> None:
+        """Go back to the first start that exceeds a limit or is before `earliest`."""
+        starts, totals, open = self.starts, self.totals, self._open
+        total = self.total
+        if starts and (total > limit or starts[-1] < earliest):
+            return
+        silent, exchanges = self._log.silent, self._log.exchanges.by_index
+        required, cost_of = self._required, self._cost
+        for index in range(self._next, -1, -1):
+            self._next = index
+            if index in silent:
+                continue
+            cost = 0.0 if index in required else cost_of(index)
+            if index in exchanges:
+                first = exchanges[index][0]
+                cost += open.pop(first, 0.0)
+                if first != index:
+                    open[first] = cost
+                    continue
+            total += cost
+            starts.append(index)
+            totals.append(total)
+            if total > limit or index < earliest:
+                break
+        self._next -= 1
