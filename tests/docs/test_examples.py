@@ -12,7 +12,18 @@ from golden_files import compare
 from paths import EXAMPLES
 
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
-INTEGRATIONS = ("with_langchain", "with_mcp", "with_openai_agents", "with_pydantic_ai")
+INTEGRATIONS = (
+    "with_claude_agent",
+    "with_google_adk",
+    "with_langchain",
+    "with_langgraph",
+    "with_llama_index",
+    "with_mcp",
+    "with_openai_agents",
+    "with_pydantic_ai",
+)
+NEEDS = {"with_google_adk": "google.adk"}
+"""Packages that not every development environment has."""
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 
@@ -43,6 +54,8 @@ def test_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ask", "http_api", *INTEGRATIONS])
 def test_an_example_of_a_page(name: str) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-W", "error", str(EXAMPLES / f"{name}.py")],
         capture_output=True,

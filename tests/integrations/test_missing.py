@@ -5,9 +5,15 @@ import sys
 
 import pytest
 
-from contextwright.errors import MissingExtra
+from contextwright.errors import ContextwrightError
 
-FRAMEWORKS = {"langchain": "langchain_core", "mcp": "mcp", "pydantic_ai": "pydantic_ai"}
+FRAMEWORKS = {
+    "google_adk": "google",
+    "langchain": "langchain_core",
+    "llama_index": "llama_index",
+    "mcp": "mcp",
+    "pydantic_ai": "pydantic_ai",
+}
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
@@ -17,5 +23,5 @@ def test_a_missing_framework_is_named(name: str, monkeypatch: pytest.MonkeyPatch
             monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, FRAMEWORKS[name], None)
     monkeypatch.delitem(sys.modules, f"contextwright.integrations.{name}", raising=False)
-    with pytest.raises(MissingExtra, match=name.replace("_", "-")):
+    with pytest.raises(ContextwrightError, match=name.replace("_", "-")):
         importlib.import_module(f"contextwright.integrations.{name}")
