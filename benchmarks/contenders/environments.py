@@ -1,0 +1,63 @@
+"""An environment for each library: together they would allow only old versions of each other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["REQUIREMENTS", "environment"]
+
+PROJECT = Path(__file__).parents[2]
+REQUIREMENTS = {
+    "langchain": (
+        "langchain-core",
+        "langchain-anthropic",
+        "langchain-community",
+        "langchain-google-genai",
+        "langchain-openai",
+        "greenlet",  # its SQL history imports it, and does not ask for it
+    ),
+    "langgraph": ("langgraph", "langgraph-checkpoint-sqlite"),
+    "litellm": ("litellm",),
+    "llama-index": (
+        "llama-index-core",
+        "llama-index-llms-anthropic",
+        "llama-index-llms-openai",
+        "aiosqlite",
+        "anthropic<2",  # it does not run with the next one yet
+    ),
+    "pydantic-ai": ("pydantic-ai-slim[anthropic,google,openai]",),
+    "openai-agents": ("openai-agents",),
+    "google-adk": ("google-adk",),
+    "semantic-kernel": ("semantic-kernel",),
+    "agent-framework": ("agent-framework-core", "agent-framework-openai"),
+}
+
+
+def environment(library: str, folder: Path) -> Path:
+    """Return the interpreter of a library's environment, which is made if there is none.
+
+    Raises:
+        RuntimeError: it cannot be installed; the message is the installer's last line.
+    """
+    if library not in REQUIREMENTS:
+        return Path(sys.executable)
+    place = folder / library
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not (place / "whole").exists():
+        uv = os.environ.get("UV") or shutil.which("uv") or "uv"
+        run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place))
+        install = (uv, "pip", "install", "--quiet", "--python", str(python), "--editable")
+        run(*install, str(PROJECT), *REQUIREMENTS[library])
+        (place / "whole").touch()
+    return python
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no reason given"]
+        raise RuntimeError(lines[-1].strip())
