@@ -200,7 +200,7 @@ def legacy_calls(calls: Any) -> Sequence[ToolCall]:
     found: list[ToolCall] = []
     for call in calls or ():
         dump = getattr(call, "model_dump", None)
-        fields: dict[str, Any] = dump() if callable(dump) else call
+        fields = cast("dict[str, Any]", dump() if callable(dump) else call)
         function: dict[str, Any] = fields.get("function") or {}
         arguments = function.get("arguments") or "{}"
         found.append(ToolCall.from_json(function.get("name") or "", arguments, id=fields.get("id")))
