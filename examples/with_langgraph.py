@@ -1,6 +1,7 @@
 """LangGraph: the model sees what fits, the checkpoints keep all messages."""
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -21,7 +22,9 @@ graph.add_node("model", answer)
 graph.add_edge(START, "trim")
 graph.add_edge("trim", "model")
 chat = graph.compile(checkpointer=InMemorySaver())
-thread = {"configurable": {"thread_id": "lunch"}}
+thread: RunnableConfig = {"configurable": {"thread_id": "lunch"}}
 for number in range(30):
-    state = chat.invoke({"messages": [HumanMessage(f"Lunch for {number}?")]}, thread)
-print(f"{len(state['messages'])} messages in the checkpoint. {state['messages'][-1].content}")
+    question = HumanMessage(f"Lunch for {number}?")
+    chat.invoke(State(messages=[question], llm_input_messages=[]), thread)
+messages = chat.get_state(thread).values["messages"]
+print(f"{len(messages)} messages in the checkpoint. {messages[-1].content}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log10
 from xml.sax.saxutils import escape
 
@@ -71,13 +71,11 @@ def grid(
     sizes: Sequence[int],
     scale: tuple[float, float],
     frame: tuple[int, int, int],
-    x_of: object,
-    y_of: object,
+    x_of: Callable[[float], float],
+    y_of: Callable[[float], float],
     unit: str,
 ) -> Iterator[str]:
     """The lines of tens, and what they mean."""
-    assert callable(x_of)
-    assert callable(y_of)
     left, right, bottom = frame
     value = scale[0]
     while value <= scale[1] * 1.01:

@@ -25,7 +25,7 @@ from contextwright.tokens.count import count_text
 from . import naive, peers
 
 MODEL = "gpt-4o"
-MESSAGE_TOKENS = 130
+MESSAGE_TOKENS = 190
 """What a message of the workload takes, for libraries that count messages and not tokens."""
 
 decode = msgspec.json.decode

@@ -1,5 +1,7 @@
 """Google ADK: sessions, their events and their states, as its own services keep them."""
 
+# pyright: reportMissingImports=false
+
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -20,7 +22,7 @@ from google.genai import types
 
 from contextwright.integrations.google_adk import StoreSessionService
 
-KEY = {"app_name": "lunch/app", "user_id": "olena"}
+KEY: Any = {"app_name": "lunch/app", "user_id": "olena"}
 CALL = types.FunctionCall(name="look", args={"at": "menu"}, id="c1")
 RESULT = types.FunctionResponse(name="look", id="c1", response={"output": "Risotto"})
 

@@ -2,6 +2,7 @@
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -26,9 +27,10 @@ def test_a_checkpoint_keeps_what_the_model_does_not_see() -> None:
     graph.add_edge(START, "trim")
     graph.add_edge("trim", "model")
     chat = graph.compile(checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "lunch"}}
+    config: RunnableConfig = {"configurable": {"thread_id": "lunch"}}
     for number in range(12):
-        chat.invoke({"messages": [HumanMessage(f"Lunch for {number}?")]}, config)
+        question = HumanMessage(f"Lunch for {number}?")
+        chat.invoke(State(messages=[question], llm_input_messages=[]), config)
     values = chat.get_state(config).values
     assert len(values["messages"]) == 24
     seen = values["llm_input_messages"]
@@ -38,6 +40,6 @@ def test_a_checkpoint_keeps_what_the_model_does_not_see() -> None:
 
 def test_keys_have_names_of_your_own() -> None:
     node = trim_node(MODEL, messages_key="history", output_key="seen")
-    assert node({"history": [HumanMessage("Hi")]}) == {"seen": [HumanMessage("Hi")]}
+    assert node.invoke({"history": [HumanMessage("Hi")]}) == {"seen": [HumanMessage("Hi")]}
     with pytest.raises(cw.UsageError, match="history"):
-        node({"messages": []})
+        node.invoke({"messages": []})

@@ -5,12 +5,12 @@ graph.add_node("trim", trim_node("gpt-5.6-sol", max_tokens=20_000))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import UsageError
-from contextwright.integrations.langchain import BaseMessage, trim
+from contextwright.integrations.langchain import BaseMessage, Runnable, RunnableLambda, trim
 from contextwright.integrations.trimming import Trimming
 from contextwright.models import Model
 
@@ -24,7 +24,7 @@ def trim_node(
     recipe: RecipeData | str | None = None,
     messages_key: str = "messages",
     output_key: str = "llm_input_messages",
-) -> Callable[[Mapping[str, Any]], dict[str, list[BaseMessage]]]:
+) -> Runnable[Any, dict[str, list[BaseMessage]]]:
     """Return a node that puts the messages that fit under `output_key`.
 
     The state keeps all messages, so every checkpoint does, and going back to one brings them back.
@@ -45,4 +45,4 @@ def trim_node(
             raise UsageError(f"the state has no {messages_key!r}", hint="name it in messages_key")
         return {output_key: trim(trimming, state[messages_key])}
 
-    return node
+    return RunnableLambda(node, name="trim_messages")
