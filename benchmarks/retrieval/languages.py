@@ -1,125 +1,84 @@
-"""How often an embedder puts the right one of eight sentences first, by language.
+"""How often recall puts the right one of 32 messages first, by language.
 
-    uv run python -m benchmarks.retrieval.languages
+    uv run python -m benchmarks.retrieval.languages [--embedder multilingual] [--misses]
 
-A handful of questions written by hand: enough to see where it fails, not to compare embedders by.
-A guess is right once in eight times.
+The cases are in `tests/recall/languages/`, one file for each language, written for this project: a
+message and a question about it, with other forms of its words, with parts of its compounds, in the
+other Chinese script, or by meaning alone. All messages of a language are one conversation.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from contextwright.recall.vectors.choose import choose_embedder
+from contextwright import Store, user
 
-UKRAINIAN = (
-    "Вчора ми дивилися футбол у парку.",
-    "Вона завжди п'є каву без цукру.",
-    "Мій брат працює лікарем у Львові.",
-    "Завтра обіцяють дощ і вітер.",
-    "Я купив новий велосипед синього кольору.",
-    "Наша зустріч перенесена на п'ятницю.",
-    "Кіт захворів, ми возили його до ветеринара.",
-    "На день народження подарували гітару.",
-)
-CHINESE = (
-    "我昨天买了一辆自行车。",
-    "她不喜欢吃辣的菜。",
-    "我们明天去东京看樱花。",
-    "会议改到星期五。",
-    "我哥哥在医院当医生。",
-    "猫生病了，我们带它去看兽医。",
-    "生日的时候收到一把吉他。",
-    "明天会下雨刮风。",
-)
-ENGLISH = (
-    "We watched football in the park yesterday.",
-    "She always drinks coffee without sugar.",
-    "My brother works as a doctor in Lviv.",
-    "They promise rain and wind tomorrow.",
-    "I bought a new blue bicycle.",
-    "Our meeting was moved to Friday.",
-    "The cat got ill, we took it to the vet.",
-    "I was given a guitar for my birthday.",
-)
-CASES = {
-    "English, other words": (
-        ENGLISH,
-        {
-            "favourite beverage": 1,
-            "sibling's profession": 2,
-            "weather forecast": 3,
-            "two-wheeled vehicle": 4,
-            "pet health": 6,
-            "musical instrument": 7,
-            "sports": 0,
-            "appointment rescheduled": 5,
-        },
-    ),
-    "Ukrainian, shared words": (
-        UKRAINIAN,
-        {
-            "яку каву вона п'є?": 1,
-            "де працює брат?": 2,
-            "на коли перенесли зустріч?": 5,
-            "який велосипед?": 4,
-            "хто захворів?": 6,
-            "що подарували?": 7,
-        },
-    ),
-    "Ukrainian, other words": (
-        UKRAINIAN,
-        {
-            "улюблений напій": 1,
-            "професія родича": 2,
-            "яка буде погода?": 3,
-            "транспорт на двох колесах": 4,
-            "домашня тварина": 6,
-            "музичний інструмент": 7,
-            "спорт": 0,
-            "перенесли нараду": 5,
-        },
-    ),
-    "Chinese, shared words": (
-        CHINESE,
-        {"什么时候去东京？": 2, "会议是哪天？": 3, "猫怎么了？": 5, "谁当医生？": 4},
-    ),
-    "Chinese, other words": (
-        CHINESE,
-        {
-            "宠物": 5,
-            "天气预报": 7,
-            "乐器": 6,
-            "旅行计划": 2,
-            "交通工具": 0,
-            "职业": 4,
-            "口味": 1,
-        },
-    ),
-    "English about Ukrainian": (
-        UKRAINIAN,
-        {
-            "Which coffee does she drink?": 1,
-            "Where does the brother work?": 2,
-            "weather tomorrow": 3,
-            "bicycle": 4,
-            "meeting moved": 5,
-            "the cat was ill": 6,
-            "guitar": 7,
-            "football": 0,
-        },
-    ),
-}
+FOLDER = Path(__file__).parents[2] / "tests" / "recall" / "languages"
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+class Case(NamedTuple):
+    kind: str
+    message: str
+    question: str
 
 
 def main() -> int:
-    embedder = choose_embedder("wordllama")
-    assert embedder is not None
-    for name, (sentences, questions) in CASES.items():
-        nearest = (embedder([*questions]) @ embedder(sentences).T).argmax(axis=1)
-        right = sum(one == place for one, place in zip(nearest, questions.values(), strict=True))
-        print(f"{name:<24} {right} of {len(questions)}")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--embedder", default="multilingual", help="multilingual or wordllama")
+    parser.add_argument("--misses", action="store_true", help="print the questions it fails at")
+    options = parser.parse_args()
+    print(f"{'':12}{'cases':>6}{'words':>8}{'':10}{options.embedder}")
+    for file in sorted(FOLDER.glob("*.tsv")):
+        cases = read_cases(file)
+        by_words, by_both = (
+            [case for case, found in answers(cases, embedder) if found != case.message]
+            for embedder in (None, options.embedder)
+        )
+        print(
+            f"{file.stem:12}{len(cases):6}{share(cases, by_words):7.0f} %"
+            f"{'':10}{share(cases, by_both):.0f} %"
+        )
+        if options.misses:
+            for name, misses in (("words", by_words), (options.embedder, by_both)):
+                for case in misses:
+                    print(f"  {name}: {case.kind}: {case.question} / {case.message}")
     return 0
+
+
+def read_cases(file: Path) -> list[Case]:
+    return [Case(*line.split("\t")) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def answers(cases: list[Case], embedder: Any) -> Iterator[tuple[Case, str]]:
+    """Each case, and the text of the message with the best score."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store(Path(folder) / "a.db", embedder=embedder) as store,
+    ):
+        chat = store.conversation("talk")
+        # A day apart, so that neighbours have nothing to do with each other.
+        chat.add(
+            [
+                user(case.message, sent_at=(START + timedelta(days=day)).isoformat())
+                for day, case in enumerate(cases)
+            ]
+        )
+        store.index()
+        for case in cases:
+            found = chat.recall(case.question, budget=10_000)
+            best = max(found, key=lambda item: item.score, default=None)
+            yield case, best.message.text if best else ""
+
+
+def share(cases: list[Case], misses: list[Case]) -> float:
+    return 100 * (1 - len(misses) / len(cases))
 
 
 if __name__ == "__main__":

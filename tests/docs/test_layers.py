@@ -33,6 +33,7 @@ HEAVY = (
     "mcp",
     "pydantic_ai",
     "splintr",
+    "Stemmer",
     "rich",
     "typer",
     "click",

@@ -13,7 +13,7 @@ from contextwright.recall.packing import RecallHit
 from contextwright.recall.questions import Question
 from contextwright.recall.ranking import WORDS_ALONE, Part, bias_of, parts_of, probability
 from contextwright.recall.signals import OWN, Signals
-from contextwright.text.terms import terms_of
+from contextwright.text.terms import terms_with_parts
 
 __all__ = ["items_of"]
 
@@ -27,7 +27,7 @@ FEW = 20
 def items_of(memories: Sequence[Memory], question: Question) -> list[RecallHit]:
     """Return the memories that share enough words with a question, best first."""
     asked = set(question.terms)
-    held = [terms_of(f"{memory.key} {memory.text}") & asked for memory in memories]
+    held = [terms_with_parts(f"{memory.key} {memory.text}") & asked for memory in memories]
     counts = Counter(term for terms in held for term in terms)
     weights = {
         term: log(1 + (len(memories) + FEW) / (counts[term] + 0.5)) for term in sorted(asked)

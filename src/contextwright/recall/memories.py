@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError
 from contextwright.messages.times import read_time, with_zone
-from contextwright.text.terms import COMMON, keywords, terms_of
+from contextwright.text.terms import keywords, terms_of, terms_with_parts
 
 __all__ = [
     "Memory",
@@ -134,10 +134,10 @@ class MemoryList:
         found = [memory for memory in self.memories if self.fits(memory, wanted)]
         if not wanted.query:
             return chosen(found, wanted.prefer, max(wanted.limit, 0))
-        asked = terms_of(wanted.query)
         if wanted.kind == "episode":
-            scores = event_scores(found, asked)
+            scores = event_scores(found, keywords(wanted.query))
         else:
+            asked = terms_of(wanted.query)
             scores = [self.score(memory, asked, wanted.now) for memory in found]
         scored = [
             memory if memory.score else msgspec.structs.replace(memory, score=score)
@@ -156,7 +156,7 @@ class MemoryList:
 
     def score(self, memory: Memory, asked: set[str], now: datetime | None) -> float:
         """Return the share of the question's words it has; a newer one wins a tie."""
-        shared = len(asked & terms_of(f"{memory.key} {memory.text}")) / max(len(asked), 1)
+        shared = len(asked & terms_with_parts(f"{memory.key} {memory.text}")) / max(len(asked), 1)
         return shared * (0.8 + 0.2 * self.recency(memory, now)) * memory.weight
 
     def recency(self, memory: Memory, now: datetime | None) -> float:
@@ -230,8 +230,7 @@ def event_scores(events: Sequence[Memory], asked: set[str]) -> list[float]:
     are the overlap, relative to the smaller set. An event with hardly a word of the question does
     not match, whatever its weight.
     """
-    asked = asked - COMMON or asked
-    held = [terms_of(f"{event.key} {event.text}") & asked for event in events]
+    held = [terms_with_parts(f"{event.key} {event.text}") & asked for event in events]
     counts = Counter(term for terms in held for term in terms)
     weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
     whole = sum(sorted(weights.values()))
@@ -258,6 +257,6 @@ def chosen(memories: list[Memory], words: str, most: int) -> list[Memory]:
     if len(memories) <= most:
         return memories
     asked = keywords(words)
-    shared = [len(asked & terms_of(f"{memory.key} {memory.text}")) for memory in memories]
+    shared = [len(asked & terms_with_parts(f"{memory.key} {memory.text}")) for memory in memories]
     best = sorted(range(len(memories)), key=lambda place: (-shared[place], -place))[:most]
     return [memories[place] for place in sorted(best)]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
 
 from msgspec import Struct
 
 from contextwright.recall.dates.periods import Period, periods
-from contextwright.text.terms import COMMON, keywords, plain, terms_of
+from contextwright.text.terms import (
+    common_words,
+    compound_parts,
+    keywords,
+    languages_of,
+    plain,
+    terms_of,
+)
 
 __all__ = ["Question", "question_of"]
 
@@ -19,6 +26,9 @@ MOST_TERMS = 32
 MOST_COMMON = 6
 """Maximum number of common words to search for."""
 
+MOST_PARTS = 8
+"""Maximum number of parts of compounds to search for."""
+
 LONGEST = 2_000
 """Maximum characters of a question; a longer one was probably pasted."""
 
@@ -27,9 +37,16 @@ UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts without spaces between a name and the next word."""
 
 # First-person words.
-MYSELF_WORDS = "i me my mine myself we us our ours я мене мені мною мій моя моє мої ми нас нам наш"
+MYSELF_WORDS = """
+i me my mine myself we us our ours
+я мене мені мною мій моя моє мої ми нас нам наш меня мне мной мой моё мои мы
+ich mich mir mein meine meinem meinen meiner wir uns unser unsere
+yo mi mí mis nosotros nosotras nuestra nuestro nuestras nuestros
+je moi mon ma mes nous notre nos
+أنا نحن मैं मुझे मेरा मेरी मेरे हम हमारा हमारी हमारे
+"""
 MYSELF = frozenset(map(plain, MYSELF_WORDS.split()))
-HAN_MYSELF = "我"
+HAN_MYSELF = re.compile("[我私僕俺]")
 
 
 class Question(Struct, frozen=True):
@@ -40,6 +57,8 @@ class Question(Struct, frozen=True):
     """The terms to search for."""
     common: tuple[str, ...]
     """Common words; they have little weight."""
+    parts: tuple[tuple[str, ...], ...]
+    """What may be the first or the last word of each compound."""
     names: frozenset[str]
     """Terms that are written as names."""
     meaning: str
@@ -58,7 +77,9 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     text = text[:LONGEST]
     words = WORD.findall(text)
     known = {plain(word) for word in words}
-    named = frozenset(name for name in speakers if is_named(name, words, known))
+    languages = languages_of(text)
+    little = common_words(languages)
+    named = frozenset(name for name in speakers if is_named(name, words, known, little))
     names = {plain(word) for name in named for word in WORD.findall(name)}
     rest = [word for word in words if plain(word) not in names]
     telling = keywords(text)
@@ -66,12 +87,14 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
     # A word in capitals throughout is an abbreviation, not a person.
     capital = {word for word in words if word[:1].isupper() and not word.isupper()}
-    written = frozenset(term for word in capital for term in terms_of(word)) - COMMON
-    own = not MYSELF.isdisjoint(known) or HAN_MYSELF in text
+    telling_names = (word for word in capital if plain(word) not in little)
+    written = frozenset(term for word in telling_names for term in terms_of(word, languages))
+    own = not MYSELF.isdisjoint(known) or HAN_MYSELF.search(text) is not None
     return Question(
         text,
         tuple(terms),
         tuple(common),
+        tuple(map(tuple, compound_parts(text)[:MOST_PARTS])),
         written,
         " ".join(rest) or text,
         named,
@@ -80,7 +103,7 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     )
 
 
-def is_named(name: str, words: list[str], known: set[str]) -> bool:
+def is_named(name: str, words: list[str], known: set[str], little: Container[str]) -> bool:
     """Whether a question names a person, by a word of the name.
 
     A name that is a common word too, such as Will, has to be capitalised.
@@ -89,7 +112,7 @@ def is_named(name: str, words: list[str], known: set[str]) -> bool:
         simple = plain(word)
         if UNSPACED.search(simple) and any(simple in one for one in known):
             return True
-        is_common = len(simple) < 2 or not terms_of(simple).isdisjoint(COMMON)
+        is_common = len(simple) < 2 or simple in little
         if (simple in known) if not is_common else (word in words and word[:1].isupper()):
             return True
     return False

@@ -1,18 +1,35 @@
 """Terms: the normalised words that search compares, in any script.
 
-Terms are computed here and stored, not by the database, so that all engines find the same.
+Terms are computed here and stored, not by the database, so that all engines find the same. A change
+of them needs a migration step that empties the index.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Set
+from functools import cache
+from typing import NamedTuple
 
-__all__ = ["keywords", "plain", "terms_of"]
+from contextwright.text.languages import (
+    COMMON_PHRASES,
+    FUNCTION_WORDS,
+    cyrillic_language,
+    latin_language,
+)
+from contextwright.text.stems import ACCENT, COMPOUNDING, beginnings, ends, stemmer
 
-LONGEST = 40
-"""Maximum characters of a term."""
+__all__ = [
+    "Languages",
+    "common_words",
+    "compound_parts",
+    "keywords",
+    "languages_of",
+    "plain",
+    "terms_of",
+    "terms_with_parts",
+]
 
 # Scripts without spaces between words, or that join endings to names (Thai, Lao, Burmese, Khmer,
 # kana, Han, Hangul), and Indian scripts, whose vowels Python's `\w` does not match.
@@ -25,51 +42,157 @@ PLAIN_WORD = re.compile(r"\w+")
 WORD = re.compile(f"(?:[^\\W{UNSPACED}]|[{VOWELLED}])+")
 RUN = re.compile(f"[{UNSPACED}]+")
 SPECIAL = re.compile(f"[{UNSPACED}{VOWELLED}]")
-ACCENT = re.compile("[\u0300-\u036f]+")
 
-# English suffixes, the longest first, and what replaces each.
-ENDINGS = (
-    ("ings", ""),
-    ("edly", ""),
-    ("ing", ""),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("ed", ""),
-    ("es", "e"),
-    ("s", ""),
+# Marks that are often left out: accents without a letter of their own, Arabic vowels and the line
+# that stretches words, the dot below Hindi letters, apostrophes in Ukrainian.
+LEFT_OUT = re.compile(
+    "[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c]+"
+    "|(?<=[\u0400-\u04ff])['\u2019\u02bc`](?=[\u0400-\u04ff])"
 )
-VOWELS = frozenset("aeiouy")
+ALIKE = str.maketrans("أإآٱىँ", "اااايं")
+"""Letters that people write for each other."""
 
-# Function words: nobody searches for them, and every message has some.
-COMMON_WORDS = """
-a about after again all am an and any are aren as at be because been before being but by can could d
-did didn do does doesn doing don done for from had has have having he her here hers him his how i if
-in into is isn it its just ll m may me might mine more most must my no not of on only or other our
-ours over own re s same shall she should so some such t than that the their theirs them then there
-these they this those to too us ve very was wasn we were what when where which who whom whose why
-will with won would yes you your yours
-а аби або адже але б без би бо був була були було бути в вам вас ваш вже ви від він вона вони воно
-все всі де для до є же з за зі й його її їх і із їй їм коли кого кому ким куди ми мене мені мій моя
-моє мої на навіщо нам нас наш не ні під по про при та так такий там те ти тим то тобі той тому тут
-у хто це цей ці чи чий чия чого чому що щоб я як яка який які якого яку
-"""
+SCRIPTS = (
+    ("\u0400", "\u052f", "cyrillic"),
+    ("\u0370", "\u03ff", "greek"),
+    ("\u0530", "\u058f", "armenian"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+"""First and last letter of scripts, and the language whose stems their words get."""
 
 
-def terms_of(text: str) -> set[str]:
+class Languages(NamedTuple):
+    """The languages of a text, in scripts that several share."""
+
+    latin: str
+    cyrillic: str = ""
+    is_latin: bool = True
+    """Whether no other script was seen."""
+
+    def of(self, word: str) -> str:
+        """Return the language whose stems a word gets; empty if none is known."""
+        letter = word[0]
+        if letter < "\u0370":
+            return self.latin
+        for first, last, language in SCRIPTS:
+            if first <= letter <= last:
+                return self.cyrillic if language == "cyrillic" else language
+        return ""
+
+
+def languages_of(text: str) -> Languages:
+    """Return the languages of a text."""
+    simple = spelled(text)
+    return languages_among(words_in(simple), simple)
+
+
+def languages_among(words: set[str], simple: str) -> Languages:
+    """Return the languages of a text by its words."""
+    latin = latin_language(words)
+    if simple.isascii():
+        return Languages(latin)
+    cyrillic = {word for word in words if "\u0400" <= word[0] <= "\u052f"}
+    return Languages(latin, cyrillic_language(cyrillic) if cyrillic else "", False)
+
+
+def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     """Return the terms of a text.
 
     Words lose accents and, if long, the endings that inflection changes. Scripts without spaces
     give pairs of characters.
+
+    Args:
+        languages: those of the text it is taken from.
     """
-    if text.isascii():
-        return {stem(word) for word in set(PLAIN_WORD.findall(text.lower()))}
-    simple = plain(text)
-    if not SPECIAL.search(simple):
-        return {stem(word) for word in set(PLAIN_WORD.findall(simple))}
-    terms = {stem(word) for word in set(WORD.findall(simple))}
-    for run in RUN.findall(simple):
-        terms.update(run[place : place + 2] for place in range(max(len(run) - 1, 1)))
+    simple = spelled(text)
+    words = words_in(simple)
+    known = languages_among(words, simple) if languages is None else languages
+    return stems_of(words, known).union(pairs_in(simple))
+
+
+def terms_with_parts(text: str) -> set[str]:
+    """Return the terms of a text, and what may be the parts of its compounds."""
+    simple = spelled(text)
+    words = words_in(simple)
+    known = languages_among(words, simple)
+    terms = stems_of(words, known) | pairs_in(simple)
+    if known.latin in COMPOUNDING:
+        for word in words:
+            language = known.of(word)
+            terms.update(beginnings(word, language), ends(word, language))
     return terms
+
+
+def compound_parts(text: str) -> list[list[str]]:
+    """Return what may be the first part, or the last one, of each compound of a question."""
+    simple = spelled(text)
+    words = words_in(simple)
+    known = languages_among(words, simple)
+    parts = ([*part(word, known.of(word))] for word in sorted(words) for part in (beginnings, ends))
+    return [some for some in parts if some]
+
+
+def keywords(text: str) -> set[str]:
+    """Return the significant terms of a question; all of them if none is significant."""
+    simple = spelled(text)
+    words = words_in(simple)
+    known = languages_among(words, simple)
+    telling = {word for word in words if word not in FUNCTION_WORDS.get(known.of(word), ())}
+    found = stems_of(telling, known) | (pairs_in(simple) - common_pairs())
+    return found or stems_of(words, known) | pairs_in(simple)
+
+
+def common_words(languages: Languages) -> frozenset[str]:
+    """Return the function words of a text's languages, without accents."""
+    return plain_words(languages.latin) | plain_words(languages.cyrillic)
+
+
+@cache
+def plain_words(language: str) -> frozenset[str]:
+    """Return the function words of a language, without accents."""
+    return frozenset(map(plain, FUNCTION_WORDS.get(language, ())))
+
+
+@cache
+def common_pairs() -> frozenset[str]:
+    """Return the pairs of characters that say little."""
+    return frozenset(pair for phrase in COMMON_PHRASES for pair in pairs_in(phrase))
+
+
+def spelled(text: str) -> str:
+    """Return a text in small letters, with one spelling of what is written in several ways."""
+    if text.isascii():
+        return text.lower()
+    # Fold case last: mathematical letters become capitals only after decomposition.
+    simple = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return LEFT_OUT.sub("", simple).translate(ALIKE)
+
+
+def words_in(simple: str) -> set[str]:
+    """Return the words of a text that is spelled in one way."""
+    if simple.isascii() or not SPECIAL.search(simple):
+        return set(PLAIN_WORD.findall(simple))
+    return set(WORD.findall(simple))
+
+
+def pairs_in(simple: str) -> Set[str]:
+    """Return the pairs of characters in scripts without spaces."""
+    if simple.isascii() or not RUN.search(simple):
+        return frozenset()
+    return {
+        run[place : place + 2]
+        for run in RUN.findall(simple)
+        for place in range(max(len(run) - 1, 1))
+    }
+
+
+def stems_of(words: set[str], languages: Languages) -> set[str]:
+    """Return the stems of words."""
+    if languages.is_latin:  # the common case
+        return set(map(stemmer(languages.latin), words))
+    return {stemmer(languages.of(word))(word) for word in words}
 
 
 def plain(text: str) -> str:
@@ -77,40 +200,3 @@ def plain(text: str) -> str:
     # Fold case last: mathematical letters become capitals only after decomposition.
     simple = ACCENT.sub("", unicodedata.normalize("NFKD", text)).casefold()
     return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFKD", simple)))
-
-
-@lru_cache(32_768)  # people mostly use the same words
-def stem(word: str) -> str:
-    """Return a word without its ending, if it is long enough; numbers have none."""
-    length = len(word)
-    if length <= 3 or length > LONGEST or not word.isalpha():
-        return word[:LONGEST]
-    if word.isascii():
-        return english_stem(word)
-    return word[: -1 - (length > 6)]
-
-
-def english_stem(word: str) -> str:
-    """Return a word without English suffixes: `paintings`, `painted` and `paint` are one."""
-    for ending, instead in ENDINGS:
-        if word.endswith(ending):
-            if ending == "s" and word.endswith(("ss", "us", "is")):
-                break
-            base = word[: -len(ending)] + instead
-            if len(base) >= 3 and not VOWELS.isdisjoint(base):
-                word = base
-                break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
-        word = word[:-1]
-    if len(word) > 3 and word[-1] in "ey":
-        word = word[:-1] + ("i" if word[-1] == "y" else "")
-    return word
-
-
-COMMON = frozenset(term for word in COMMON_WORDS.split() for term in terms_of(word))
-
-
-def keywords(text: str) -> set[str]:
-    """Return the significant terms of a question; all of them if none is significant."""
-    terms = terms_of(text)
-    return terms - COMMON or terms

@@ -380,6 +380,19 @@ CREATE TABLE backups (
 );
 """
 
+# Terms are computed differently again (stems of many languages), so the index is made again.
+SQLITE_9 = """
+INSERT INTO words (words) VALUES ('delete-all');
+DELETE FROM outlines;
+DELETE FROM indexed;
+"""
+
+POSTGRES_9 = """
+DELETE FROM words;
+DELETE FROM outlines;
+DELETE FROM indexed;
+"""
+
 STEPS: tuple[Step, ...] = (
     Step(SQLITE_1, POSTGRES_1),
     Step(SQLITE_2, POSTGRES_2),
@@ -389,4 +402,5 @@ STEPS: tuple[Step, ...] = (
     Step(SQLITE_6, POSTGRES_6),
     Step(SQLITE_7, POSTGRES_7, fill_origins),
     Step(request_tables.SQLITE, request_tables.POSTGRES),
+    Step(SQLITE_9, POSTGRES_9),
 )

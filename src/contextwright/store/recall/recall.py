@@ -52,6 +52,8 @@ HITS, NEAREST = 1_000, 200
 """Number of best messages, by words and by meaning, that select those conversations."""
 COMMON = 0.2
 """Weight of a common word, where other words have 1."""
+PART = 0.5
+"""Weight of a part of a compound."""
 LONG = 5_000
 """Number of messages from which common words are not searched for, because too many have them."""
 AT_ONCE = 64
@@ -166,7 +168,8 @@ def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
         return None, ""
     try:
         # An embedder may be remote: hold no transaction while it works.
-        return state.index.space.vector_of(question.meaning), ""
+        vector = state.index.space.vector_of(question.meaning)
+        return vector if vector.any() else None, ""
     except EmbedderError as error:
         return None, error.args[0]
 
@@ -250,6 +253,11 @@ def found_in(
             numbers = frozenset(numbers_of(term)) - hidden
             weight = search.rarity(len(numbers), max(end, 1)) * counts
             found.append(TermMatches(term, weight, numbers))
+    for some in question.parts:
+        numbers = frozenset(seq for part in some for seq in numbers_of(part)) - hidden
+        if numbers:
+            weight = search.rarity(len(numbers), max(end, 1)) * PART
+            found.append(TermMatches(some[0], weight, numbers))
     if vector is None or state.index.space is None:
         return found, None
     near = state.index.space.nearest(connection, head, vector, width * WIDER, last=end)

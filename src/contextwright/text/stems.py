@@ -1,0 +1,171 @@
+"""Stems: what the forms of a word have in common.
+
+Snowball's algorithms do most of it. What is here is what they leave: Ukrainian, which they lack,
+vowels and consonants that change with the ending, broken plurals, and the parts of compounds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, partial
+from typing import Any, cast
+
+import Stemmer  # pyright: ignore[reportMissingTypeStubs]
+
+__all__ = ["ACCENT", "COMPOUNDING", "beginnings", "ends", "stemmer"]
+
+LONGEST = 40
+"""Maximum characters of a term."""
+
+ACCENT = re.compile("[\u0300-\u036f]+")
+
+# English suffixes, the longest first, and what replaces each. Snowball's English is not better.
+ENDINGS = (
+    ("ings", ""),
+    ("edly", ""),
+    ("ing", ""),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("ed", ""),
+    ("es", "e"),
+    ("s", ""),
+)
+VOWELS = frozenset("aeiouy")
+NUMBER = re.compile(r"[\d_]")
+
+UKRAINIAN = re.compile(
+    r"""(?<=..)(?:
+    [ую](?:ва(?:ти|в|ла|ло|ли|нн(?:я|ю|ям|і))|є(?:ш|мо|те)?|ють|ю|й|йте|вав|вала|вали)
+    |(?:[аяиії]|ну)?(?:ти|ть|в|ла|ло|ли)|[уюая]ть|[еи](?:ш|мо|те)|є(?:ш|мо|те)?
+    |ого|ому|ої|ою|ею|єю|ий|ій|им|их|ими|ім|іх|іми
+    |[аяі]?ми|[аяі][хм]|[оеє]м|[оеє]ві|і?[їя]|і[юй]|їв|ів|ей
+    |[аеєиіїоуюяьй])$""",
+    re.VERBOSE,
+)
+REFLEXIVE = re.compile("(?<=...)с[яь]$")
+# Vowels that come and go with the ending (кіт, кота; цукор, цукру), and consonants (рука, руці).
+FLEETING = re.compile("(?<=..)[іеёо](?=[бвгґджзйклмнпрстфхцчшщ]$)")
+SHORT_VOWEL = re.compile("[іеё](?=.$)")
+ALTERNATION = str.maketrans("цчзжсш", "ккггхх")
+
+SPANISH_DIPHTHONG = re.compile("ie|(?<![qg])ue")
+GERMAN_PARTICIPLE = re.compile("^ge(?=.{3,}(?:t|en)$)")
+GERMAN_PERSON = re.compile("(?<=...)(?:et|(?<![aeiou])(?<!ch)t)$")
+ARABIC_ARTICLE = re.compile("^[وف]?(?:[بك]?ال|لل)(?=...)")
+ARABIC_VOWELS = re.compile("[اأإآٱويىءئؤة]")
+
+COMPOUNDING = frozenset(("german", "dutch", "swedish"))
+"""Languages that write compounds as one word."""
+LONG, SHORTEST_PART, SHORTEST_REST = 8, 4, 3
+"""Letters of a compound, of a part that is looked for, and of what is left of the compound."""
+
+
+@cache
+def stemmer(language: str) -> Callable[[str], str]:
+    """Return the function from the words of a language to their stems, which remembers some.
+
+    `language` is one of Snowball's, or `ukrainian`; if it is empty, letters are cut off.
+    """
+    # People mostly use the same words. With one argument a lookup takes half the time.
+    return lru_cache(32_768)(partial(stem, language=language))
+
+
+def stem(word: str, language: str) -> str:
+    """Return a word, in small letters, without its ending and accents; numbers have none."""
+    if len(word) <= 2 or len(word) > LONGEST or NUMBER.search(word):
+        return folded(word)[:LONGEST]
+    match language:
+        case "english":
+            return english_stem(folded(word))
+        case "ukrainian":
+            return cyrillic_stem(UKRAINIAN.sub("", REFLEXIVE.sub("", word)))
+        case "russian":
+            return cyrillic_stem(snowball(language)(word))
+        case "german":
+            bare = snowball(language)(GERMAN_PARTICIPLE.sub("", word))
+            return folded(GERMAN_PERSON.sub("", bare))
+        case "spanish":
+            bare = folded(snowball(language)(word))
+            return SPANISH_DIPHTHONG.sub(lambda found: "eo"[found[0] == "ue"], bare)
+        case "arabic":
+            return arabic_stem(word)
+        case "":
+            return folded(word if len(word) <= 3 else word[: -1 - (len(word) > 6)])
+        case _:
+            return folded(snowball(language)(word))
+
+
+@cache
+def snowball(language: str) -> Callable[[str], str]:
+    """Return the stemmer of a language, without its own memory: `stemmer` remembers."""
+    return cast("Any", Stemmer).Stemmer(language, 0).stemWord
+
+
+def folded(word: str) -> str:
+    """Return a word without accents."""
+    if word.isascii():
+        return word
+    return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFD", word)))
+
+
+def english_stem(word: str) -> str:
+    """Return a word without English suffixes: `paintings`, `painted` and `paint` are one."""
+    if len(word) <= 3 or not word.isalpha():
+        return word
+    for ending, instead in ENDINGS:
+        if word.endswith(ending):
+            if ending == "s" and word.endswith(("ss", "us", "is")):
+                break
+            base = word[: -len(ending)] + instead
+            if len(base) >= 3 and not VOWELS.isdisjoint(base):
+                word = base
+                break
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
+        word = word[:-1]
+    if len(word) > 3 and word[-1] in "ey":
+        word = word[:-1] + ("i" if word[-1] == "y" else "")
+    return word
+
+
+def cyrillic_stem(bare: str) -> str:
+    """Return a stem without what changes at its end."""
+    bare = bare[:2] + bare[2:].rstrip("аеиіоуыюяьй").replace("ь", "")
+    bare = FLEETING.sub("", bare) if len(bare) > 3 else SHORT_VOWEL.sub("о", bare)
+    return folded(bare[:-1] + bare[-1:].translate(ALTERNATION))
+
+
+def arabic_stem(word: str) -> str:
+    """Return the consonants of a word without its article and endings.
+
+    Broken plurals change the vowels inside: `kitāb`, `kutub`.
+    """
+    bare = ARABIC_ARTICLE.sub("", word)
+    if len(bare) > 5:  # of shorter ones Snowball takes letters that belong to them
+        bare = snowball("arabic")(bare)
+    skeleton = ARABIC_VOWELS.sub("", bare)
+    return skeleton if len(skeleton) > 1 else bare
+
+
+def beginnings(word: str, language: str) -> Iterator[str]:
+    """Yield what may be the first word of a compound, in languages that write it as one.
+
+    There is no dictionary: a part counts where a question has it, or a message.
+    """
+    whole = compound_stem(word, language)
+    for length in range(SHORTEST_PART, len(whole) - SHORTEST_REST + 1):
+        yield whole[:length]
+
+
+def ends(word: str, language: str) -> Iterator[str]:
+    """Yield what may be the last word of a compound."""
+    whole = compound_stem(word, language)
+    for length in range(SHORTEST_PART, len(whole) - SHORTEST_REST + 1):
+        yield whole[-length:]
+
+
+def compound_stem(word: str, language: str) -> str:
+    """Return the stem of a word that may be a compound; empty for all others."""
+    is_long = LONG <= len(word) <= LONGEST and language in COMPOUNDING
+    return stemmer(language)(word) if is_long else ""

@@ -1,0 +1,97 @@
+"""Terms: forms of a word are one term, in each language as far as the table says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwright.text.languages import FUNCTION_WORDS
+from contextwright.text.terms import (
+    compound_parts,
+    keywords,
+    languages_of,
+    terms_of,
+    terms_with_parts,
+)
+
+FORMS = {
+    "english": "paint painted painting paints | party parties | bicycle bicycles",
+    "ukrainian": "працюю працює працював працювати | рука руці руками | кіт кота | цукор цукру"
+    " | п'ятниця п’ятниці пятницю",
+    "russian": "работает работали работа | кошелёк кошельки | билет билеты билета | ещё еще"
+    " | рука руке руками",
+    "german": "Bruder Brüder Brueder | arbeite gearbeitet arbeitet | Straße Strasse"
+    " | kaufen gekauft kauft",
+    "spanish": "pierdo perdí perder | reunión reuniones | devuelve devolver | comía comer",
+    "french": "mangé manger mangeais | fenêtre fenetre fenêtres",
+    "arabic": "كتاب الكتاب والكتاب كُتُب الكتب | مدرسة المدرسة مدارس المدارس"
+    " | بيت بيوت بيتًا | إلى الى",
+    "hindi": "किताब किताबें किताबों | ज़रूर जरूर | माँ मां | लड़की लड़कियाँ",
+}
+ANY_TEXT = st.text(
+    st.sampled_from("aeioustnrgeüßñéі їйьъёкєґ'’ابتةوالىًأक़िाँम我的のは한a_9 .\u0301\u0640\ud83d🙂İ")
+    | st.characters(),
+    max_size=60,
+) | st.lists(st.sampled_from(sorted(set().union(*FUNCTION_WORDS.values())))).map(" ".join)
+
+
+def frame(language: str, word: str) -> str:
+    """A sentence that shows which language it is."""
+    frames = {
+        "german": "das ist und {}",
+        "spanish": "que los está {}",
+        "french": "c'est dans une {}",
+    }
+    return frames.get(language, "що є {}" if language == "ukrainian" else "{}").format(word)
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [(name, group.split()) for name, table in FORMS.items() for group in table.split("|")],
+)
+def test_forms_of_a_word_are_one_term(language: str, forms: list[str]) -> None:
+    terms = [terms_of(frame(language, form)) - terms_of(frame(language, "")) for form in forms]
+    assert len(set(map(frozenset, terms))) == 1, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "latin", "cyrillic"),
+    [
+        ("Go get 'em, Jon!", "english", ""),
+        ("risotto one", "english", ""),
+        ("Die Hard was so good", "english", ""),
+        ("Wann ist mein Termin?", "german", ""),
+        ("Küche, die", "german", ""),
+        ("¿Cuándo es la cita?", "spanish", ""),
+        ("Où est la gare ?", "french", ""),
+        ("Хто там?", "english", "ukrainian"),
+        ("Кто там?", "english", "russian"),
+        ("Кава", "english", "russian"),
+        ("Кінь", "english", "ukrainian"),
+    ],
+)
+def test_the_language_of_a_text(text: str, latin: str, cyrillic: str) -> None:
+    languages = languages_of(text)
+    assert (languages.latin, languages.cyrillic) == (latin, cyrillic)
+
+
+def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:
+    message = terms_with_parts("Das ist die Straßenbahnhaltestelle.")
+    assert terms_of("die Straßen und das") - terms_of("die und das") <= message
+    assert "haltestell" in message
+    assert "haltestell" not in terms_of("Das ist die Straßenbahnhaltestelle.")
+    first, last = compound_parts("Wann ist mein Zahnarzttermin?")
+    assert "zahnarzt" in first
+    assert "termin" in last
+    assert compound_parts("When is my appointment?") == []
+    assert terms_with_parts("internationalisation") == terms_of("internationalisation")
+
+
+@given(text=ANY_TEXT)
+def test_terms_of_any_text(text: str) -> None:
+    terms = terms_of(text)
+    assert keywords(text) <= terms <= terms_with_parts(text)
+    assert bool(keywords(text)) == bool(terms)
+    for term in terms_with_parts(text):
+        assert 0 < len(term) <= 80
+        assert term == "".join(term.split())
+    assert terms_of(text) == terms_of(f"{text} … {text}")
