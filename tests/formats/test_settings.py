@@ -158,6 +158,33 @@ def test_a_setting_is_asked_in_the_models_own_terms(
 
 
 @pytest.mark.parametrize(
+    ("limit", "budget", "changes"),
+    [
+        (20_000, 16_384, []),
+        (
+            5_000,
+            3_750,
+            ["repair.setting effort: max_tokens is 5,000; a thinking budget of 3,750, not 16,384"],
+        ),
+        (
+            1_100,
+            1_024,
+            ["repair.setting effort: max_tokens is 1,100; a thinking budget of 1,024, not 16,384"],
+        ),
+        (1_024, None, ["loss.setting effort: max_tokens leaves no room to think"]),
+    ],
+)
+def test_thinking_leaves_room_for_an_answer(
+    limit: int, budget: int | None, changes: list[str]
+) -> None:
+    settings = cw.Settings(effort="high", max_tokens=limit)
+    conversation = cw.Conversation((cw.user("hi"),), settings=settings)
+    rendered = cw.render(conversation, "anthropic", model="claude-sonnet-4-5")
+    assert rendered.payload.get("thinking", {}).get("budget_tokens") == budget
+    assert [str(change) for change in rendered.changes] == changes
+
+
+@pytest.mark.parametrize(
     ("settings", "target", "model", "lost"),
     [
         (cw.Settings(effort="high"), "openai-chat", "gpt-4o", ["effort"]),

@@ -96,7 +96,7 @@ def with_media(message: Message) -> Message:
 
 def media_of(part: Opaque) -> Part:
     """Read media from a part such as `{"type": "image", "url": …}`; else return the part."""
-    kind = KINDS.get(part.data.get("type"))
+    kind = KINDS.get(str(part.data.get("type")))
     if kind is None:
         return part
     for field in ("url", kind, "base64"):

@@ -188,12 +188,17 @@ def write_thinking(
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
     """Write a thinking budget. It counts towards `max_tokens`, and excludes sampling settings."""
-    wire.setdefault("max_tokens", min(budget + DEFAULT_MAX_TOKENS, model.max_output))
-    budget = min(max(budget, MIN_THINKING_BUDGET), wire["max_tokens"] - 1)
-    if budget < MIN_THINKING_BUDGET:
+    limit = wire.setdefault("max_tokens", min(budget + DEFAULT_MAX_TOKENS, model.max_output))
+    wanted = max(budget, MIN_THINKING_BUDGET)
+    # A quarter is left for the answer.
+    fitted = wanted if wanted < limit else max(limit * 3 // 4, MIN_THINKING_BUDGET)
+    if fitted >= limit:
         changes.append(Change("loss.setting", "effort", "max_tokens leaves no room to think"))
         return
-    wire["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    if fitted < wanted:
+        reason = f"max_tokens is {limit:,}; a thinking budget of {fitted:,}, not {wanted:,}"
+        changes.append(Change("repair.setting", "effort", reason))
+    wire["thinking"] = {"type": "enabled", "budget_tokens": fitted}
     for name in ("temperature", "top_p", "top_k"):
         if name in wire:
             del wire[name]

@@ -166,8 +166,9 @@ class ChatReader(StreamReader):
         said = self.message.value()
         entries = self.message.fields.get("tool_calls")
         numbers: list[Any] = sorted(entries.entries) if isinstance(entries, Entries) else []
-        if "tool_calls" in said:
-            calls = [as_object(call) for call in said["tool_calls"]]
+        given = said.get("tool_calls")
+        if is_list(given):
+            calls = [as_object(call) for call in given]
             numbers = [n for n, call in zip(numbers, calls, strict=False) if is_named(call)]
             said["tool_calls"] = [call for call in calls if is_named(call)]
             if len(said["tool_calls"]) < len(calls):

@@ -90,14 +90,9 @@ class ResponsesReader(StreamReader):
             return
         custom = field == "input"
         known = ("name", "call_id", field, "status", *(() if custom else ("type",)))
-        start = CallStart(
-            self.index((place, 0)),
-            name,
-            id if isinstance(id, str) else None,
-            custom,
-            leftover(item, *known),
-        )
-        self.call((place, 0), lambda _: start)
+        id = id if isinstance(id, str) else None
+        extra = leftover(item, *known)
+        self.call((place, 0), lambda index: CallStart(index, name, id, custom, extra))
         given = item.get(field)
         if isinstance(given, str):
             self.arguments((place, 0), given)

@@ -21,9 +21,9 @@ from contextwright.formats.replies.events import (
     TextDelta,
     ThinkingDelta,
 )
-from contextwright.formats.replies.reply import ModelReply, deltas_of, gather
+from contextwright.formats.replies.reply import ModelReply, deltas_of, gather, part_of
 from contextwright.formats.replies.sse import Decoder
-from contextwright.messages.parts import Part
+from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object, is_object
 
 __all__ = [
@@ -53,8 +53,12 @@ class StreamReader:
         self.finished = False
         self.error: ReplyError | None = None
         self.indices: dict[object, int] = {}
+        self.kinds: dict[int, type[Part]] = {}
+        """What each part is, by its first delta."""
         self.begun: set[int] = set()
         self.ended: dict[int, Part] = {}
+        self.strays: dict[int, list[Event]] = {}
+        """Deltas of another kind than the part they were sent for."""
 
     def feed(self, event: Any) -> list[Event]:
         """Read one provider event: decoded JSON, or an SDK object.
@@ -110,6 +114,9 @@ class StreamReader:
             return
         self.start(ReplyStart())
         self.end()
+        for index, deltas in self.strays.items():
+            if index not in self.ended:
+                self.out.append(PartEnd(index, part_of(deltas, self.format, None)))
         self.finished = True
         self.out.append(self.finish())
 
@@ -117,35 +124,47 @@ class StreamReader:
         """Return the index of a part; indices are assigned in the order in which parts begin."""
         return self.indices.setdefault(slot, len(self.indices))
 
+    def index_of(self, slot: object, kind: type[Part]) -> int:
+        """Return the index of a part of a kind. A slot that holds two kinds becomes two parts."""
+        index = self.index(slot)
+        if self.kinds.setdefault(index, kind) is kind:
+            return index
+        return self.index_of((slot, kind), kind)
+
     def text(self, slot: object, text: str, *, refusal: bool = False, place: str = "") -> None:
         """Send a piece of text."""
         if text:
-            index = self.index(slot)
-            self.begun.add(index)
-            self.out.append(TextDelta(index, text, refusal, place))
+            self.delta(slot, TextDelta(self.index_of(slot, Text), text, refusal, place))
 
     def thinking(self, slot: object, text: str, place: str = "") -> None:
         """Send a piece of reasoning."""
         if text:
-            index = self.index(slot)
-            self.begun.add(index)
-            self.out.append(ThinkingDelta(index, text, place))
+            self.delta(slot, ThinkingDelta(self.index_of(slot, Thinking), text, place))
 
     def call(self, slot: object, start: Callable[[int], CallStart]) -> None:
         """Begin a call, once."""
-        index = self.index(slot)
+        index = self.index_of(slot, ToolCall)
         if index not in self.begun:
-            self.begun.add(index)
-            self.out.append(start(index))
+            self.delta(slot, start(index))
 
     def arguments(self, slot: object, text: str) -> None:
-        """Send a piece of a call's arguments."""
-        if text:
-            self.out.append(ArgumentsDelta(self.index(slot), text))
+        """Send a piece of the arguments of a call that has begun; its end brings those of others."""
+        index = self.index_of(slot, ToolCall)
+        if text and index in self.begun:
+            self.delta(slot, ArgumentsDelta(index, text))
+
+    def delta(
+        self, slot: object, event: TextDelta | ThinkingDelta | CallStart | ArgumentsDelta
+    ) -> None:
+        """Send a piece of a part."""
+        if event.index != self.index(slot):
+            self.strays.setdefault(event.index, []).append(event)
+        self.begun.add(event.index)
+        self.out.append(event)
 
     def part(self, slot: object, part: Part, place: str = "") -> None:
         """End a part; first send what none of its deltas carried."""
-        index = self.index(slot)
+        index = self.index_of(slot, type(part))
         if self.ended.get(index) == part:
             return
         for delta in deltas_of(index, part, place):

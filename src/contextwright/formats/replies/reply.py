@@ -34,6 +34,7 @@ __all__ = [
     "gather",
     "gather_partial",
     "is_custom",
+    "part_of",
     "refusal_of",
 ]
 

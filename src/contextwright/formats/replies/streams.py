@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from contextwright.errors import UsageError
-from contextwright.formats.replies.events import Event, Finish
+from contextwright.formats.replies.events import Event, Finish, ReplyStart
 from contextwright.formats.replies.reader import StreamReader, read, read_async
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.writer import StreamWriter
@@ -107,10 +107,10 @@ def write_reply(
     `id` and `created` (seconds) are used if the reply has none.
     """
     reply = as_reply(reply)
-    *_, finish = events_of(reply)
+    start, *_, finish = events_of(reply)
+    assert isinstance(start, ReplyStart)
     assert isinstance(finish, Finish)
-    held = reply.extra.get(reply.source or "", {})
-    id = id or held.get("id") or held.get("responseId")
+    id = id or start.id
     module = provider_part(format, "reply")
     dated = (created,) if format in DATED else ()
     body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
