@@ -148,7 +148,7 @@ class StreamReader:
             self.delta(slot, start(index))
 
     def arguments(self, slot: object, text: str) -> None:
-        """Send a piece of the arguments of a call that has begun; its end brings those of others."""
+        """Send a piece of the arguments of a call that has begun; others come with its end."""
         index = self.index_of(slot, ToolCall)
         if text and index in self.begun:
             self.delta(slot, ArgumentsDelta(index, text))
