@@ -88,7 +88,7 @@ class ResponsesWriter(StreamWriter):
             if part is not None:
                 self.end(part, event.index)
             elif self.part_open:
-                self.end(Text("".join(self.texts)), event.index)
+                self.end(self.open_part(), event.index)
         elif type(event) is ErrorEvent:
             self.fail(event.error)
         elif type(event) is Finish:
@@ -139,6 +139,12 @@ class ResponsesWriter(StreamWriter):
         self.send("output_item.added", output_index=len(self.output), item=item)
 
     # --- ends ------------------------------------------------------------------------------------
+
+    def open_part(self) -> Text | Thinking:
+        """Return the open part as far as it was written."""
+        text = "".join(self.texts)
+        is_thinking = (self.item or {}).get("type") == "reasoning"
+        return Thinking(text, origin=NAME) if is_thinking else Text(text)
 
     def end(self, part: Part, index: int) -> None:
         """End a part. A part that had no deltas is written as a whole."""
