@@ -9,16 +9,19 @@ import msgspec
 import pytest
 
 import contextwright as cw
+from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings
 from providers.standin import KEY, Held, Request, said, serving
 from serve.gateways import PATHS, TOKEN, running
-from serve.upstreams import ENVIRONMENT, FORMATS, MODELS, PAIRS, settings_for
+from serve.upstreams import ENVIRONMENT, FORMATS, MODELS, PAIRS, open_settings, settings_for
 
 TOOLS = [
     cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}}),
 ]
+
+SIGNED = {"gemini": {"thoughtSignature": STAND_IN}}
 
 
 def request_of(format: str, messages: list[cw.Message]) -> dict[str, Any]:
@@ -167,3 +170,19 @@ def test_a_recipe_keeps_a_budget() -> None:
             )
     assert answer.status == 200, answer.body
     assert "word word" not in str(server.bodies[0])
+
+
+def test_what_the_upstream_would_refuse_is_mended_on_request() -> None:
+    """Gemini CLI sends every result twice in a session that it resumes."""
+    call = cw.ToolCall("add", {"a": 1}, "call_1", extra=SIGNED)
+    asked = [cw.user("What is 1 + 2?"), cw.assistant([call]), cw.tool_result("call_1", "3")]
+    payload = request_of("gemini", [*asked, cw.assistant("It is 3."), cw.user("Thanks")])
+    payload["contents"][2]["parts"] *= 2
+    with serving(said("Hello")) as server:
+        with running(open_settings("gemini", server)) as gateway:
+            passed = gateway.generate("gemini", payload, model=MODELS["gemini"], key=KEY)
+        with running(settings_for("gemini", server), environment=ENVIRONMENT) as gateway:
+            mended = gateway.generate("gemini", payload, model=MODELS["gemini"])
+    assert (passed.status, server.bodies[0]) == (400, payload)
+    assert (mended.status, mended.headers["x-contextwright-changes"]) == (200, "1; loss.orphan")
+    assert len(server.bodies[1]["contents"][2]["parts"]) == 1

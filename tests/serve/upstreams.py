@@ -24,6 +24,7 @@ def settings_for(format: str, server: StandIn) -> GatewaySettings:
         base_url=server.base_url(format),
         send_as=MODELS[format],
         key_variable="UPSTREAM_KEY",
+        mend=True,
     )
     return GatewaySettings((route,))
 

@@ -36,6 +36,8 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     recipe: str | None = None
     """A recipe by name or file: its window, budget and cache marks."""
     budget: int | None = None
+    mend: bool = False
+    """Whether requests of the upstream's own API are mended too, and not passed on as they are."""
 
     def host(self, format: str) -> Host:
         """The upstream for clients of a format: OpenAI speaks both of its APIs."""
@@ -46,7 +48,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     def is_open(self, format: str) -> bool:
         """Whether the bytes of a client's request can go to the upstream as they are."""
-        changed = self.recipe or self.budget or self.send_as
+        changed = self.recipe or self.budget or self.send_as or self.mend
         return self.upstream != ECHO and not changed and self.host(format).format == format
 
     def key_source(self, format: str, *, always: bool = False) -> str | None:

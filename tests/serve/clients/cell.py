@@ -31,7 +31,7 @@ def findings(client: Client, upstream: str, folder: Path) -> list[str]:
     script = Script(client)
     with serving(script) as server:
         script.server = server
-        same = client.format == upstream
+        same = client.format == upstream and upstream not in client.mended
         settings = open_settings(upstream, server) if same else settings_for(upstream, server)
         with running(settings, environment=ENVIRONMENT) as gateway:
             found = list(run(client, gateway.address, KEY if same else TOKEN, folder))

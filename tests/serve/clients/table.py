@@ -36,8 +36,8 @@ class Client(NamedTuple):
     """A file of `programs/`, put into the folder it works in."""
     refused_once: bool = True
     """Whether the second turn is refused once with 429."""
-    broken: Mapping[str, str] = {}
-    """Upstreams that the client cannot speak to, with or without a gateway, and why."""
+    mended: Mapping[str, str] = {}
+    """Upstreams of its own API that refuse what the client sends, and why."""
 
     @property
     def slug(self) -> str:
@@ -170,7 +170,7 @@ def gemini_cli() -> Client:
         {"GOOGLE_GEMINI_BASE_URL": "{address}", "GEMINI_API_KEY": "{key}"},
         {".gemini/settings.json": json.dumps(settings)},
         refused_once=False,  # it comes back only after half a minute
-        broken={"gemini": "resumed, it sends each tool result twice; the first turn works"},
+        mended={"gemini": "resumed, it sends each tool result twice, which Gemini refuses"},
     )
 
 
