@@ -1,6 +1,7 @@
 """Recording: every request that passes is kept, each message once, and no key at all."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -291,7 +292,7 @@ def test_what_is_not_recorded_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A store that is too slow, or fails, holds no answer up."""
-    monkeypatch.setattr(recorder, "MAX_WAITING_BYTES", -1)
+    monkeypatch.setattr(recorder, "MAX_HELD_BYTES", -1)
     with cw.Store(tmp_path / "store.db", sync="fast") as store:
         with running(store=store) as gateway:
             for _ in range(3):
@@ -305,3 +306,40 @@ def test_what_is_not_recorded_is_counted(
             assert gateway.generate("openai-chat", HELLO, model="echo").status == 200
     assert "no such table: bodies" in caplog.text
     assert "Hello" not in caplog.text
+
+
+def test_an_answer_without_room_is_passed_on_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory is bounded, however slow the store and however long the answer."""
+    long = said("word " * 5_000)
+    monkeypatch.setattr(recorder, "MAX_HELD_BYTES", 20_000)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with recording(store, long, said("Short.")) as (gateway, _):
+            client = ClaudeCode(gateway.address)
+            answer = client.ask("Much?")
+            assert str(answer.content).count("word ") == 5_000
+            client.messages.clear()
+            client.ask("Little?")
+        short, lost = store.requests()
+        assert (short.state, short.changes) == ("answered", ())
+        assert lost.state == "answered"
+        assert [change.code for change in lost.changes] == ["loss.reply"]
+        assert store.request_bodies(lost.number).reply is None
+        assert b"Much?" in (store.request_bodies(lost.number).request or b"")
+
+
+def test_a_store_that_falls_behind_catches_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finished requests are not left waiting while new ones come."""
+    monkeypatch.setattr(recorder, "MAX_BACKLOG_BYTES", 0)
+    monkeypatch.setattr(recorder, "MAX_BATCH", 2)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(store=store) as gateway, ThreadPoolExecutor(8) as clients:
+            asked = [
+                clients.submit(gateway.generate, "openai-chat", HELLO, model="echo", key=f"k{n}")
+                for n in range(24)
+            ]
+            assert {each.result().status for each in asked} == {200}
+        assert [each.state for each in store.requests()] == ["answered"] * 24

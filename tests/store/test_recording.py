@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
-from contextwright.store.recording import EndedRequest, RequestLog
+from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows.places import sayings
 from contextwright.store.rows.validation import replace_invalid
@@ -60,16 +60,15 @@ def record(
     """Record a request and its answer."""
     begun = replace(RECORD, session=session)
     payload: dict[str, Any] = {"messages": [one.text for one in said]}
-    number = log.begin(begun, encode_json(payload))
-    return log.finish(
-        EndedRequest(
-            record=replace(begun, number=number, state="answered" if reply else "failed"),
-            bodies=RequestBodies(encode_json(payload), None, b"{}"),
-            payload=payload,
-            said=cw.Conversation(tuple(said)),
-            reply=reply,
-        )
+    (number,) = log.begin([BegunRequest(begun, encode_json(payload))])
+    ended = EndedRequest(
+        record=replace(begun, number=number, state="answered" if reply else "failed"),
+        bodies=RequestBodies(encode_json(payload), None, b"{}"),
+        payload=payload,
+        said=cw.Conversation(tuple(said)),
+        reply=reply,
     )
+    return log.finish([ended])[0]
 
 
 def speaking(messages: list[cw.Message]) -> list[tuple[str, list[Any]]]:

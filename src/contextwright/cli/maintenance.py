@@ -229,10 +229,10 @@ def copy(
 ) -> int:
     """Copy a store to another, SQLite or Postgres.
 
-    Copies the conversations and memories of all tenants, or of one, with forks, turns, keys and
-    marks, and compares both stores. Copying again adds what is new; titles, settings and marks
-    become those of the source. If a conversation of the target has other messages, nothing is
-    written.
+    Copies the conversations, memories and recorded requests of all tenants, or of one, with forks,
+    turns, keys and marks, and compares both stores. Requests get new numbers. Copying again adds
+    what is new; titles, settings and marks become those of the source. If a conversation of the
+    target has other messages, nothing is written.
 
     \b
     cw copy chat.db postgresql://host/database
@@ -259,6 +259,8 @@ def copy(
     say(f"{numbered(copied.messages, 'message')} of {conversations}{known}")
     if copied.memories:
         say("1 memory" if copied.memories == 1 else f"{copied.memories:,} memories")
+    if copied.requests:
+        say(numbered(copied.requests, "recorded request"))
     for damage in copied.damaged:
         note(f"cw: {damage}; the copy has a placeholder for it")
     if not copied.damaged and not dry_run:

@@ -286,7 +286,7 @@ class Gateway:
             )
         if self.recorder is None:
             return PlainTextResponse("nothing is recorded", 404)
-        text = self.recorder.metrics.text(self.recorder.waiting_bytes)
+        text = self.recorder.metrics.text(self.recorder.held_bytes)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def list_models(self, _: Request) -> Response:

@@ -53,7 +53,7 @@ class Metrics(Struct):
             yield line("seconds_total", ("upstream",), (name,), sum)
         yield from head("unrecorded_total", "counter", "Requests that passed without a record.")
         yield line("unrecorded_total", (), (), self.unrecorded)
-        yield from head("waiting_bytes", "gauge", "Bytes of requests that wait to be written.")
+        yield from head("waiting_bytes", "gauge", "Bytes of requests that are not written yet.")
         yield line("waiting_bytes", (), (), waiting_bytes)
 
 

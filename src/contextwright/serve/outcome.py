@@ -16,6 +16,7 @@ from contextwright.formats import api
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.formats.replies.streams import read_stream
+from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.calls import Call
@@ -29,6 +30,9 @@ Value = TypeVar("Value")
 
 MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
+
+
+NOT_KEPT = Change("loss.reply", "reply", "too much waited to be written; it was not kept")
 
 
 class Outcome(Struct):
@@ -54,7 +58,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     call: Call
     record: RecordedRequest
     outcome: Outcome
-    reply: bytes
+    reply: bytes | None
+    """None if there was no room to keep it."""
     upstream: dict[str, Any] | None
     """What the upstream was sent, where that is not the client's body."""
     keys: frozenset[str]
@@ -76,8 +81,9 @@ def ended_request(transcript: Transcript) -> EndedRequest:
     payload = decode_object(hidden.request or b"") if is_masked else call.payload
     said = read_request(call.format, payload)
     reply = read_reply(call.format, outcome, hidden.reply or b"")
-    state, error = state_of(outcome, reply, transcript.reply)
+    state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage
+    changes = record.changes if transcript.reply is not None else (*record.changes, NOT_KEPT)
     prices = as_model(record.sent_model).prices
     record = replace(
         record,
@@ -90,10 +96,10 @@ def ended_request(transcript: Transcript) -> EndedRequest:
         messages=0 if said is None else len(said.messages),
         toolset="" if said is None else toolset_of(said),
         request_bytes=len(call.body),
-        reply_bytes=len(transcript.reply),
+        reply_bytes=len(transcript.reply or b""),
         usage=usage,
         price=None if usage is None else price_of(usage, prices),
-        changes=tuple(without_keys(change, transcript.keys) for change in record.changes),
+        changes=tuple(without_keys(change, transcript.keys) for change in changes),
         masked=is_masked,
     )
     answer = reply.answer if reply is not None and state == "answered" else None

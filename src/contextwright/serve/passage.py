@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 from starlette.responses import Response
@@ -16,13 +16,30 @@ from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.outcome import Outcome, Transcript
+from contextwright.serve.outcome import Outcome, Transcript, masked
+from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
 
 __all__ = ["Passage"]
 
 PATIENCE = 2.0
 """Seconds that an answer waits for its request to be noted."""
+
+
+class Keeper(Protocol):
+    """Where requests are kept."""
+
+    def hold(self, size: int) -> bool:
+        """Make room for a piece of an answer; False if there is none."""
+        ...
+
+    def release(self, size: int) -> None:
+        """Give room back."""
+        ...
+
+    def finish(self, passage: Passage) -> None:
+        """Take a request that is over."""
+        ...
 
 
 class Passage:
@@ -33,17 +50,18 @@ class Passage:
         call: Call,
         record: RecordedRequest,
         keys: Sequence[str],
-        hand_over: Callable[[Passage], None],
+        keeper: Keeper,
     ) -> None:
-        self.call, self.record = call, record
-        self.hand_over = hand_over
-        """Called with the passage at its end."""
+        self.call, self.record, self.keeper = call, record, keeper
+        self.held_bytes = len(call.body)
         self.keys = frozenset(keys)
         self.owner = blake2b("\n".join(keys[:1]).encode(), digest_size=16).hexdigest()
         self.begun = asyncio.get_running_loop().create_future()
         self.started = time.monotonic()
         self.outcome = Outcome()
         self.chunks: list[bytes] = []
+        self.is_kept = True
+        """Whether there was room for all of the answer."""
         self.upstream: dict[str, Any] | None = None
         self.number = 0
         """Given when it is noted."""
@@ -75,9 +93,9 @@ class Passage:
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
-                    if not self.chunks:
+                    if outcome.first_byte is None:
                         await self.noted()
-                    self.chunks.append(chunk)
+                    self.keep(chunk)
                     yield chunk
             outcome.whole = True
         except BrokenOff:
@@ -87,9 +105,20 @@ class Passage:
     async def whole(self, body: bytes, outcome: Outcome) -> None:
         """Note an answer that comes in one piece."""
         await self.noted()
-        self.chunks.append(body)
+        self.keep(body)
         outcome.whole = True
         self.end()
+
+    def keep(self, chunk: bytes) -> None:
+        """Keep a piece of the answer; all of it is given up once there is no room for one."""
+        if self.is_kept and self.keeper.hold(len(chunk)):
+            self.chunks.append(chunk)
+            self.held_bytes += len(chunk)
+        elif self.is_kept:
+            self.is_kept = False
+            self.keeper.release(sum(map(len, self.chunks)))
+            self.held_bytes -= sum(map(len, self.chunks))
+            self.chunks.clear()
 
     def failed(self, error: ContextwrightError) -> None:
         """Note that there is no answer, and why."""
@@ -111,7 +140,12 @@ class Passage:
     def end(self) -> None:
         """Hand everything over to be written."""
         self.outcome.seconds = time.monotonic() - self.started
-        self.hand_over(self)
+        self.keeper.finish(self)
+
+    def begun_request(self) -> BegunRequest:
+        """What is noted of it before its answer goes on."""
+        body = None if self.record.redacted else masked(self.call.body, self.keys)
+        return BegunRequest(self.record, body, self.owner)
 
     def transcript(self) -> Transcript:
         """All that is known of it."""
@@ -119,7 +153,7 @@ class Passage:
             call=self.call,
             record=replace(self.record, number=self.number),
             outcome=self.outcome,
-            reply=b"".join(self.chunks),
+            reply=b"".join(self.chunks) if self.is_kept else None,
             upstream=self.upstream,
             keys=self.keys,
             owner=self.owner,

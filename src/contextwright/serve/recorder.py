@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
 from contextwright.serve.metrics import Metrics
-from contextwright.serve.outcome import ended_request, masked
+from contextwright.serve.outcome import ended_request
 from contextwright.serve.passage import Passage
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
@@ -36,8 +36,14 @@ from contextwright.store.store import Store
 
 __all__ = ["Recorder", "process_name", "record_of"]
 
-MAX_WAITING_BYTES = 256 << 20
-"""Bytes that wait to be written; while there are more, requests pass unrecorded."""
+MAX_HELD_BYTES = 64 << 20
+"""Bytes of requests and answers that are not written yet; while there are more, requests pass
+unrecorded, and no more of an answer is kept.
+"""
+MAX_BACKLOG_BYTES = 16 << 20
+"""Bytes of finished requests that may wait; beyond that, new ones wait for them."""
+MAX_BATCH = 16
+"""Requests that are written together."""
 WARNING_SECONDS = 10.0
 HOUR = 3_600.0
 LOST_AFTER = timedelta(days=1)
@@ -51,8 +57,6 @@ class Step(NamedTuple):
 
     passage: Passage
     ended: bool
-    size: int
-    """Bytes that it holds."""
 
 
 class Recorder:
@@ -64,8 +68,11 @@ class Recorder:
         self.store, self.redact, self.keep_days = store, redact, keep_days
         self.log = RequestLog(store.state, process_name())
         self.metrics = Metrics()
-        self.waiting_bytes = 0
+        self.held_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
+        self._begun: deque[Step] = deque()
+        self._ended: deque[Step] = deque()
+        self._backlog_bytes = 0
         self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warned = float("-inf")
@@ -80,35 +87,47 @@ class Recorder:
 
         `keys` are never stored; the first is the client's own.
         """
-        if self.waiting_bytes > MAX_WAITING_BYTES:
+        if self.held_bytes > MAX_HELD_BYTES:
             self._unrecorded("the store is too slow")
             return None
         started = requests.moment(datetime.now(UTC))
         record = replace(record, started=started, redacted=self.redact)
-        passage = Passage(call, record, keys, partial(self._hand_over, ended=True))
-        self._hand_over(passage, ended=False)
+        passage = Passage(call, record, keys, self)
+        self.held_bytes += passage.held_bytes
+        self._queue.put(Step(passage, ended=False))
         return passage
 
-    def _hand_over(self, passage: Passage, *, ended: bool) -> None:
-        """Put a request, or its end, into the queue of the thread."""
-        size = len(passage.call.body) + sum(map(len, passage.chunks))
-        self.waiting_bytes += size
-        self._queue.put(Step(passage, ended, size))
+    def hold(self, size: int) -> bool:
+        """Make room for a piece of an answer; False if there is none."""
+        if self.held_bytes + size > MAX_HELD_BYTES:
+            return False
+        self.held_bytes += size
+        return True
+
+    def release(self, size: int) -> None:
+        """Give room back."""
+        self.held_bytes -= size
+
+    def finish(self, passage: Passage) -> None:
+        """Take a request that is over."""
+        self._queue.put(Step(passage, ended=True))
 
     async def close(self) -> None:
         """Write what waits, and end the thread."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    def _written(self, step: Step, error: str) -> None:
+    def _written(self, steps: Sequence[Step], errors: Sequence[str]) -> None:
         """Back in the loop: something was written, or was not."""
-        self.waiting_bytes -= step.size
-        if not step.passage.begun.done():
-            step.passage.begun.set_result(None)
-        if error:
-            self._unrecorded(error)
-        elif step.ended:
-            self.metrics.add(step.passage.record)
+        for (passage, ended), error in zip(steps, errors, strict=True):
+            if not passage.begun.done():
+                passage.begun.set_result(None)
+            if ended:
+                self.release(passage.held_bytes)
+            if error:
+                self._unrecorded(error)
+            elif ended:
+                self.metrics.add(passage.record)
 
     def _unrecorded(self, reason: str) -> None:
         """Count a request that passes without a record; warn from time to time."""
@@ -120,32 +139,49 @@ class Recorder:
     # --- in the thread -----------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Write until the end; an answer waits for its request to be noted, so that goes first."""
+        """Write until the end, what came together in one transaction.
+
+        An answer waits for its request to be noted, so that goes first, unless too many finished
+        ones wait already.
+        """
         self._attempt(self._tend)
-        ends: deque[Step] = deque()
+        is_open = True
+        while is_open or self._begun or self._ended:
+            is_open = self._collect() and is_open
+            late = self._backlog_bytes > MAX_BACKLOG_BYTES
+            waiting = self._ended if late or not self._begun else self._begun
+            if waiting:
+                self._take([waiting.popleft() for _ in range(min(len(waiting), MAX_BATCH))])
+
+    def _collect(self) -> bool:
+        """Take what is in the queue, and wait if there is nothing to do; False at the end."""
+        block = not self._begun and not self._ended
         while True:
             try:
-                step = self._queue.get(block=not ends, timeout=HOUR)
+                step = self._queue.get(block, HOUR)
             except Empty:
-                if ends:
-                    self._take(ends.popleft())
-                else:
-                    self._attempt(self._tend)
+                if not block:
+                    return True
+                self._attempt(self._tend)
                 continue
             if step is None:
-                break
+                return False
             if step.ended:
-                ends.append(step)
+                self._ended.append(step)
+                self._backlog_bytes += step.passage.held_bytes
             else:
-                self._take(step)
-        for step in ends:
-            self._take(step)
+                self._begun.append(step)
+            block = False
 
-    def _take(self, step: Step) -> None:
-        """Write one step, and tell the loop."""
-        error = self._attempt(partial(self._write, step))
+    def _take(self, steps: list[Step]) -> None:
+        """Write some steps, and tell the loop; if that fails, each alone."""
+        error = self._attempt(partial(self._write, steps))
+        errors = [error] * len(steps)
+        if error and len(steps) > 1:
+            errors = [self._attempt(partial(self._write, [step])) for step in steps]
+        self._backlog_bytes -= sum(one.passage.held_bytes for one in steps if one.ended)
         assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._written, step, error)
+        self._loop.call_soon_threadsafe(self._written, steps, errors)
 
     def _attempt(self, work: Callable[[], None]) -> str:
         """Do some work; return what went wrong, without a word of anybody's content."""
@@ -161,13 +197,17 @@ class Recorder:
             return f"{type(error).__name__} in {place}"
         return ""
 
-    def _write(self, step: Step) -> None:
-        passage = step.passage
-        if not passage.number:
-            body = None if self.redact else masked(passage.call.body, passage.keys)
-            passage.number = self.log.begin(passage.record, body)
-        if step.ended:
-            passage.record = self.log.finish(ended_request(passage.transcript()))
+    def _write(self, steps: list[Step]) -> None:
+        fresh = [step.passage for step in steps if not step.passage.number]
+        if fresh:
+            numbers = self.log.begin([passage.begun_request() for passage in fresh])
+            for passage, number in zip(fresh, numbers, strict=True):
+                passage.number = number
+        over = [step.passage for step in steps if step.ended]
+        if over:
+            records = self.log.finish([ended_request(each.transcript()) for each in over])
+            for passage, record in zip(over, records, strict=True):
+                passage.record = record
 
     def _tend(self) -> None:
         """Mark requests lost whose gateway is gone, and remove old ones."""

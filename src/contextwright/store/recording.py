@@ -34,7 +34,7 @@ from contextwright.store.state import State
 from contextwright.text.json import decode_object
 from contextwright.text.quoting import one_line
 
-__all__ = ["EndedRequest", "RequestLog", "recorded_prompt"]
+__all__ = ["BegunRequest", "EndedRequest", "RequestLog", "recorded_prompt"]
 
 MAX_PROMPTS = 256
 """Prompts that are remembered, to compare the next request with."""
@@ -47,6 +47,16 @@ CAUSES: dict[ForkReason, str] = {
     "edit": "the client changed an earlier message",
     "rewind": "the client went back to an earlier message",
 }
+
+
+class BegunRequest(NamedTuple):
+    """A request that is sent on."""
+
+    record: RecordedRequest
+    body: bytes | None
+    """What the client sent; None if that is not to be kept."""
+    owner: str = ""
+    """Tells clients apart that name no session."""
 
 
 class EndedRequest(Struct, frozen=True, kw_only=True):
@@ -84,22 +94,33 @@ class RequestLog:
         self.prompts: OrderedDict[int, Prompt] = OrderedDict()
         self.recent: OrderedDict[int, RequestBodies] = OrderedDict()
         self.recent_bytes = 0
+        self.newest: OrderedDict[tuple[str, ...], int] = OrderedDict()
+        """The last finished request of each client, session and model."""
+        self.compact: set[int] = set()
+        """Open requests whose body is stored as a difference already."""
 
-    def begin(self, record: RecordedRequest, body: bytes | None) -> int:
-        """Note a request that is sent on, and return its number."""
-        tenant, process = self.state.tenant, self.process
+    def begin(self, begun: Sequence[BegunRequest]) -> list[int]:
+        """Note requests that are sent on, all or none, and return their numbers."""
+        return self.state.engine.write(lambda one: [self._begin(one, each) for each in begun])
 
-        def work(connection: Connection) -> int:
-            number = requests.begin(connection, tenant, record, process)
-            if body is not None:
+    def finish(self, ended: Sequence[EndedRequest]) -> list[RecordedRequest]:
+        """Store how requests ended, all or none, and what was said in them that is new."""
+        return self.state.engine.write_alone(
+            lambda connection: [self._finish(connection, each) for each in ended]
+        )
+
+    def _begin(self, connection: Connection, begun: BegunRequest) -> int:
+        record, body = begun.record, begun.body
+        number = requests.begin(connection, self.state.tenant, record, self.process)
+        self.compact.discard(number)
+        if body is not None:
+            base = self.newest.get(line_of(record, begun.owner), 0)
+            old = self.recent.get(base, RequestBodies()).request
+            if old and bodies.add_difference(connection, number, "request", body, base, old):
+                self.compact.add(number)
+            else:  # not compressed: the answer waits for this
                 bodies.add(connection, number, "request", body)
-            return number
-
-        return self.state.engine.write(work)
-
-    def finish(self, ended: EndedRequest) -> RecordedRequest:
-        """Store how a request ended, and what was said in it that is new."""
-        return self.state.engine.write_alone(lambda connection: self._finish(connection, ended))
+        return number
 
     def _finish(self, connection: Connection, ended: EndedRequest) -> RecordedRequest:
         record, digests = ended.record, digests_of(ended)
@@ -111,11 +132,12 @@ class RequestLog:
         before = self.recent.get(record.previous or 0, RequestBodies())
         for kind in bodies.KINDS:
             body = getattr(sent, kind)
-            if body is not None:
+            if body is not None and not (kind == "request" and record.number in self.compact):
                 base = None if kind == "reply" else record.previous
                 old = getattr(before, kind)
                 bodies.replace(connection, record.number, kind, body, base, old)
-        self._keep_at_hand(record.number, sent)
+        self.compact.discard(record.number)
+        self._keep_at_hand(record.number, sent, line_of(record, ended.owner))
         requests.finish(connection, record, None if target is None else target.number)
         return record
 
@@ -246,12 +268,22 @@ class RequestLog:
         while len(self.prompts) > MAX_PROMPTS:
             self.prompts.popitem(last=False)
 
-    def _keep_at_hand(self, number: int, sent: RequestBodies) -> None:
+    def _keep_at_hand(self, number: int, sent: RequestBodies, line: tuple[str, ...]) -> None:
         """Keep the last bodies in memory: the next request is stored as its difference to one."""
+        self.recent_bytes -= size_of(self.recent.pop(number, RequestBodies()))
         self.recent[number] = replace(sent, reply=None)
         self.recent_bytes += size_of(sent)
         while self.recent_bytes > MAX_RECENT_BYTES:
             self.recent_bytes -= size_of(self.recent.popitem(last=False)[1])
+        self.newest.pop(line, None)
+        self.newest[line] = number
+        if len(self.newest) > MAX_PROMPTS:
+            self.newest.popitem(last=False)
+
+
+def line_of(record: RecordedRequest, owner: str) -> tuple[str, ...]:
+    """What the requests of one history have in common, as far as that shows before an answer."""
+    return record.session or owner, record.format, record.model
 
 
 def recorded_prompt(

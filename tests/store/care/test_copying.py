@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.store.care import copying
 from contextwright.store.care.doctor import examine
+from contextwright.store.recording import BegunRequest, RequestLog
 from samples.stores.care import RECIPE, TURN, filled
+from store.test_recording import RECORD, record
 
 
 def everything(store: cw.Store) -> list[object]:
@@ -150,3 +153,31 @@ def test_a_copy_that_differs_says_so(tmp_path: Path) -> None:
 
         with pytest.raises(cw.errors.StoreError, match="'a' differs between the two stores"):
             copying.copy(store.engine, target.engine, meddle)
+
+
+def bodies(store: cw.Store) -> list[object]:
+    return [store.request_bodies(one.number) for one in store.requests()]
+
+
+def test_recorded_requests_come_along(tmp_path: Path, place: str) -> None:
+    """Once, under new numbers; the client's next request goes on where it was."""
+    said = [cw.user("word " * 200)]
+    with cw.Store(tmp_path / "source.db", sync="fast") as store, cw.Store(place) as other:
+        foreign, log = RequestLog(other.state, "there/1"), RequestLog(store.state, "here/1")
+        record(foreign, "another", said, cw.assistant("No."))
+        for number in range(3):
+            record(log, "one", said, cw.assistant(f"{number}"))
+            said += [cw.assistant(f"{number}"), cw.user(f"Next {number}")]
+        record(log, "one", said, None)
+        log.begin([BegunRequest(RECORD, b"{}")])
+        assert copying.copy(store.engine, other.engine).requests == 4
+        assert copying.copy(store.engine, other.engine).requests == 0
+        assert bodies(other)[:4] == bodies(store)[1:]
+        copied = [
+            replace(one, number=one.number - 1, previous=one.previous and one.previous - 1)
+            for one in other.requests()[:4]
+        ]
+        assert copied == store.requests()[1:]
+        again = record(RequestLog(other.state, "there/1"), "one", said, cw.assistant("3"))
+        assert (again.fork, again.previous) == (None, 4)
+        assert other.request(again.number).conversation == store.requests()[1].conversation

@@ -2,7 +2,8 @@
 
 Rows are copied unchanged, so messages stay the same byte for byte. Rows that the target already has
 are compared and not written again: an interrupted copy continues where it stopped, and a later one
-adds what is new. Memories are copied too; the first search rebuilds the index of words and vectors.
+adds what is new. Memories and recorded requests are copied too; the first search rebuilds the index
+of words and vectors.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from contextwright.errors import Conflict, StoreError, shown
+from contextwright.store.care import requests
 from contextwright.store.care.entries import (
     CALLS,
     MARKS,
@@ -30,7 +32,7 @@ from contextwright.store.care.entries import (
 from contextwright.store.engines.base import Connection, Engine, Row, Work
 from contextwright.store.recall import episodes
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows import summaries
+from contextwright.store.rows import places, summaries
 from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
 
 __all__ = ["CopyResult", "copy"]
@@ -44,6 +46,7 @@ CREATE = """
 INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
 VERSIONS = "SELECT seq, number, replaced, body FROM versions WHERE conversation = ?"
+PLACES = "SELECT seq, digest FROM places WHERE conversation = ?"
 INTO = "INSERT INTO {table} ({columns}) VALUES ({places})"
 
 
@@ -55,6 +58,8 @@ class CopyResult(Struct):
     known: int = 0
     """Messages that the target already had."""
     memories: int = 0
+    requests: int = 0
+    """Recorded requests that the target did not have."""
     damaged: list[str] = []
     """Messages of the source that cannot be read; the target has placeholders for them."""
     digest: str = ""
@@ -95,6 +100,7 @@ def copy(
     if dry_run:
         done.messages = sum(entry.own for entry in entries) - done.known
         done.memories = notes.count(source, tenant)
+        done.requests = requests.count(source, tenant)
         return done
     total, moved = 2 * sum(entry.own for entry in entries), 0
     brought: list[Entry] = []
@@ -115,6 +121,7 @@ def copy(
             progress(min(moved, total), total)
     done.memories = notes.copy(source, target, tenant)
     episodes.copy(source, target, tenant)
+    done.requests = requests.copy(source, target, tenant)
     done.digest = whole.hexdigest()
     return done
 
@@ -162,6 +169,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
         number, after = created(connection, entry), entry.before
     elif is_same_state(connection, entry, marks, known):
         bring_summaries(connection, source, entry, known.number)
+        bring_places(connection, source, entry, known.number)
         return entry
     else:
         number, after = known.number, known.last
@@ -175,6 +183,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     versions = source.read(lambda one: one.rows(VERSIONS, entry.number))
     insert(connection, "versions", "seq, number, replaced, body", number, versions)
     bring_summaries(connection, source, entry, number)
+    bring_places(connection, source, entry, number)
     return entry
 
 
@@ -235,6 +244,12 @@ def bring_summaries(connection: Connection, source: Engine, entry: Entry, number
     rows = source.read(lambda one: one.rows(summaries.ROWS, entry.number))
     fitting = [(number, *row) for row in rows if row[1] <= entry.last]
     connection.run_many(summaries.INSERT, fitting)
+
+
+def bring_places(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
+    """Copy the places by which the next request of a client finds its conversation."""
+    rows = source.read(lambda one: one.rows(PLACES, entry.number))
+    connection.run_many(places.INSERT, [(number, *row) for row in rows if row[0] <= entry.last])
 
 
 def insert(

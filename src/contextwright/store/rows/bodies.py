@@ -12,7 +12,17 @@ from collections.abc import Callable
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.requests import BodyKind, RequestBodies
 
-__all__ = ["KINDS", "add", "all_of", "body_of", "remove", "replace", "shared_ends"]
+__all__ = [
+    "INSERT",
+    "KINDS",
+    "add",
+    "add_difference",
+    "all_of",
+    "body_of",
+    "remove",
+    "replace",
+    "shared_ends",
+]
 
 MAX_DEPTH = 64
 """Maximum number of differences to restore a body; then one is stored whole again."""
@@ -40,19 +50,35 @@ def replace(
     base: int | None,
     old: bytes | None = None,
 ) -> None:
-    """Store a body as its difference from that of an earlier request, if that saves enough.
+    """Store a body as its difference from that of an earlier request, or compressed.
 
     `old` is the body of the earlier request, if already loaded.
     """
-    for (depth,) in connection.rows(DEPTH, base, kind) if base is not None else ():
-        old = body_of(connection, base or 0, kind) if old is None else old
+    if base is None or not add_difference(connection, request, kind, body, base, old):
+        add(connection, request, kind, body, LEVEL)
+
+
+def add_difference(
+    connection: Connection,
+    request: int,
+    kind: BodyKind,
+    body: bytes,
+    base: int,
+    old: bytes | None = None,
+) -> bool:
+    """Store a body as its difference from that of an earlier request; False if that saves little.
+
+    `old` is the body of the earlier request, if already loaded.
+    """
+    for (depth,) in connection.rows(DEPTH, base, kind):
+        old = body_of(connection, base, kind) if old is None else old
         if depth < MAX_DEPTH and old is not None:
             head, tail = shared_ends(old, body)
             if 2 * (head + tail) > len(body):
                 rest = zlib.compress(body[head : len(body) - tail], LEVEL)
                 connection.run(INSERT, request, kind, base, depth + 1, head, tail, rest)
-                return
-    add(connection, request, kind, body, LEVEL)
+                return True
+    return False
 
 
 def body_of(connection: Connection, request: int, kind: BodyKind) -> bytes | None:

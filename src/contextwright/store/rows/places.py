@@ -19,7 +19,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 
-__all__ = ["Place", "add", "digests_of", "longest", "sayings"]
+__all__ = ["INSERT", "Place", "add", "digests_of", "longest", "sayings"]
 
 INSERT = """
 INSERT INTO places (conversation, seq, digest) VALUES (?, ?, ?)

@@ -15,6 +15,7 @@ from contextwright.text.json import decoder, encode_json
 
 __all__ = [
     "begin",
+    "decode",
     "find",
     "finish",
     "forget_words",
@@ -25,6 +26,7 @@ __all__ = [
     "of_process",
     "page",
     "remove_before",
+    "written",
 ]
 
 SELECT = """
