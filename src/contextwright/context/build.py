@@ -125,8 +125,14 @@ def finish(fitted: Fitted) -> Context:
     plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
     # Before our own marks are set, because a prompt without marks is hashed as it is.
     marked = is_marked(rendered.json)
+    places = [*(["system"] if relaxed.system else []), *draft.places]
     units = units_of(
-        payload, fitted.count.places, fitted.bodies, marked=marked, chain=plan.history.chain
+        payload,
+        fitted.count.places,
+        fitted.bodies,
+        marked=marked,
+        chain=plan.history.chain,
+        origins=[number_of(places[index]) for index in rendered.origins],
     )
     breakpoints = CacheBreakpoints(
         relaxed.volatile, relaxed.static, plan.frame.id, cleared_texts(fitted)
@@ -139,7 +145,6 @@ def finish(fitted: Fitted) -> Context:
         set_marks=plan.recipe.cache,
         marked=marked,
     )
-    places = [*(["system"] if relaxed.system else []), *draft.places]
     rendering = [replace(change, path=moved(change.path, places)) for change in rendered.changes]
     ledger, tokens = ledger_of(fitted)
     return Context(
@@ -215,6 +220,11 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
         unseen=count.unseen,
     )
     return ledger, cast("dict[int, int]", shares)
+
+
+def number_of(place: int | str) -> int | None:
+    """Return the number of the message at a place of the history; None for what stands in."""
+    return None if isinstance(place, str) else place + 1
 
 
 def moved(path: str, places: Sequence[int | str]) -> str:

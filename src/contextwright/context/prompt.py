@@ -10,13 +10,23 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.context.receipt import PROMPT, TURNS, Comparison, Unit, units_of
+from contextwright.context.receipt import (
+    PROMPT,
+    TURNS,
+    Comparison,
+    Unit,
+    body_of,
+    steps_of,
+    units_of,
+)
 from contextwright.formats.api import count
 from contextwright.models import Model
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Prompt", "prompt_of"]
+__all__ = ["Difference", "Prompt", "difference_of", "plainly_spelt", "prompt_of"]
 
+AROUND_BYTES = 160
+"""Bytes that are shown on each side of a difference."""
 SYSTEM_ROLES = ("system", "developer")
 
 
@@ -77,6 +87,37 @@ def prompt_of(
         known = shared_units(previous.units, units)
     counted = (*known, *with_tokens(units[len(known) :], payload, format, model))
     return Prompt(model, counted, frozenset(system_places(payload)))
+
+
+class Difference(Struct, frozen=True):
+    """The first byte at which two prompts differ, and the JSON around it in each."""
+
+    byte: int
+    before: str
+    """What both have before it."""
+    this: str
+    other: str
+
+
+def difference_of(payload: dict[str, Any], other: dict[str, Any]) -> Difference | None:
+    """Return where a request departs from another one; None if it only adds to it."""
+    mine, theirs = prompt_bytes(payload), prompt_bytes(other)
+    if mine.startswith(theirs):
+        return None
+    low, high = 0, min(len(mine), len(theirs))
+    while low < high:  # by halving, because comparing slices is fast
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if mine[:middle] == theirs[:middle] else (low, middle - 1)
+    texts = (
+        mine[max(low - AROUND_BYTES, 0) : low],
+        *(one[low : low + AROUND_BYTES] for one in (mine, theirs)),
+    )
+    return Difference(low, *(text.decode("utf-8", "ignore") for text in texts))
+
+
+def prompt_bytes(payload: dict[str, Any]) -> bytes:
+    """The JSON of a request's prompt as the provider reads it, without cache marks."""
+    return b"".join(body_of(step, None, marked=True) for _, step in steps_of(payload))
 
 
 def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,9 @@ __all__ = [
     "TURNS",
     "Unit",
     "apportioned",
+    "body_of",
     "is_marked",
+    "steps_of",
     "units_of",
 ]
 
@@ -38,6 +40,8 @@ class Unit(Struct, frozen=True):
     tokens: int
     size: int
     """Bytes of its JSON, without cache marks."""
+    seq: int | None = None
+    """The number of the message it begins with; None if it begins with none of the history."""
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
@@ -164,12 +168,30 @@ def units_of(
     *,
     marked: bool = True,
     chain: HashChain | None = None,
+    origins: Sequence[int | None] = (),
 ) -> tuple[Unit, ...]:
     """Return the prompt as a chain of hashes, in the provider's order, without cache marks.
 
     `bodies` has the JSON of turns by their places. Pass `marked=False` if there are no marks to
-    remove, and the `chain` of an earlier request to continue from it.
+    remove, and the `chain` of an earlier request to continue from it. `origins` has the number of
+    the message that each turn begins with.
     """
+    steps = steps_of(payload)
+    if not steps or not steps[-1][0].endswith("]"):
+        origins = ()  # a bare string stands for the turns
+    numbers = [*[None] * (len(steps) - len(origins)), *origins]
+    found = [body_of(step, bodies.get(place), marked=marked) for place, step in steps]
+    hashes = (chain or HashChain()).of(found)
+    return tuple(
+        [
+            Unit(place, hash, places.get(place, 0), len(body), number)
+            for (place, _), hash, body, number in zip(steps, hashes, found, numbers, strict=True)
+        ]
+    )
+
+
+def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
+    """Return the steps of a prompt with their places, in the order the provider reads them."""
     body = payload if isinstance(payload, dict) else bare(payload)
     steps = [(place, body[field]) for field, place in PROMPT if body.get(field) is not None]
     for field, place in TURNS.items():
@@ -177,14 +199,7 @@ def units_of(
         if isinstance(turns, list):
             for index, turn in enumerate(cast("list[Any]", turns)):
                 steps.append((f"{place}[{index}]", turn))
-    found = [body_of(step, bodies.get(place), marked=marked) for place, step in steps]
-    hashes = (chain or HashChain()).of(found)
-    return tuple(
-        [
-            Unit(place, hash, places.get(place, 0), len(body))
-            for (place, _), hash, body in zip(steps, hashes, found, strict=True)
-        ]
-    )
+    return steps
 
 
 def body_of(step: Any, body: bytes | None, *, marked: bool) -> bytes:

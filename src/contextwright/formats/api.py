@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Coroutine, Iterable, Sequence
 from typing import Any, overload
 
+from msgspec.structs import replace
+
 from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
 from contextwright.formats import FormatName
@@ -62,9 +64,7 @@ def render(
     mended = () if given is conversation else given.changes
     with naming_faults(given):
         rendered = written(given, target, model, as_options(options))
-    return Rendered(
-        rendered.payload, (*mended, *rendered.changes), rendered.json, rendered.tool_names
-    )
+    return replace(rendered, changes=(*mended, *rendered.changes))
 
 
 def written(
@@ -83,7 +83,7 @@ def written(
     except RecursionError as error:
         raise UsageError("the conversation holds a value that is nested too deeply") from error
     changes = (*invented, *mended, *rendered.changes)
-    return Rendered(rendered.payload, changes, body, rendered.tool_names)
+    return replace(rendered, changes=changes, json=body)
 
 
 def convert(
@@ -105,7 +105,7 @@ def convert(
     if source == target and is_same(rendered, conversation, data):
         invented = tuple(change for change in rendered.changes if change.code == "invent.model")
         return Rendered(data, invented, encode_json(data))
-    return Rendered(rendered.payload, changes, rendered.json, rendered.tool_names)
+    return replace(rendered, changes=changes)
 
 
 def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:

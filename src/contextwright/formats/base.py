@@ -50,6 +50,8 @@ class Rendered(Struct, frozen=True):
     """The payload as JSON bytes; `contextwright.render` fills it in."""
     tool_names: dict[str, str] = {}
     """The renamed tools: the name sent → the tool's own name. Pass it to `restore_calls`."""
+    origins: tuple[int, ...] = ()
+    """The index of the message that each turn begins with; empty if the format does not say."""
 
 
 Parse: TypeAlias = Callable[[Any, bool], Conversation]

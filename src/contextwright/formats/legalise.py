@@ -53,6 +53,16 @@ class Legal(Struct, frozen=True):
     origins: Sequence[int]
     """The index of each message in the input; an invented message has its neighbour's index."""
 
+    def turn_origins(self, starts: Sequence[int], turns: int) -> tuple[int, ...]:
+        """Return the index of the input message that each turn of a payload begins with.
+
+        `starts` has the number of turns that were written before each message.
+        """
+        origins: list[int] = []
+        for origin, stop in zip(self.origins, (*starts[1:], turns), strict=False):
+            origins.extend([origin] * (stop - len(origins)))
+        return tuple(origins)
+
 
 def legalise(
     conversation: Conversation,

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.context import recipe_files
+from contextwright.context.receipt import unmarked
 from contextwright.store.frames import newest_question_time
+from contextwright.text.json import encode_json
 from profiles import STORE, examples
 from serve.api.client import ID, Client, of
 
@@ -111,3 +113,35 @@ def test_two_requests_are_compared(client: Client, query: str, cause: str) -> No
     assert found["shared"] + found["fresh"] == found["this"]["tokens"]
     assert (found["first_difference"] is None) == (cause == "nothing changed, only added")
     assert (found["cost"] == 0) == (found["first_difference"] is None)
+    assert sum(found["other"]["parts"].values()) <= found["other"]["tokens"]
+    assert (found["words"] is None) == (found["first_difference"] is None)
+
+
+def test_a_comparison_shows_the_first_byte_that_differs(client: Client) -> None:
+    found = client.call(f"{of()}/compare?budget=1500&with=budget:4000").json
+    small, large = (library(client, cw.Recipe(), budget=budget) for budget in (1_500, 4_000))
+    mine, theirs = (
+        b"".join(encode_json(turn) for turn in unmarked(one.payload)["messages"])
+        for one in (small, large)
+    )
+    words, byte = found["words"], found["words"]["byte"]
+    assert mine[:byte] == theirs[:byte]
+    assert mine[byte] != theirs[byte]
+    assert mine.decode()[byte:].startswith(words["this"])
+    assert theirs.decode()[byte:].startswith(words["other"])
+    assert mine.decode()[:byte].endswith(words["before"])
+    kept = {index + 1 for index in large.decisions.kept()}
+    only = kept - {index + 1 for index in small.decisions.kept()}
+    assert {n for run in found["other"]["only"] for n in range(run[0], run[1] + 1)} == only
+    assert found["this"]["only"] == []
+    assert found["seq"] in kept
+
+
+def test_units_and_problems_name_messages(client: Client) -> None:
+    found = client.call(f"{of()}/context?budget=1200").json
+    kept = {one["seq"] for one in found["sent"]}
+    named = [unit["seq"] for unit in found["units"] if unit["seq"]]
+    assert kept.issuperset(named)
+    assert named == sorted(named)
+    assert named[-1] >= 47
+    assert found["answer"] == 1_024

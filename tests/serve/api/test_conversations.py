@@ -127,3 +127,14 @@ def test_a_conversation_with_forks_is_not_removed(client: Client) -> None:
     client.store.conversation("parent").fork("child")
     assert client.call(of("parent"), method="DELETE").status == 409
     assert client.call(of("child")).json["parent"] == "parent"
+
+
+def test_a_conversation_names_its_forks(client: Client) -> None:
+    filled(client.store, "trunk", rounds=2)
+    client.store.conversation("trunk").fork("branch", at=4).add(cw.user("And without soup?"))
+    trunk, branch = (client.call(of(id)).json for id in ("trunk", "branch"))
+    assert trunk["forks"] == [{"id": "branch", "title": None, "at": 4, "messages": 1}]
+    assert (branch["parent"], branch["fork_at"], branch.get("forks", [])) == ("trunk", 4, [])
+    assert branch["tokens"] < trunk["tokens"]
+    for id in ("branch", "trunk"):
+        client.store.forget(id)

@@ -143,7 +143,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         body["tools"] = tools
     body["messages"] = written.turns
     settle(body, written.rich, model, changes)
-    return Rendered(body, tuple(changes), tool_names=target.sent_names)
+    origins = legal.turn_origins(written.starts, len(written.turns))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
 class Written(Struct, frozen=True):
@@ -152,14 +153,17 @@ class Written(Struct, frozen=True):
     system: list[dict[str, Any]]
     turns: list[dict[str, Any]]
     rich: list[list[dict[str, Any]]]
+    starts: list[int]
+    """The number of turns before each message."""
 
 
 def encode(messages: Sequence[Message], target: Target) -> Written:
     """Write the messages; tool results go to the start of the user turn after the calls."""
-    written = Written([], [], [])
+    written = Written([], [], [], [])
     turns = written.turns
     previous = "system"
     for message in messages:
+        written.starts.append(len(turns))
         role, parts = message.role, message.parts
         plain = parts[0] if len(parts) == 1 else None
         if isinstance(plain, Text) and not plain.extra:

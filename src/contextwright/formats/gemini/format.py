@@ -249,7 +249,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if target.tool_names and "toolConfig" in body:
         body["toolConfig"] = respelled_choice(body["toolConfig"], target.tool_names)
     settle(body, changes)
-    return Rendered(body, tuple(changes), tool_names=target.sent_names)
+    origins = legal.turn_origins(writer.starts, len(writer.contents))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
 def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:

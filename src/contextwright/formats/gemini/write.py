@@ -41,6 +41,8 @@ class Writer:
         self.signs_from = signs_from
         self.system: Object = {}
         self.contents: list[Object] = []
+        self.starts: list[int] = []
+        """The number of contents before each message."""
         self.stood_in: list[tuple[int, int]] = []
         """The calls that got the placeholder: message and part index."""
         self.calls: dict[str | None, tuple[int, str]] = {}
@@ -55,6 +57,7 @@ class Writer:
         """Write all messages: leading system text as the instruction, the rest as contents."""
         contents = self.contents
         for index, message in enumerate(messages):
+            self.starts.append(len(contents))
             role, parts = message.role, message.parts
             if role == "system" and not contents:
                 self.instruct(message)

@@ -121,9 +121,11 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     traits = traits_of(dialect, same_format=same_format, mid_system=mid_system)
     legal = legalise(conversation, traits, model, options, rules)
     target, changes = legal.target, [*made, *legal.changes]
+    writer = Writer(target, dialect, changes)
+    turns = writer.messages(legal.messages)
     body: dict[str, Any] = {
         "model": model.id,
-        "messages": Writer(target, dialect, changes).messages(legal.messages),
+        "messages": turns,
         **tools_wire(conversation, target, dialect, changes),
     }
     for field, value in settings_wire(conversation, dialect, model, changes).items():
@@ -133,7 +135,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if dialect.closed:
         settle_tools(body, changes)
         settle_json_mode(body, changes)
-    return Rendered(body, tuple(changes), tool_names=target.sent_names)
+    origins = legal.turn_origins(writer.starts, len(turns))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
 SAME_FORMAT_RULES = tuple(rule for rule in RULES if rule is not name_speakers)

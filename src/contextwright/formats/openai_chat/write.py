@@ -34,6 +34,8 @@ class Writer:
         self.target = target
         self.dialect = dialect
         self.changes = changes
+        self.starts: list[int] = []
+        """The number of turns before each message."""
         self.old_style: dict[str | None, str] = {}
         """Names of the calls in the old style, by id; their results are written in the old style
         too.
@@ -43,6 +45,7 @@ class Writer:
         """Write all messages of a conversation."""
         wire: list[dict[str, Any]] = []
         for message in messages:
+            self.starts.append(len(wire))
             parts = message.parts
             role = message.role
             if role != "tool" and len(parts) == 1 and not message.extra:

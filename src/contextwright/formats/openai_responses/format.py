@@ -231,7 +231,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if tools:
         body["tools"] = tools
     put_input(body, conversation, writer.items, changes, stored=stored)
-    return Rendered(body, tuple(changes), tool_names=target.sent_names)
+    origins = legal.turn_origins(writer.starts, len(writer.items))
+    return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
 def has_items(conversation: Conversation) -> bool:

@@ -54,6 +54,8 @@ class Writer:
         self.messages: Sequence[Message] = ()
         self.instructions: list[str] = []
         self.items: list[dict[str, Any]] = []
+        self.starts: list[int] = []
+        """The number of items before each message."""
         self.ids: set[str] = set()
         self.custom: set[str | None] = set()
         self.functions: set[str | None] = set()
@@ -67,6 +69,7 @@ class Writer:
         self.messages = messages if whole else ()
         items = self.items
         for message in messages:
+            self.starts.append(len(items))
             parts = message.parts
             role = message.role
             if role == "system" and not items and is_plain(message):

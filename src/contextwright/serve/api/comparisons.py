@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct, field
 
 from contextwright.context.context import Context
-from contextwright.context.prompt import Prompt, prompt_of
-from contextwright.context.receipt import Comparison
+from contextwright.context.prompt import Difference, Prompt, difference_of, plainly_spelt, prompt_of
+from contextwright.context.prompt_cache import Charge, dollars
+from contextwright.context.receipt import Comparison, Unit
 from contextwright.errors import UsageError, shown
+from contextwright.models import Model
 from contextwright.models import find as find_model
 from contextwright.serve.api.contexts import RequestQuery, build, recipe_named
 from contextwright.serve.api.requests import RecordedQuery, sent_payload
@@ -41,12 +44,25 @@ class CompareRequestsQuery(RecordedQuery, frozen=True, kw_only=True, forbid_unkn
     )
 
 
+class MessageRange(Struct, frozen=True, array_like=True):
+    """Messages `first` to `last`."""
+
+    first: int
+    last: int
+
+
 class RequestFigures(Struct, frozen=True, kw_only=True):
     """One of two requests that are compared: made from a conversation, or recorded."""
 
     model: str
     format: str
     tokens: int
+    parts: dict[str, int]
+    """Tokens by field of the payload: `system`, `tools`, `messages` …"""
+    price: float | None
+    """Dollars of its input, with nothing in the cache."""
+    only: list[MessageRange] = []
+    """Messages that only this request has."""
     at: int | None = None
     recipe: str | None = None
     budget: int | None = None
@@ -62,9 +78,13 @@ class ComparisonAnswer(Struct, frozen=True, kw_only=True):
     fresh: int
     share: float
     first_difference: str | None
+    seq: int | None
+    """The number of the message at the first difference."""
     byte: int | None
     cause: str
     cost: float | None
+    words: Difference | None
+    """The first byte that differs, and the JSON around it in both."""
 
 
 def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
@@ -74,23 +94,30 @@ def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
     """
     name, _, value = query.other.partition(":")
     context = build(store, query, recipe_named(query.recipe))
-    this = figures_of(context, query.recipe)
+    payload = context.payload
     if name == "request":
-        recorded, other = recorded_prompt(store, number_of(name, value))
-        prompt = prompt_of(context.payload, context.format, context.model)
-        return answer_of(prompt.compared_with(recorded), this, other)
-    changed = number_of(name, value) if name in ("at", "budget") else value
-    different = msgspec.structs.replace(query, **{name: changed})
-    previous = build(store, different, recipe_named(different.recipe))
-    comparison = context.compared_with(previous)
-    return answer_of(comparison, this, figures_of(previous, different.recipe))
+        recorded, other, earlier = recorded_prompt(store, number_of(name, value))
+        payload = plainly_spelt(payload)
+        prompt = prompt_of(payload, context.format, context.model)
+        this, comparison = figures_of(context, query.recipe), prompt.compared_with(recorded)
+    else:
+        changed = number_of(name, value) if name in ("at", "budget") else value
+        different = msgspec.structs.replace(query, **{name: changed})
+        previous = build(store, different, recipe_named(different.recipe))
+        earlier, comparison = previous.payload, context.compared_with(previous)
+        this = figures_of(context, query.recipe, previous)
+        other = figures_of(previous, different.recipe, context)
+    numbers = {unit.place: unit.seq for unit in context.prefix}
+    seq = numbers.get(comparison.first_difference or "")
+    return answer_of(comparison, this, other, difference_of(payload, earlier), seq)
 
 
 def compare_requests(store: Store, query: CompareRequestsQuery) -> ComparisonAnswer:
     """Compare two recorded requests: where they part, why, and what that costs."""
-    previous, other = recorded_prompt(store, query.other)
-    prompt, this = recorded_prompt(store, query.request)
-    return answer_of(prompt.compared_with(previous), this, other)
+    previous, other, earlier = recorded_prompt(store, query.other)
+    prompt, this, payload = recorded_prompt(store, query.request)
+    words = difference_of(payload, earlier)
+    return answer_of(prompt.compared_with(previous), this, other, words)
 
 
 def number_of(name: str, text: str) -> int:
@@ -104,30 +131,74 @@ def number_of(name: str, text: str) -> int:
     raise UsageError(f"{name} cannot be {shown(text)}", hint="a number from 1")
 
 
-def recorded_prompt(store: Store, number: int) -> tuple[Prompt, RequestFigures]:
-    """Return what a provider was sent as its cache sees it, and its figures."""
+def recorded_prompt(store: Store, number: int) -> tuple[Prompt, RequestFigures, dict[str, Any]]:
+    """Return what a provider was sent as its cache sees it, its figures and its payload."""
     record, payload, format = sent_payload(store, number)
-    prompt = prompt_of(payload, format, find_model(record.sent_model))
+    model = find_model(record.sent_model)
+    prompt = prompt_of(payload, format, model)
     figures = RequestFigures(
-        model=record.sent_model, format=format, tokens=prompt.tokens, request=number
+        model=record.sent_model,
+        format=format,
+        tokens=prompt.tokens,
+        parts=tokens_by_field(prompt.units),
+        price=price_of(prompt.tokens, model),
+        request=number,
     )
-    return prompt, figures
+    return prompt, figures, plainly_spelt(payload)
 
 
-def figures_of(context: Context, recipe: str) -> RequestFigures:
-    """Return a request in figures."""
+def figures_of(context: Context, recipe: str, other: Context | None = None) -> RequestFigures:
+    """Return a request in figures; with another, also the messages that only it has."""
     return RequestFigures(
         model=context.model.id,
         format=context.format,
         tokens=context.ledger.tokens,
+        parts=tokens_by_field(context.prefix),
+        price=price_of(context.ledger.tokens, context.model),
+        only=[] if other is None else ranges_of(only_in(context, other)),
         at=len(context.decisions),
         recipe=recipe,
         budget=context.ledger.budget,
     )
 
 
+def tokens_by_field(units: Iterable[Unit]) -> dict[str, int]:
+    """Return the tokens of a prompt by field of the payload."""
+    parts: dict[str, int] = {}
+    for unit in units:
+        field = unit.place.partition("[")[0]
+        parts[field] = parts.get(field, 0) + unit.tokens
+    return parts
+
+
+def price_of(tokens: int, model: Model) -> float | None:
+    """Return the price of input tokens that are not in the cache, in dollars."""
+    return dollars(Charge(0, 0, tokens), model)
+
+
+def only_in(context: Context, other: Context) -> list[int]:
+    """Return the numbers of the messages that one request has and the other has not."""
+    there = set(other.decisions.kept())
+    return [index + 1 for index in context.decisions.kept() if index not in there]
+
+
+def ranges_of(numbers: Iterable[int]) -> list[MessageRange]:
+    """Return ascending numbers as ranges."""
+    ranges: list[MessageRange] = []
+    for number in numbers:
+        if ranges and ranges[-1].last == number - 1:
+            ranges[-1] = MessageRange(ranges[-1].first, number)
+        else:
+            ranges.append(MessageRange(number, number))
+    return ranges
+
+
 def answer_of(
-    comparison: Comparison, this: RequestFigures, other: RequestFigures
+    comparison: Comparison,
+    this: RequestFigures,
+    other: RequestFigures,
+    words: Difference | None,
+    seq: int | None = None,
 ) -> ComparisonAnswer:
     """Return a comparison as an answer."""
     return ComparisonAnswer(
@@ -137,7 +208,9 @@ def answer_of(
         fresh=comparison.fresh,
         share=comparison.share,
         first_difference=comparison.first_difference,
+        seq=seq,
         byte=comparison.byte,
         cause=comparison.cause,
         cost=comparison.cost,
+        words=words,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from contextwright.context.context import Context
 from contextwright.context.prompt_cache import marks_of
 from contextwright.context.receipt import Ledger, Unit
 from contextwright.context.recipe import Recipe
-from contextwright.errors import Level, NotFound, UsageError, shown
+from contextwright.errors import Level, NotFound, Problem, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.api import ANY_MODEL, check
 from contextwright.messages.conversation import Conversation
@@ -107,12 +108,13 @@ class PlacedChange(Struct, frozen=True):
 
 
 class PlacedProblem(Struct, frozen=True):
-    """A problem of the payload; `path` leads into it."""
+    """A problem of the payload; `path` leads into it, `seq` is the message that stands there."""
 
     code: str
     path: str
     message: str
     level: Level
+    seq: int | None
 
 
 class SectionText(Struct, frozen=True):
@@ -133,6 +135,8 @@ class ContextAnswer(Struct, frozen=True, kw_only=True):
     model: str
     format: str
     ledger: Ledger
+    answer: int
+    """Tokens that are kept free for the answer, next to the budget."""
     price: float | None
     runs: list[MessageRun]
     sent: list[SentMessage]
@@ -150,8 +154,9 @@ def build_context(store: Store, query: ContextQuery) -> ContextAnswer:
     By default with the recipe `default` for the model of the conversation, after the last message.
     Nothing is stored. A budget that is too small is refused with the smallest that works.
     """
-    context = build(store, query, recipe_named(query.recipe))
-    return answer_of(query.conversation, context, query.recipe, payload=query.payload)
+    recipe = recipe_named(query.recipe)
+    context = build(store, query, recipe)
+    return answer_of(query.conversation, context, recipe, payload=query.payload)
 
 
 def build_context_with(store: Store, query: OwnContextQuery, body: RecipeBody) -> ContextAnswer:
@@ -161,7 +166,7 @@ def build_context_with(store: Store, query: OwnContextQuery, body: RecipeBody) -
     """
     recipe = recipe_files.read(body.recipe, name="yours")
     context = build(store, query, recipe)
-    return answer_of(query.conversation, context, recipe.name, payload=query.payload)
+    return answer_of(query.conversation, context, recipe, payload=query.payload)
 
 
 def get_payload(store: Store, query: RequestQuery) -> dict[str, Any]:
@@ -230,7 +235,9 @@ def time_of(text: str) -> datetime:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool) -> ContextAnswer:
+def answer_of(
+    conversation: str, context: Context, recipe: Recipe, *, payload: bool
+) -> ContextAnswer:
     """Return a context as an answer."""
     decisions, ledger = context.decisions, context.ledger
     problems = check(context.payload, context.format, model=context.model)
@@ -238,10 +245,11 @@ def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool
     return ContextAnswer(
         conversation=conversation,
         at=len(decisions),
-        recipe=recipe,
+        recipe=recipe.name,
         model=context.model.id,
         format=context.format,
         ledger=ledger,
+        answer=recipe.answer,
         price=None if price is None else ledger.tokens * price / 1_000_000,
         runs=[
             MessageRun(run.start + 1, run.stop, run.action, run.reason, decisions.run_tokens(run))
@@ -253,7 +261,7 @@ def answer_of(conversation: str, context: Context, recipe: str, *, payload: bool
             PlacedChange(one.code, one.path, one.reason, seq_in(one.path))
             for one in context.changes
         ],
-        problems=[PlacedProblem(one.code, one.path, one.message, one.level) for one in problems],
+        problems=placed(problems, context.prefix),
         units=list(context.prefix),
         marks=list(marks_of(context)),
         payload=context.payload if payload else None,
@@ -267,6 +275,20 @@ def sections_of(context: Context) -> list[SectionText]:
         SectionText(name, text, tokens.get(name, 0)) for name, text in context.sections.items()
     ]
     return [*present, *(SectionText(name, "", 0, why) for name, why in context.absent.items())]
+
+
+def placed(problems: Iterable[Problem], units: Iterable[Unit]) -> list[PlacedProblem]:
+    """Return problems with the numbers of the messages that stand at their places."""
+    numbers = {unit.place: unit.seq for unit in units}
+    return [
+        PlacedProblem(one.code, one.path, one.message, one.level, numbers.get(turn_of(one.path)))
+        for one in problems
+    ]
+
+
+def turn_of(path: str) -> str:
+    """Return the turn of a payload that a path leads into: `messages[3]` of it."""
+    return path.partition("]")[0] + "]"
 
 
 def seq_in(path: str) -> int | None:

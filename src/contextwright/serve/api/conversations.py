@@ -34,6 +34,8 @@ OPENING_CHARS = 120
 FEW = 50
 """Conversations whose last messages are read one by one."""
 MAX_HITS = 100
+MAX_FORKS = 200
+BYTES_PER_TOKEN = 4
 MAX_REQUESTS = 200
 EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -64,6 +66,8 @@ class ConversationSummary(Struct, frozen=True, kw_only=True, omit_defaults=True)
     opening: str
     agent: str | None
     messages: int
+    tokens: int
+    """About how many tokens its messages have, at four bytes each."""
     people: list[Author]
     active: str
     created: str
@@ -73,10 +77,21 @@ class ConversationSummary(Struct, frozen=True, kw_only=True, omit_defaults=True)
     hits: list[Hit] = []
 
 
+class Fork(Struct, frozen=True):
+    """A conversation that goes on from this one after message `at`."""
+
+    id: str
+    title: str | None
+    at: int
+    messages: int
+    """Messages of its own."""
+
+
 class ConversationDetail(ConversationSummary, frozen=True, kw_only=True, omit_defaults=True):
-    """A conversation with its settings."""
+    """A conversation with its settings and forks."""
 
     settings: dict[str, Any]
+    forks: list[Fork] = []
 
 
 class ConversationPage(Struct, frozen=True):
@@ -165,10 +180,17 @@ def list_conversations(
 
 
 def get_conversation(store: Store, query: ConversationQuery) -> ConversationDetail:
-    """Return a conversation: its title, people, times and settings."""
+    """Return a conversation: its title, people, times, settings and forks."""
     info = store.conversation(query.conversation).details()
     summary = summary_of(store, info, active_at(store, info))
-    return ConversationDetail(**msgspec.structs.asdict(summary), settings=info.settings)
+    forks = store.engine.read(
+        lambda connection: rows.forks_of(connection, store.tenant, info.id, MAX_FORKS)
+    )
+    return ConversationDetail(
+        **msgspec.structs.asdict(summary),
+        settings=info.settings,
+        forks=[Fork(id, title, at, last - at) for id, title, at, last in forks],
+    )
 
 
 def update_conversation(
@@ -206,12 +228,14 @@ def summary_of(
     chat = store.conversation(info.id)
     first = [stored.message for stored in chat.read(1, LOOKED_AT + 1)]
     last = [stored.message for stored in chat.tail(LOOKED_AT)]
+    size = store.engine.read(lambda connection: rows.size_of(connection, store.tenant, info.id))
     return ConversationSummary(
         id=info.id,
         title=info.title,
         opening=opening(first_words(first), OPENING_CHARS),
         agent=info.agent,
         messages=info.length,
+        tokens=size // BYTES_PER_TOKEN,
         people=people_in([*first, *last]),
         active=active,
         created=info.created,

@@ -25,12 +25,14 @@ __all__ = [
     "find",
     "fingerprint",
     "forget",
+    "forks_of",
     "last_times",
     "length_of",
     "locked",
     "locked_length",
     "require",
     "seen",
+    "size_of",
     "state_of",
     "states",
     "tenants",
@@ -72,6 +74,15 @@ LEFT JOIN messages m ON m.conversation = c.number AND m.seq = h.last
 LEFT JOIN turns t ON t.conversation = c.number AND t.first = (
     SELECT max(first) FROM turns WHERE conversation = c.number)
 WHERE c.tenant = ? AND c.number > ? ORDER BY c.number LIMIT ?"""
+FORKS = """
+SELECT c.id, c.title, c.fork_at, h.last
+FROM conversations c
+JOIN heads h ON h.conversation = c.number
+JOIN conversations p ON p.number = c.parent
+WHERE p.tenant = ? AND p.id = ? ORDER BY c.fork_at, c.number LIMIT ?"""
+BYTES = """
+SELECT h.length FROM conversations c JOIN heads h ON h.conversation = c.number
+WHERE c.tenant = ? AND c.id = ?"""
 FINGERPRINT = """
 SELECT count(*), max(c.number), sum(h.last), sum(h.marked)
 FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?"""
@@ -246,6 +257,19 @@ def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo
     for row in connection.rows(f"{DETAILS} c.id = ?", tenant, id):
         return as_details(row)
     raise unknown(id)
+
+
+def forks_of(
+    connection: Connection, tenant: str, id: str, limit: int
+) -> list[tuple[str, str | None, int, int]]:
+    """Return the forks of a conversation: id, title, last shared message, last message."""
+    rows = connection.rows(FORKS, tenant, id, limit)
+    return [(id, title, fork_at, last) for id, title, fork_at, last in rows]
+
+
+def size_of(connection: Connection, tenant: str, id: str) -> int:
+    """Return the length of a conversation in bytes, on the ruler of windows."""
+    return next((length for (length,) in connection.rows(BYTES, tenant, id)), 0)
 
 
 def details_after(
