@@ -13,7 +13,7 @@ from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Author, Message
 from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import read_time
-from contextwright.serve.api.previews import opening
+from contextwright.serve.api.previews import opening, part_preview
 from contextwright.serve.http.fields import ConversationId, Limit, Words
 from contextwright.store.frames import with_time
 from contextwright.store.records import ConversationInfo
@@ -262,6 +262,12 @@ def spending_of(store: Store, id: str) -> Spending | None:
     )
 
 
+def words_of(message: Message) -> str:
+    """Return what somebody said, else what was called or found."""
+    parts = (part_preview(part, OPENING_CHARS).text for part in message.parts)
+    return spoken_text(message) or " ".join(parts)
+
+
 def first_words(messages: Iterable[Message]) -> str:
     """Return the words of the first question."""
     spoken = (spoken_text(one) for one in messages if one.role == "user")
@@ -277,7 +283,7 @@ def found_conversations(store: Store, words: str, query: ConversationsQuery) -> 
     """Return the conversations with the best hits of a search, each with its hits."""
     hits: dict[str, list[Hit]] = {}
     for conversation, seq, message, score in search_hits(store, words, query.by):
-        hit = Hit(seq, round(score, 4), opening(spoken_text(message), OPENING_CHARS))
+        hit = Hit(seq, round(score, 4), opening(words_of(message), OPENING_CHARS))
         hits.setdefault(conversation, []).append(hit)
     found: list[ConversationSummary] = []
     for id in list(hits)[: query.limit]:

@@ -19,7 +19,7 @@ from contextwright.messages.parts import (
 from contextwright.store.records import StoredMessage
 from contextwright.text.json import json_text
 
-__all__ = ["MessagePreview", "PartPreview", "opening", "preview_of"]
+__all__ = ["MessagePreview", "PartPreview", "opening", "part_preview", "preview_of"]
 
 PartKind: TypeAlias = Literal["text", "thinking", "tool_call", "tool_result", "media", "opaque"]
 

@@ -24,14 +24,19 @@ export function address(view, id, params = {}) {
   return `#/${[view, id === undefined ? undefined : encodeURIComponent(id)].filter(Boolean).join("/")}${query}`;
 }
 
-// Change some parameters of the address; `quiet` adds no step for the Back button.
-export function go(changes, { quiet = true } = {}) {
+// What is compared with, as kind and value: at:320, recipe:aya, request:7 …
+export const comparedWith = (params) => (/^(\w+):(.*)$/.exec(params.with ?? "") ?? ["", "", ""]).slice(1);
+
+// Change some parameters of the address; `visit` also adds a step for the Back button.
+export const visit = (changes) => go(changes, "pushState");
+
+export function go(changes, way = "replaceState") {
   const { view, id, params } = parse(location.hash);
-  const next = address(view, id || undefined, { ...params, ...changes });
-  if (quiet) history.replaceState(null, "", next);
-  else history.pushState(null, "", next);
+  history[way](null, "", address(view, id || undefined, { ...params, ...changes }));
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
+
+export const openMessage = (seq) => go({ message: seq });
 
 // Take the token out of the address, so that no link and no history shows it.
 export function takeToken() {

@@ -8,9 +8,10 @@ export const token = {
 };
 
 export class Failure extends Error {
-  constructor(status, message) {
-    super(message);
+  constructor(status, { message, hint, minimum } = {}) {
+    super([message ?? `the gateway answered ${status}`, hint].filter(Boolean).join("; "));
     this.status = status;
+    this.minimum = minimum;
   }
 }
 
@@ -26,7 +27,7 @@ async function answer(path, params, signal) {
   const response = await fetch(BASE + path + query, { headers, signal });
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
-  throw new Failure(response.status, body.error?.message ?? `the gateway answered ${response.status}`);
+  throw new Failure(response.status, body.error);
 }
 
 export const get = async (path, params, signal) => (await answer(path, params, signal)).json();

@@ -3,18 +3,29 @@
 import { useEffect, useState } from "./vendor/preact-htm.js";
 import { get } from "./api.js";
 
-export function useAnswer(path, params, again = 0) {
-  const [state, setState] = useState({ data: null, busy: true, error: null });
+const EMPTY = { data: null, busy: false, error: null };
+
+export function useAnswer(path, params, news = 0) {
+  const [state, setState] = useState({ ...EMPTY, busy: true });
   const key = path && JSON.stringify([path, params]);
   useEffect(() => {
-    if (!key) return setState({ data: null, busy: false, error: null });
+    if (!key) return setState(EMPTY);
     const stop = new AbortController();
     setState((old) => ({ ...old, busy: true }));
     get(path, params, stop.signal).then(
-      (data) => setState({ data, busy: false, error: null, key }),
-      (error) => error.name === "AbortError" || setState((old) => ({ ...old, busy: false, error })),
+      (data) => setState({ data, busy: false, error: null }),
+      (error) => error.name === "AbortError" || setState({ data: null, busy: false, error }),
     );
     return () => stop.abort();
-  }, [key, again]);
+  }, [key, news]);
   return state;
+}
+
+// The number of the newest event of some kind: when it grows, ask again.
+export const latest = (events, test = () => true) => events.findLast(test)?.serial ?? 0;
+
+export function useTitle(words) {
+  useEffect(() => {
+    document.title = words ? `${words} · contextwright` : "contextwright";
+  }, [words]);
 }

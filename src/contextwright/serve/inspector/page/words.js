@@ -2,6 +2,9 @@
 
 export const count = (number) => (number == null ? "–" : Math.round(number).toLocaleString("en"));
 
+// 1,234,567 as 1.2 M: where a column is narrow.
+export const short = (number) => (number < 10000 ? count(number) : number < 999500 ? `${count(number / 1000)} k` : `${(number / 1e6).toFixed(1)} M`);
+
 export const money = (dollars) => {
   if (dollars == null) return "–";
   if (dollars === 0) return "$0";
@@ -19,17 +22,17 @@ export function time(text) {
   return date.toLocaleString("sv", { dateStyle: "short", timeStyle: "medium" });
 }
 
+const UNITS = [[1440, "day"], [60, "hour"], [1, "minute"]];
+
 export function ago(text) {
-  const date = new Date(text ?? "");
-  if (Number.isNaN(date.getTime())) return "";
-  const minutes = (Date.now() - date) / 60000;
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return plural(Math.floor(minutes), "minute") + " ago";
-  if (minutes < 1440) return plural(Math.floor(minutes / 60), "hour") + " ago";
-  if (minutes < 43200) return plural(Math.floor(minutes / 1440), "day") + " ago";
-  return time(text).slice(0, 10);
+  const minutes = (Date.now() - new Date(text ?? "")) / 60000;
+  if (!(minutes < 43200)) return time(text).slice(0, 10);
+  const [unit, noun] = UNITS.find(([unit]) => minutes >= unit) ?? [];
+  return unit ? `${plural(Math.floor(minutes / unit), noun)} ago` : "just now";
 }
 
 export const seconds = (number) => (number == null ? "–" : number < 1 ? `${Math.round(number * 1000)} ms` : `${number.toFixed(1)} s`);
 
 export const nameOf = (author) => author?.name ?? author?.username ?? author?.id ?? "";
+
+export const dotted = (some) => some.filter(Boolean).join(" · ");

@@ -1,48 +1,57 @@
-// The map over time: what each request saw, its tokens, the price so far. Three canvases, one cursor.
+// The map over time: what each request saw, its tokens, the price so far.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { count, money, plural, time } from "../words.js";
+import { address } from "../address.js";
+import { Cells, Head } from "./figures.js";
+import { count, money, plural, share, time } from "../words.js";
 
 const colours = () => {
   const style = getComputedStyle(document.documentElement);
   return (name) => style.getPropertyValue(`--${name}`).trim();
 };
 
-export function Lanes({ flight, other, cursor, choose }) {
+// Paints canvases, again when their size or the theme changes.
+function usePaint(canvas, paint, on) {
+  useEffect(() => {
+    paint();
+    const watch = new ResizeObserver(paint);
+    watch.observe(canvas.current);
+    addEventListener("theme", paint);
+    return () => (watch.disconnect(), removeEventListener("theme", paint));
+  }, on);
+}
+
+const Lane = ({ name, canvas, words, value, pick }) => html`<div class="lane">
+  <span>${name}</span><canvas ref=${canvas} class=${name.toLowerCase()} role="img" aria-label=${words} onPointerDown=${pick} onPointerMove=${(event) => event.buttons && pick(event)}></canvas><span>${value}</span>
+</div>`;
+
+// The column under a pointer.
+function columnAt(event, columns) {
+  const box = event.currentTarget.getBoundingClientRect();
+  return Math.min(Math.max(Math.floor(((event.clientX - box.left) / box.width) * columns), 0), columns - 1);
+}
+
+export function Lanes({ flight, other, cursor, pin, choose, compare }) {
   const seen = useRef(null), tokens = useRef(null), price = useRef(null);
-  const [tick, setTick] = useState(0);
-  useEffect(() => {
-    const again = () => setTick((old) => old + 1);
-    const watch = new ResizeObserver(again);
-    watch.observe(seen.current);
-    addEventListener("theme", again);
-    return () => (watch.disconnect(), removeEventListener("theme", again));
-  }, []);
-  useEffect(() => {
-    if (!flight) return;
-    draw(seen.current, (pen, width, height) => drawSeen(pen, width, height, flight));
-    draw(tokens.current, (pen, width, height) => drawTokens(pen, width, height, flight));
-    draw(price.current, (pen, width, height) => drawPrice(pen, width, height, flight, other));
-    for (const canvas of [seen, tokens, price]) drawCursor(canvas.current, flight.requests.length, cursor);
-  }, [flight, other, cursor, tick]);
   const requests = flight?.requests ?? [];
-  const pick = (event) => {
-    if (!requests.length || (event.type === "pointermove" && !event.buttons)) return;
-    const box = event.currentTarget.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - box.left) / box.width) * requests.length);
-    choose(Math.min(requests.length - 1, Math.max(0, place)));
-  };
+  usePaint(seen, () => {
+    if (!flight) return;
+    draw(seen.current, (...on) => drawSeen(...on, flight));
+    draw(tokens.current, (...on) => drawTokens(...on, requests));
+    draw(price.current, (...on) => drawPrice(...on, [running(requests), running(other?.requests ?? [])]));
+    for (const canvas of [seen, tokens, price]) {
+      drawCursor(canvas.current, requests.length, cursor);
+      if (pin >= 0) drawCursor(canvas.current, requests.length, pin, [3, 3]);
+    }
+  }, [flight, other, cursor, pin]);
+  const pick = (event) => requests.length && (event.shiftKey ? compare : choose)(columnAt(event, requests.length));
   const one = requests[cursor];
-  const spent = running(requests);
-  const paid = spent[spent.length - 1] ?? null;
+  const paid = running(requests).at(-1) ?? null;
   const compared = other ? running(other.requests).at(-1) : null;
-  const lane = (name, ref, words, value) => html`<div class="lane">
-    <span>${name}</span><canvas ref=${ref} class=${name.toLowerCase()} role="img" aria-label=${words} onPointerDown=${pick} onPointerMove=${pick}></canvas><span>${value}</span>
-  </div>`;
   return html`<div class="lanes">
-      ${lane("Seen", seen, seenWords(flight), `message 1 to ${count(flight?.messages)}`)}
-      ${lane("Tokens", tokens, tokenWords(requests), one ? `of ${count(one.budget)}` : "")}
-      ${lane("Price", price, `The input of these requests costs ${money(paid)}.`, [money(paid), compared != null && `, ${money(compared)} compared`])}
+      <${Lane} name="Seen" canvas=${seen} words=${flight ? `What became of ${plural(flight.messages, "message")} in ${plural(requests.length, "request")}.` : "On its way."} value=${`message 1 to ${count(flight?.messages)}`} pick=${pick} />
+      <${Lane} name="Tokens" canvas=${tokens} words=${`${plural(requests.filter((row) => row.again).length, "request")} paid for tokens again.`} value=${one ? `of ${count(one.budget)}` : ""} pick=${pick} />
+      <${Lane} name="Price" canvas=${price} words=${`The input of these requests costs ${money(paid)}.`} value=${html`${money(paid)}${compared != null && html`<br />${money(compared)} compared`}`} pick=${pick} />
       <div class="lane">
         <span>${one?.time ? time(one.time).slice(11) : ""}</span>
         <input type="range" min="0" max=${Math.max(requests.length - 1, 0)} value=${cursor} disabled=${!requests.length} aria-label="Request"
@@ -51,17 +60,20 @@ export function Lanes({ flight, other, cursor, choose }) {
       </div>
     </div>
     <ul class="key" aria-label="Key">
-      ${[["kept", "kept"], ["cleared", "kept, results cleared"], ["summarised", "told in the summary"], ["dropped", "dropped"], ["cached", "read from the cache"], ["kept", "new, paid once"], ["again", "paid again"]].map(([name, words]) => html`<li><span class="swatch ${name}"></span>${words}</li>`)}
+      ${Object.entries(KEY).map(([words, name]) => html`<li><span class="swatch ${name}"></span>${words}</li>`)}
     </ul>
     ${flight?.earlier && html`<p class="muted">Earlier requests are not drawn.</p>`}
     <${Table} requests=${requests} />`;
 }
 
+const KEY = { kept: "kept", "kept, results cleared": "cleared", "told in the summary": "summarised", dropped: "dropped", "read from the cache": "cached", "new, paid once": "kept", "paid again": "again" };
+const NUMBERS = ["After", "Tokens", "Cached", "Again", "Price"];
+
 const Table = ({ requests }) => {
   const [open, setOpen] = useState(false);
   return html`<details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary class="muted">As a table</summary>
-    ${open && html`<div class="scroll"><table><thead><tr><th class="number">After</th><th class="number">Tokens</th><th class="number">Cached</th><th class="number">Again</th><th class="number">Price</th><th>Break</th></tr></thead>
-      <tbody>${requests.map((one) => html`<tr><td class="number">${one.at}</td><td class="number">${count(one.tokens)}</td><td class="number">${count(one.read)}</td><td class="number">${count(one.again)}</td><td class="number">${money(one.price)}</td><td>${one.cause || one.unread}</td></tr>`)}</tbody></table></div>`}
+    ${open && html`<div class="scroll"><table><${Head} names=${[...NUMBERS, "Break"]} numbers=${NUMBERS} />
+      <tbody>${requests.map((one) => html`<tr><${Cells} of=${[one.at, count(one.tokens), count(one.read), count(one.again), money(one.price)]} /><td>${one.cause || one.unread}</td></tr>`)}</tbody></table></div>`}
   </details>`;
 };
 
@@ -75,32 +87,26 @@ export function running(requests) {
   return found;
 }
 
-// Recorded requests, oldest first: input tokens with what came from the cache, and the price so far.
+// Recorded requests, oldest first: their tokens, the cached share, the price so far.
 export function Plot({ rows }) {
-  const tokens = useRef(null), price = useRef(null);
+  const tokens = useRef(null), cached = useRef(null), price = useRef(null);
   const requests = rows.map((row) => {
     const input = row.usage?.input ?? 0, read = row.usage?.cached ?? 0;
-    return { tokens: input, read, again: row.prefix?.first_difference ? Math.max(row.prefix.shared - read, 0) : 0, budget: input, price: row.price };
+    return { tokens: input, read, again: row.prefix?.first_difference ? Math.max(Math.min(row.prefix.shared, input) - read, 0) : 0, budget: input, price: row.price ?? 0 };
   });
-  useEffect(() => {
-    const paint = () => {
-      draw(tokens.current, (pen, width, height) => drawTokens(pen, width, height, { requests }));
-      draw(price.current, (pen, width, height) => drawPrice(pen, width, height, { requests: requests.filter((one) => one.price != null) }));
-    };
-    paint();
-    addEventListener("theme", paint);
-    addEventListener("resize", paint);
-    return () => (removeEventListener("theme", paint), removeEventListener("resize", paint));
+  usePaint(tokens, () => {
+    draw(tokens.current, (...on) => drawTokens(...on, requests));
+    draw(cached.current, (...on) => drawTokens(...on, requests.map(({ tokens: all, read }) => ({ tokens: read / all || 0, read: read / all || 0, again: 0, budget: 1 }))));
+    draw(price.current, (...on) => drawPrice(...on, [running(requests)]));
   });
-  const sum = (name) => requests.reduce((total, one) => total + (one[name] ?? 0), 0);
+  const sum = (name) => requests.reduce((total, one) => total + one[name], 0);
+  const open = (event) => (location.hash = address("r", String(rows[columnAt(event, rows.length)].number)));
   return html`<div class="lanes">
-    <div class="lane"><span>Input</span><canvas ref=${tokens} class="tokens" role="img" aria-label=${`${count(sum("tokens"))} tokens in ${plural(rows.length, "request")}, ${count(sum("read"))} from the cache.`}></canvas><span>${count(sum("tokens"))} tokens</span></div>
-    <div class="lane"><span>Price</span><canvas ref=${price} class="price" role="img" aria-label=${`Together ${money(sum("price"))}.`}></canvas><span>${money(sum("price"))}</span></div>
+    <${Lane} name="Tokens" canvas=${tokens} words=${`${count(sum("tokens"))} tokens in ${plural(rows.length, "request")}, ${count(sum("read"))} from the cache.`} value=${`${count(sum("tokens"))} in all`} pick=${open} />
+    <${Lane} name="Cached" canvas=${cached} words=${`${share(sum("read"), sum("tokens"))} of the input came from the cache.`} value=${`${share(sum("read"), sum("tokens"))} in all`} pick=${open} />
+    <${Lane} name="Price" canvas=${price} words=${`Together ${money(sum("price"))}.`} value=${`${money(sum("price"))} in all`} pick=${open} />
   </div>`;
 }
-
-const seenWords = (flight) => (flight ? `What became of ${plural(flight.messages, "message")} in ${plural(flight.requests.length, "request")}.` : "On its way.");
-const tokenWords = (requests) => `${plural(requests.filter((one) => one.again).length, "request")} paid for tokens again.`;
 
 function draw(canvas, paint) {
   const scale = devicePixelRatio || 1;
@@ -147,9 +153,9 @@ function drawSeen(pen, width, height, { requests, messages }) {
   });
 }
 
-function drawTokens(pen, width, height, { requests }) {
+function drawTokens(pen, width, height, requests) {
   const colour = colours();
-  const budget = Math.max(...requests.map((one) => Math.min(one.budget, 4 * one.tokens)), ...requests.map((one) => one.tokens), 1);
+  const budget = Math.max(...requests.map((one) => Math.max(Math.min(one.budget, 4 * one.tokens), one.tokens)), 1);
   const floor = height - 6, column = width / Math.max(requests.length, 1), tall = (tokens) => (tokens / budget) * (floor - 4);
   const again = pattern(pen, colour("again"), colour("warm-paper"));
   pen.strokeStyle = colour("dropped-line");
@@ -172,9 +178,8 @@ function drawTokens(pen, width, height, { requests }) {
   });
 }
 
-function drawPrice(pen, width, height, flight, other) {
+function drawPrice(pen, width, height, lines) {
   const colour = colours();
-  const lines = [running(flight.requests), other ? running(other.requests) : []];
   const most = Math.max(...lines.flat(), 1e-9);
   lines.forEach((line, number) => {
     pen.strokeStyle = colour(number ? "muted" : "ink");
@@ -186,12 +191,12 @@ function drawPrice(pen, width, height, flight, other) {
   });
 }
 
-function drawCursor(canvas, columns, cursor) {
+function drawCursor(canvas, columns, cursor, dash = []) {
   if (!columns) return;
   const pen = canvas.getContext("2d");
   const { width, height } = canvas.getBoundingClientRect();
   pen.strokeStyle = colours()("ink");
-  pen.setLineDash([]);
+  pen.setLineDash(dash);
   pen.lineWidth = 1;
   pen.strokeRect(Math.round(((cursor + 0.5) / columns) * width) + 0.5, 0, 0, height);
 }

@@ -1,142 +1,131 @@
 // Messages, of which only those in sight are in the page: 100,000 scroll as smoothly as ten.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { chat, get } from "../api.js";
-import { count, nameOf, plural } from "../words.js";
+import { address } from "../address.js";
+import { count, plural } from "../words.js";
+import { Fold, Row } from "./row.js";
+import { Rows } from "./rows.js";
 
-const PAGE = 200, LINE = 20, PADDING = 8, AROUND = 400, PAGES_KEPT = 6;
-const GUESS = LINE + PADDING, BORDER = 28;
+const AROUND = 400, LEAST = 4;
 
-// Heights follow from what a row shows, so that nothing has to be measured.
-const linesOf = (part) => (part.kind === "text" && part.text.length > 90 ? 2 : 1);
-const heightOf = (message) => PADDING + LINE * Math.max(1, message.parts.slice(0, 6).reduce((sum, part) => sum + linesOf(part), 0));
-
-class Rows {
-  constructor(total) {
-    this.pages = new Map();
-    this.heights = new Float64Array(0);
-    this.grow(total);
-  }
-
-  grow(total) {
-    const heights = new Float64Array(total).fill(GUESS);
-    heights.set(this.heights.subarray(0, Math.min(total, this.heights.length)));
-    this.heights = heights;
-    this.total = total;
-    this.sum();
-  }
-
-  sum() {
-    this.tops = new Float64Array(this.total + 1);
-    for (let row = 0; row < this.total; row++) this.tops[row + 1] = this.tops[row] + this.heights[row];
-  }
-
-  put(page, messages) {
-    this.pages.delete(page);
-    this.pages.set(page, new Map(messages.map((message) => [message.seq, message])));
-    for (const message of messages) if (message.seq <= this.total) this.heights[message.seq - 1] = heightOf(message);
-    if (this.pages.size > PAGES_KEPT) this.pages.delete(this.pages.keys().next().value);
-    this.sum();
-  }
-
-  message = (seq) => this.pages.get(Math.floor((seq - 1) / PAGE))?.get(seq);
-
-  // The row at a height, by halving.
-  at(top) {
-    let low = 0, high = this.total;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.tops[middle + 1] <= top) low = middle + 1;
-      else high = middle;
-    }
-    return Math.min(low, Math.max(this.total - 1, 0));
-  }
-}
-
-export function Timeline({ id, total, at, fates, tokens, shared, message, open, news }) {
-  const box = useRef(null), rows = useRef(null), asked = useRef(new Set());
-  const [, redraw] = useState(0);
+export function Timeline({ id, info, total, at, fates, tokens, paid, broken, message, news }) {
+  const box = useRef(null), rows = useRef(null), asked = useRef(new Set()), known = useRef(0), held = useRef(null);
+  const [version, redraw] = useState(0);
   const [view, setView] = useState({ top: 0, height: 700 });
-  if (!rows.current) rows.current = new Rows(total);
-  if (rows.current.total !== total) rows.current.grow(total);
-  const { tops } = rows.current;
+  const [shown, setShown] = useState({ all: false, runs: new Set() });
+  rows.current ??= new Rows();
+  const list = rows.current;
 
-  // A border stands after the last message of the request: what came later moves down.
-  const top = (seq) => tops[seq - 1] + (seq > at ? BORDER : 0);
-  const first = rows.current.at(Math.max(view.top - AROUND, 0));
-  const last = total ? rows.current.at(view.top + view.height + AROUND) : -1;
+  const fate = useMemo(() => finder(fates), [fates]);
+  const folds = useMemo(() => foldsOf(fates, shown, message), [fates, shown, message]);
+  const notes = useMemo(() => notesOf({ info, total, at, broken }), [info, total, at, broken]);
+  useMemo(() => {
+    held.current = hold(box.current, list);
+    list.lay(total, folds, notes);
+  }, [total, folds, notes]);
+  const { tops, starts, length } = list;
+  const first = list.rowAt(Math.max(view.top - AROUND, 0));
+  const last = length ? list.rowAt(view.top + view.height + AROUND) : -1;
 
+  useEffect(() => list.doubt(), [news]);
   useEffect(() => {
-    const wanted = [];
-    for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(last, 0) / PAGE); page++) wanted.push(page);
-    for (const page of wanted) {
-      const stale = rows.current.pages.get(page)?.size < Math.min(PAGE, total - page * PAGE);
-      if ((rows.current.pages.has(page) && !stale) || asked.current.has(page)) continue;
+    for (const page of list.lacking(first, last)) {
+      if (asked.current.has(page)) continue;
       asked.current.add(page);
-      get(`${chat(id)}/messages`, { from: page * PAGE + 1, count: PAGE, preview: 240 })
+      get(`${chat(id)}/messages`, Rows.query(page))
         .then(({ messages }) => {
-          const anchor = rows.current.at(box.current.scrollTop), gap = box.current.scrollTop - rows.current.tops[anchor];
-          rows.current.put(page, messages);
-          box.current.scrollTop = rows.current.tops[anchor] + gap;
+          if (!box.current) return;
+          held.current = hold(box.current, list);
+          list.put(page, messages);
           redraw((old) => old + 1);
         })
+        .catch(() => {})
         .finally(() => asked.current.delete(page));
     }
-  }, [id, first, last, total, news]);
+  }, [id, first, last, total, news, folds]);
 
   const show = (seq) => {
-    const begin = rows.current.tops[seq - 1], end = begin + rows.current.heights[seq - 1] + BORDER;
+    const row = list.rowOf(seq), begin = list.tops[row], end = list.tops[row + 1];
     const { scrollTop, clientHeight } = box.current;
     if (begin < scrollTop || end > scrollTop + clientHeight) box.current.scrollTop = begin - clientHeight / 2;
   };
+  const measure = () => setView({ top: box.current.scrollTop, height: box.current.clientHeight });
   useLayoutEffect(() => {
-    const measure = () => setView({ top: box.current.scrollTop, height: box.current.clientHeight });
     const watch = new ResizeObserver(measure);
     watch.observe(box.current);
-    return () => watch.disconnect();
+    const fold = () => setShown((old) => ({ all: !old.all, runs: new Set() }));
+    addEventListener("fold", fold);
+    return () => (watch.disconnect(), removeEventListener("fold", fold));
   }, []);
-  useEffect(() => show(Math.min(message || at || total, total) || 1), [at, message, total > 0]);
+  // The heights are in the page now: what stood at the top of the view stands there again.
+  useLayoutEffect(() => restore(box.current, list, held.current), [total, folds, notes, version]);
+  useEffect(() => show(Math.min(message || broken?.seq || at || total, total) || 1), [at, message, broken?.seq, total > 0]);
 
-  const fate = finder(fates);
-  const shown = [];
-  for (let row = first; row <= last; row++) shown.push(row + 1);
-  return html`<div class="timeline" ref=${box} role="feed" aria-label="Messages" aria-busy=${asked.current.size > 0} tabindex="-1"
-      onScroll=${(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}>
-    <div style=${{ height: `${tops[total] + BORDER}px` }}></div>
-    ${shown.map((seq) => html`<${Row} key=${seq} seq=${seq} total=${total} top=${top(seq)} height=${rows.current.heights[seq - 1]}
-      message=${rows.current.message(seq)} fate=${seq <= at ? fate(seq) : null} tokens=${tokens?.get(seq)} cached=${shared && seq <= shared} current=${seq === message} open=${open} />`)}
-    <div class="end" style=${{ top: `${tops[Math.min(at, total)]}px` }}>${at < total ? `the request after message ${count(at)} ends here; ${plural(total - at, "message")} came later` : "the last message"}</div>
+  // New messages do not move those in sight: a button leads to them.
+  const below = length > 0 && view.top + view.height < tops[length] - 40;
+  if (!below || !known.current) known.current = total;
+  const fresh = total - known.current;
+  const visible = [];
+  for (let row = first; row <= last; row++) visible.push(row);
+  return html`<div class="timeline" ref=${box} role="feed" aria-label="Messages" tabindex="-1" onScroll=${measure}>
+    <div style=${{ height: `${tops[length]}px` }}></div>
+    ${visible.map((row) => {
+      const seq = starts[row], place = { top: `${tops[row]}px`, height: `${list.height(row)}px` };
+      if (list.isFold(row)) return html`<${Fold} key=${`fold ${seq}`} first=${seq} last=${starts[row + 1] - 1} fate=${fate(seq)} place=${place} unfold=${() => setShown((old) => ({ ...old, runs: new Set(old.runs).add(seq) }))} />`;
+      return html`<${Row} key=${seq} seq=${seq} total=${total} place=${place} message=${list.message(seq)} people=${info?.people} fate=${seq <= at ? fate(seq) : null}
+        tokens=${tokens?.get(seq)} paid=${seq <= at && paid ? paid(seq) : ""} current=${seq === message} partner=${(part) => list.partner(part, seq)} />`;
+    })}
+    ${notes.map((note, number) => html`<div class="between ${note.kind}" key=${number} style=${{ top: `${list.bottoms[number]}px` }}>
+      ${note.id === undefined ? note.words : html`<a href=${address("c", note.id, note.params)}>${note.words}</a>`}</div>`)}
+    ${fresh > 0 && html`<button class="fresh" onClick=${() => (box.current.scrollTop = tops[length])}>${plural(fresh, "new message")} ↓</button>`}
   </div>`;
+}
+
+// What stands at the top of the view, before the layout changes.
+function hold(box, rows) {
+  if (!box || !rows.length) return null;
+  const row = rows.rowAt(box.scrollTop);
+  const atEnd = box.scrollTop > 0 && box.scrollTop + box.clientHeight >= rows.tops[rows.length] - 4;
+  return { seq: rows.starts[row], gap: box.scrollTop - rows.tops[row], atEnd };
+}
+
+function restore(box, rows, held) {
+  if (!held) return;
+  const top = held.atEnd ? rows.tops[rows.length] - box.clientHeight : rows.tops[rows.rowOf(held.seq)] + held.gap;
+  if (Math.abs(top - box.scrollTop) > 1) box.scrollTop = top;
+}
+
+const UNSEEN = new Set(["dropped", "summarised"]);
+
+// Runs of more than three unseen messages, but not one that was opened or that holds the chosen message.
+function foldsOf(fates, { all, runs }, message) {
+  if (all) return [];
+  const joined = [];
+  for (const [first, last, action] of fates ?? []) {
+    const before = joined.at(-1);
+    if (before && before[1] === first - 1 && before[2] === action) before[1] = last;
+    else joined.push([first, last, action]);
+  }
+  return joined.filter(([first, last, action]) => UNSEEN.has(action) && last - first + 1 >= LEAST && !runs.has(first) && !(first <= message && message <= last));
+}
+
+// What stands between messages: where the prefix broke, where the request ends, where forks begin.
+function notesOf({ info, total, at, broken }) {
+  const notes = (info?.forks ?? []).map((fork) => ({
+    after: fork.at, kind: "fork", id: fork.id, words: `fork after message ${count(fork.at)} → ${fork.id} · ${plural(fork.messages, "message")} of its own`,
+  }));
+  if (info?.parent) notes.push({ after: info.fork_at, kind: "fork", id: info.parent, params: { message: info.fork_at }, words: `forked here from → ${info.parent}` });
+  if (broken) notes.push({ after: broken.seq - 1, kind: "broke", words: `as before up to here · ${count(broken.tokens)} tokens` });
+  if (total) notes.push({ after: at, kind: "sent", words: at < total ? `the request after message ${count(at)} ends here · ${plural(total - at, "message")} came later` : "the last message" });
+  return notes.sort((a, b) => a.after - b.after);
 }
 
 // The fate of a message, from runs in order.
 export function finder(fates) {
-  return (seq) => fates?.find(([first, last]) => first <= seq && seq <= last)?.[2] ?? null;
-}
-
-const OUT = { summarised: "told in the summary", dropped: "dropped", cleared: "cleared" };
-
-function Row({ seq, total, top, height, message, fate, tokens, cached, current, open }) {
-  const place = { top: `${top}px`, height: `${height}px` };
-  if (!message) return html`<div class="message waiting" style=${place}><span class="seq">${seq}</span><span></span><span></span><span class="words"></span></div>`;
-  const gone = message.visibility && message.visibility !== "public" ? message.visibility : "";
-  const out = gone || fate === "dropped" || fate === "summarised";
-  const press = (event) => event.key === "Enter" && open(seq);
-  return html`<article class=${out ? "message out" : "message"} style=${place} tabindex="0" data-seq=${seq} aria-posinset=${seq} aria-setsize=${total}
-      aria-current=${current ? "true" : undefined} onClick=${() => open(seq)} onKeyDown=${press}>
-    <span class="seq">${seq}</span><span class="rail ${fate ?? ""}"></span><span class=${cached ? "cache cached" : "cache"}></span>
-    <div class="words">${gone ? html`<div class="clip muted">${gone}</div>` : message.parts.slice(0, 6).map((part, place) => html`<${Part} part=${part} who=${place === 0 ? who(message) : ""} />`)}</div>
-    <span class="muted number">${[OUT[fate], message.pinned && "pinned", tokens && count(tokens)].filter(Boolean).join(" · ")}</span>
-  </article>`;
-}
-
-const who = (message) => nameOf(message.author) || { user: "User", assistant: "Assistant", system: "System", tool: "" }[message.role];
-
-function Part({ part, who }) {
-  const name = who && html`<span class="who">${who}</span>`;
-  if (part.kind === "thinking") return html`<div class="clip thinking">${name}Thinking · ${part.text}</div>`;
-  if (part.kind === "tool_call") return html`<div class="clip">${name}<span class="mono">${part.name}</span> ${part.text}</div>`;
-  if (part.kind === "tool_result") return html`<div class="clip result muted">${part.is_error && html`<b class="warm">failed </b>`}${part.text}</div>`;
-  if (part.kind === "media") return html`<div class="clip">${name}<span class="muted">[${part.name}${part.mime ? `, ${part.mime}` : ""}] ${part.text}</span></div>`;
-  return html`<div class=${linesOf(part) === 2 ? "two" : "clip"}>${name}${part.text}</div>`;
+  const firsts = (fates ?? []).map(([first]) => first);
+  return (seq) => {
+    const found = fates?.[Rows.last(firsts, firsts.length, seq)];
+    return found && found[0] <= seq && seq <= found[1] ? found[2] : null;
+  };
 }

@@ -2,20 +2,21 @@
 
 import { html, useEffect, useState } from "../vendor/preact-htm.js";
 import { get } from "../api.js";
-import { address, go } from "../address.js";
-import { useAnswer } from "../load.js";
+import { address, visit } from "../address.js";
+import { latest, useAnswer, useTitle } from "../load.js";
 import { Calm, Failed } from "../parts/notice.js";
-import { ago, count, nameOf, plural } from "../words.js";
+import { ago, count, money, nameOf, plural, share, short } from "../words.js";
+
+const FIRST = { rows: [] };
 
 export function Conversations({ params, events }) {
-  const changes = events.filter((event) => event.name !== "request").length;
-  const { data, error } = useAnswer("/conversations", { q: params.q, by: params.by }, changes);
-  const [more, setMore] = useState({ rows: [], next: undefined });
-  useEffect(() => setMore({ rows: [], next: undefined }), [data]);
+  const { data, busy, error } = useAnswer("/conversations", { q: params.q, by: params.q && params.by }, latest(events));
+  const [more, setMore] = useState(FIRST);
+  useEffect(() => setMore(FIRST), [data]);
+  useTitle(params.q);
   if (error) return html`<${Failed} error=${error} />`;
-  if (!data) return html`<h1>Conversations</h1>`;
-  const rows = [...data.conversations, ...more.rows];
-  const next = more.next === undefined ? data.next : more.next;
+  const rows = [...(data?.conversations ?? []), ...more.rows];
+  const next = more.next === undefined ? data?.next : more.next;
   const load = async () => {
     const page = await get("/conversations", { cursor: next });
     setMore({ rows: [...more.rows, ...page.conversations], next: page.next ?? null });
@@ -23,27 +24,35 @@ export function Conversations({ params, events }) {
   return html`
     <div class="line">
       <h1>${params.q ? `“${params.q}”` : "Conversations"}</h1>
-      <span class="muted">${plural(data.total, "conversation")}</span>
+      <span class="muted">${data ? plural(data.total, "conversation") : ""}</span>
     </div>
     ${params.q && html`<${Ways} by=${params.by ?? "words"} />`}
-    ${!rows.length && html`<${Nothing} searched=${params.q} />`}
+    ${data && !rows.length && html`<${Nothing} searched=${params.q} />`}
+    ${rows.length > 0 && html`<div class=${busy && params.q ? "stale" : ""}><div class="list-head" aria-hidden="true">${["", "People", "Last active", "Messages", "Tokens", "Cached", "Price"].map((name, place) => html`<span class=${place > 2 ? "number" : ""}>${name}</span>`)}</div>
     <ul class="list">
       ${rows.map((row) => html`<li key=${row.id}><${Row} row=${row} />${(row.hits ?? []).slice(0, 3).map((hit) => html`<${Hit} row=${row} hit=${hit} />`)}</li>`)}
-    </ul>
+    </ul></div>`}
     ${next && html`<p><button class="plain" onClick=${load}>More</button></p>`}
   `;
 }
 
-const Ways = ({ by }) => html`<p class="muted">
-  Found by ${["words", "meaning"].map((way) => html` <button class="plain" aria-pressed=${by === way} disabled=${by === way} onClick=${() => go({ by: way })}>${way}</button>`)}
+const Ways = ({ by }) => html`<p class="muted ways" role="group" aria-label="Search by">
+  Found by ${["words", "meaning"].map((way) => html`<button aria-pressed=${by === way} onClick=${() => visit({ by: way })}>${way}</button>`)}
 </p>`;
 
-const Row = ({ row }) => html`<a class="row" href=${address("c", row.id)}>
-  <span class="clip"><b>${row.title || row.opening || row.id}</b>${row.parent && html` <span class="muted">fork of ${row.parent} at ${row.fork_at}</span>`}</span>
-  <span class="clip muted">${row.people.map(nameOf).filter(Boolean).join(", ")}</span>
-  <span class="muted" title=${row.active}>${ago(row.active)}</span>
-  <span class="number">${count(row.messages)}<span class="hidden"> messages</span></span>
-</a>`;
+// Tokens and price are those of recorded requests; without any, an estimate of what is stored.
+function Row({ row }) {
+  const paid = row.recorded;
+  return html`<a class="row go" href=${address("c", row.id)}>
+    <span class="clip"><b>${row.title || row.opening || row.id}</b>${row.parent && html` <span class="muted">fork of ${row.parent} after ${row.fork_at}</span>`}</span>
+    <span class="clip muted">${row.people.map(nameOf).filter(Boolean).join(", ")}</span>
+    <span class="muted" title=${row.active}>${ago(row.active)}</span>
+    <span class="number">${count(row.messages)}<span class="hidden"> messages</span></span>
+    <span class="number">${paid?.input ? short(paid.input + paid.output) : `≈ ${short(row.tokens)}`}<span class="hidden"> tokens</span></span>
+    <span class="number muted">${paid?.input ? share(paid.cached, paid.input) : ""}</span>
+    <span class="number">${paid?.price != null ? money(paid.price) : ""}</span>
+  </a>`;
+}
 
 const Hit = ({ row, hit }) => html`<a class="hit clip" href=${address("c", row.id, { message: hit.seq })}>${hit.seq} · ${hit.text}</a>`;
 
