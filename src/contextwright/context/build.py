@@ -132,7 +132,7 @@ def finish(fitted: Fitted) -> Context:
         fitted.bodies,
         marked=marked,
         chain=plan.history.chain,
-        origins=[number_of(places[index]) for index in rendered.origins],
+        origins=[seq_at(places, index) for index in rendered.origins],
     )
     breakpoints = CacheBreakpoints(
         relaxed.volatile, relaxed.static, plan.frame.id, cleared_texts(fitted)
@@ -222,9 +222,10 @@ def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
     return ledger, cast("dict[int, int]", shares)
 
 
-def number_of(place: int | str) -> int | None:
-    """Return the number of the message at a place of the history; None for what stands in."""
-    return None if isinstance(place, str) else place + 1
+def seq_at(places: Sequence[int | str], index: int) -> int | None:
+    """Return the number of a rendered message; None for what stands in, or was invented alone."""
+    place = places[index] if index < len(places) else None
+    return place + 1 if isinstance(place, int) else None
 
 
 def moved(path: str, places: Sequence[int | str]) -> str:
