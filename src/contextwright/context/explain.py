@@ -23,6 +23,8 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     """Yield the lines of the table, each with its style."""
     yield "head", head(receipt)
+    if receipt.model.matched == "default":
+        yield "faint", receipt.model.note
     yield "plain", ""
     yield from tokens(receipt.ledger)
     if receipt.absent:

@@ -213,6 +213,13 @@ def test_explain(cw: Run) -> None:
     )
 
 
+def test_explain_says_that_a_model_is_not_known(cw: Run) -> None:
+    arguments = ("--from", "openai-chat", "--model", "mystery-9")
+    _, out, _ = cw("explain", "-", *arguments, input=CHAT)
+    note = "'mystery-9' is not known; taken for some OpenAI-compatible model"
+    assert out.splitlines()[1] == note
+
+
 def test_explain_what_went(cw: Run) -> None:
     out = cw("explain", TRAIN, *ARGUMENTS, "--budget", "400", "--recipe", "forge").out
     assert "Messages: " in out
