@@ -1,9 +1,9 @@
 """contextwright decides what a language model sees.
 
 The names most programs need are here. The rest are in public modules: `contextwright.ask`,
-`.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`, `.summaries`,
-`.systems`, `.tokens`, `.windows`. Each name is loaded on first use, so that `import contextwright`
-is fast.
+`.batch`, `.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`,
+`.summaries`, `.systems`, `.tokens`, `.windows`. Each name is loaded on first use, so that
+`import contextwright` is fast.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from contextwright.lazy import lazily
 
 if TYPE_CHECKING:
     from contextwright import ask as ask
+    from contextwright import batch as batch
     from contextwright import errors as errors
     from contextwright import messages as messages
     from contextwright import providers as providers
@@ -109,6 +110,7 @@ else:
         },
         modules=(
             "ask",
+            "batch",
             "errors",
             "messages",
             "providers",

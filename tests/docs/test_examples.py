@@ -31,6 +31,7 @@ def test_every_example_is_run() -> None:
     """The first one is the README's, and runs with it; the outline is what the others share."""
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
         "ask",
+        "data_set",
         "first",
         "http_api",
         "outline",
@@ -52,7 +53,7 @@ def test_example(name: str) -> None:
     compare(f"example-{name}", done.stdout.rstrip("\n"))
 
 
-@pytest.mark.parametrize("name", ["ask", "http_api", *INTEGRATIONS])
+@pytest.mark.parametrize("name", ["ask", "data_set", "http_api", *INTEGRATIONS])
 def test_an_example_of_a_page(name: str) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")

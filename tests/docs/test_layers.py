@@ -19,7 +19,7 @@ ORDER = (
     ("ask",),
     ("store", "display"),
     ("importers", "systems"),
-    ("integrations", "serve"),
+    ("batch", "integrations", "serve"),
     ("cli", "__init__"),
     ("__main__",),
 )
@@ -29,8 +29,10 @@ FLOOR = {name: floor for floor, names in enumerate(ORDER) for name in names}
 HEAVY = (
     "agents",
     "aiohttp",
+    "daft",
     "langchain_core",
     "mcp",
+    "pyarrow",
     "pydantic_ai",
     "splintr",
     "Stemmer",

@@ -13,6 +13,7 @@ import contextwright as cw
 
 MODULES = (
     "ask",
+    "batch",
     "errors",
     "messages",
     "providers",
@@ -25,7 +26,7 @@ MODULES = (
     "tokens",
     "windows",
 )
-LAZY = ("contextwright", "contextwright.recall", "contextwright.store")
+LAZY = ("contextwright", "contextwright.batch", "contextwright.recall", "contextwright.store")
 
 
 def test_dir_shows_the_public_names_and_nothing_else() -> None:

@@ -13,7 +13,7 @@ from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.formats import api
 from contextwright.formats.gryag.compact import compact_text, is_compact
-from contextwright.importers.detection import detect_document
+from contextwright.importers.detection import format_of
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.times import with_zone
 from contextwright.models import Model, Models
@@ -21,7 +21,6 @@ from contextwright.models import Model, Models
 __all__ = [
     "about",
     "find_model",
-    "format_of",
     "is_file",
     "known_models",
     "named_model",
@@ -106,21 +105,6 @@ def read_data(file: str, format: str | None = None) -> Any:
 def parse_document(data: Any, format: str | None) -> Conversation:
     """Parse a decoded document; without a format, it is detected."""
     return api.parse(data, format or format_of(data))
-
-
-def format_of(data: Any) -> str:
-    """Detect the format of a decoded document.
-
-    Raises:
-        ParseError: the content does not show it, or it is an export of several conversations.
-    """
-    found = detect_document(data)
-    known = ", ".join(formats.NAMES)
-    if found is None:
-        raise ParseError("the format cannot be detected", hint=f"name it with --from: {known}")
-    if found not in formats.NAMES:
-        raise ParseError(f"this is an export of {found}", hint="cw import stores it")
-    return found
 
 
 @contextmanager

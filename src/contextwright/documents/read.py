@@ -31,6 +31,8 @@ __all__ = [
     "read_bytes",
     "read_document",
     "read_lines",
+    "skip_line",
+    "too_large",
 ]
 
 Source: TypeAlias = str | Path | bytes
@@ -162,10 +164,14 @@ def may_lack_keys(value: object, data: bytes) -> bool:
     return data.count(b":") != encode_json(value).count(b":")
 
 
-def skip_line(stream: BinaryIO) -> None:
-    """Read past the end of the current line without keeping it."""
-    while (piece := stream.readline(CHUNK)) and not piece.endswith(b"\n"):
-        pass
+def skip_line(stream: BinaryIO) -> int:
+    """Read past the end of the current line without keeping it; return how many bytes that were."""
+    skipped = 0
+    while piece := stream.readline(CHUNK):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped
 
 
 def too_large(what: str, limit: int, *, line: int | None) -> ParseError:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from contextwright import formats
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
@@ -15,7 +16,7 @@ from contextwright.importers.base import NAMES
 from contextwright.importers.slack import DAY
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["detect", "detect_document"]
+__all__ = ["detect", "detect_document", "format_of"]
 
 CLAUDE_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
 OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
@@ -57,6 +58,21 @@ def detect_document(data: Any) -> str | None:
     if is_list(data):
         return told_by_entries(data[:LOOKED_AT])
     return told_by_fields(data) if is_object(data) else None
+
+
+def format_of(data: Any) -> str:
+    """Return the format of one decoded document.
+
+    Raises:
+        ParseError: the content does not show it, or it is an export of several conversations.
+    """
+    found = detect_document(data)
+    if found is None:
+        known = ", ".join(formats.NAMES)
+        raise ParseError("the format cannot be detected", hint=f"name it with --from: {known}")
+    if found not in formats.NAMES:
+        raise ParseError(f"this is an export of {found}", hint="cw import stores it")
+    return found
 
 
 def told_by_names(files: Files) -> str | None:

@@ -7,7 +7,7 @@ import re
 from typing import Annotated, Any
 
 from contextwright import formats
-from contextwright.cli.arguments import about, find_model, format_of, named_model, read_data
+from contextwright.cli.arguments import about, find_model, named_model, read_data
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -22,6 +22,7 @@ from contextwright.cli.output import note, numbered, say, say_json
 from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats import api
+from contextwright.importers.detection import format_of
 
 __all__ = ["check", "count"]
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright import formats
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, format_of, named_model, read_data
+from contextwright.cli.arguments import about, named_model, read_data
 from contextwright.cli.options import (
     AsJson,
     File,
@@ -37,6 +37,7 @@ from contextwright.documents.read import read_lines
 from contextwright.errors import ContextwrightError, ParseError, Problem
 from contextwright.formats import api
 from contextwright.formats.base import Rendered
+from contextwright.importers.detection import format_of
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 

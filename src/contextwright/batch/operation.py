@@ -1,0 +1,172 @@
+"""What is done with every conversation of a data set."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Struct
+
+from contextwright import formats
+from contextwright.batch.targets import Target, find_target
+from contextwright.context.recipe import Recipe
+from contextwright.context.recipe_files import as_recipe
+from contextwright.context.simulate import simulate
+from contextwright.errors import UsageError, shown
+from contextwright.formats import api
+from contextwright.formats.base import as_options
+from contextwright.importers.detection import format_of
+from contextwright.messages.changes import Change
+from contextwright.models import Model, as_model
+from contextwright.store.frames import question_time
+from contextwright.text.json import encode_json
+
+__all__ = ["KINDS", "Kind", "Operation", "Result", "operation_of"]
+
+Kind: TypeAlias = Literal["convert", "build", "check", "count", "simulate"]
+KINDS: tuple[Kind, ...] = ("convert", "build", "check", "count", "simulate")
+
+
+class Result(Struct, frozen=True):
+    """What an operation makes of one conversation."""
+
+    json: bytes
+    changes: tuple[Change, ...] = ()
+    sound: bool = True
+    """Whether `check` or `simulate` found no error."""
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """An operation, with everything it depends on besides the conversation.
+
+    It is a plain value, because it travels to other processes and machines.
+    """
+
+    kind: Kind
+    source: str | None = None
+    """The format of the conversations; None: each is detected."""
+    target: str | None = None
+    """A format, or one of `TARGETS`. None: the model's own format."""
+    model: Model | None = None
+    recipes: tuple[Recipe, ...] = ()
+    budget: int | None = None
+    strict: bool = False
+    options: dict[str, Any] = {}
+    """Fields of `contextwright.Options`, for `convert`."""
+
+    @property
+    def file(self) -> Target:
+        """The kind of file that the results are for."""
+        makes_payloads = self.kind in ("convert", "build")
+        return find_target(self.target) if makes_payloads and self.target else Target(formats=())
+
+    def run(self, data: Any, id: str | None) -> Result:
+        """Do it with one decoded document; `id` names the row.
+
+        Raises:
+            ContextwrightError: the document cannot be read, or the request cannot be made.
+        """
+        match self.kind:
+            case "convert":
+                return self.convert(data, id)
+            case "build":
+                return self.build(data, id)
+            case "check":
+                return self.check(data, id)
+            case "count":
+                return self.count(data, id)
+            case "simulate":
+                return self.simulate(data, id)
+
+    def convert(self, data: Any, id: str | None) -> Result:
+        """Write the conversation in the target's format."""
+        format = self.file.format_for(self.model)
+        source = self.source or format_of(data)
+        rendered = api.convert(
+            data, source, format, model=self.model, strict=self.strict, **self.options
+        )
+        if self.file.wrap is None:
+            return Result(rendered.json, rendered.changes)
+        row, lost = self.file.row(id or "", rendered.payload, format)
+        return Result(encode_json(row), (*rendered.changes, *lost))
+
+    def build(self, data: Any, id: str | None) -> Result:
+        """Build the request for the conversation."""
+        model = cast("Model", self.model)
+        format = self.file.format_for(model) if self.target else model.format
+        conversation = api.parse(data, self.source or format_of(data), strict=self.strict)
+        context = self.recipes[0].build(
+            conversation,
+            model=model,
+            format=format,
+            now=question_time(reversed(conversation.messages)),
+            budget=self.budget,
+        )
+        row, lost = self.file.row(id or "", context.payload, format)
+        return Result(encode_json(row), (*conversation.changes, *context.changes, *lost))
+
+    def check(self, data: Any, id: str | None) -> Result:
+        """List what the provider would refuse in the document."""
+        format = self.source or (self.model.format if self.model else format_of(data))
+        problems = api.check(data, format, model=self.model)
+        errors = sum(problem.level == "error" for problem in problems)
+        fields = {"errors": errors, "warnings": len(problems) - errors, "problems": problems}
+        return Result(encode_json(named(id, fields)), sound=not errors)
+
+    def count(self, data: Any, id: str | None) -> Result:
+        """Count the tokens of the document."""
+        counted = api.count(data, model=cast("Model", self.model), format=self.source)
+        return Result(encode_json(named(id, msgspec.to_builtins(counted))))
+
+    def simulate(self, data: Any, id: str | None) -> Result:
+        """Replay the conversation with every recipe."""
+        conversation = api.parse(data, self.source or format_of(data), strict=self.strict)
+        rows = simulate(
+            conversation,
+            self.recipes,
+            model=cast("Model", self.model),
+            budget=self.budget,
+            format=self.target,
+        )
+        summaries = [row.summary() for row in rows]
+        sound = all(row.sound for row in rows)
+        return Result(encode_json(named(id, {"recipes": summaries})), conversation.changes, sound)
+
+
+def named(id: str | None, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields with the row's id, if it has one."""
+    return fields if id is None else {"id": id, **fields}
+
+
+def operation_of(
+    kind: Kind,
+    *,
+    model: str | Model | None = None,
+    recipes: tuple[Recipe | str, ...] = (),
+    **fields: Any,
+) -> Operation:
+    """Return an operation; names of models and recipes are looked up here.
+
+    Raises:
+        UsageError: a name is unknown, or the operation lacks a target, a model or a recipe.
+    """
+    operation = Operation(
+        kind=kind,
+        model=None if model is None else as_model(model),
+        recipes=tuple(map(as_recipe, recipes)),
+        **fields,
+    )
+    if kind not in KINDS:
+        raise UsageError(f"unknown operation {shown(kind)}", hint=f"known: {', '.join(KINDS)}")
+    if operation.source is not None:
+        formats.find(operation.source)
+    if operation.target is not None:
+        find_target(operation.target)
+    as_options(operation.options)
+    if kind == "convert" and operation.target is None:
+        raise UsageError("convert needs a target", hint="name a format or a kind of file")
+    if kind in ("build", "count", "simulate") and operation.model is None:
+        raise UsageError(f"{kind} needs a model", hint="see cw models")
+    if kind in ("build", "simulate") and not operation.recipes:
+        raise UsageError(f"{kind} needs a recipe", hint="for example: default")
+    return operation

@@ -1,0 +1,158 @@
+"""Pieces hold every row once and in order, however a data set is divided."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwright.batch import Columns, inputs
+from contextwright.batch.inputs import RowBatch, divide, read_piece
+from contextwright.batch.places import find_files
+from contextwright.errors import ContextwrightError, UsageError
+from profiles import FAULT, examples
+
+line = st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")) | st.just(b"  ")
+
+
+def batches_at(*names: Path | str, columns: Columns | None = None) -> list[RowBatch]:
+    files, _ = find_files([str(name) for name in names])
+    chosen = columns or Columns()
+    return [batch for piece in divide(files) for batch in read_piece(piece, chosen)]
+
+
+def rows_at(*names: Path | str, columns: Columns | None = None) -> list[tuple[str, Any]]:
+    return [
+        (row["id"], row["document"])
+        for batch in batches_at(*names, columns=columns)
+        for row in batch.records.to_pylist()
+    ]
+
+
+@examples(FAULT)
+@given(st.lists(line), st.booleans(), st.integers(1, 40))
+def test_every_line_is_read_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], closed: bool, size: int
+) -> None:
+    """Also where the border between two pieces falls on a line break."""
+    file = tmp_path_factory.mktemp("lines") / "a.jsonl"
+    file.write_bytes(b"\n".join(lines) + (b"\n" if closed else b""))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "MIN_PIECE", size)
+        patch.setattr(inputs, "BATCH_ROWS", 3)
+        found = rows_at(file)
+    expected: list[tuple[str, bytes]] = []
+    offset = 0
+    for text in lines_of(file):
+        if text.strip():
+            expected.append((f"0-{offset}", text))
+        offset += len(text)
+    assert found == expected
+
+
+def lines_of(file: Path) -> list[bytes]:
+    with file.open("rb") as stream:
+        return list(stream)
+
+
+def test_a_line_that_is_too_long_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "LINE_LIMIT", 10)
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"1\n" + b"x" * 5_000 + b"\n2\n")
+    [batch] = batches_at(file)
+    assert batch.records.column("document").to_pylist() == [b"1\n", None, b"2\n"]
+    assert batch.offsets == (0, 2, 5_003)
+    assert str(batch.faults[1]) == "the line is longer than 10 bytes (split it)"
+
+
+def test_all_kinds_of_files(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "one.json").write_text('{"a":\n1}')
+    (tmp_path / "b" / "packed.jsonl.gz").write_bytes(gzip.compress(b'{"b":1}\n{"b":2}\n'))
+    (tmp_path / "a.ndjson").write_text('{"c":1}\n')
+    (tmp_path / "notes.txt").write_text("no")
+    (tmp_path / ".hidden.jsonl").write_text('{"d":1}\n')
+    table = pa.table({"document": ['{"e":1}', '{"e":2}'], "other": [1, 2]})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=1)
+    rows = rows_at(tmp_path)
+    assert rows == [
+        ("0-0", b'{"c":1}\n'),
+        ("1-0", b'{"a":\n1}'),
+        ("2-0", b'{"b":1}\n'),
+        ("2-8", b'{"b":2}\n'),
+        ("3-0", '{"e":1}'),
+        ("3-1", '{"e":2}'),
+    ]
+    assert find_files([str(tmp_path)])[1] == 1  # the notes
+    assert [one for _, one in rows_at(f"{tmp_path}/**/*.json*")] == [
+        rows[1][1],
+        rows[2][1],
+        rows[3][1],
+    ]
+    assert rows_at(f"file://{tmp_path}/b")[0] == ("0-0", b'{"a":\n1}')
+    assert rows_at(f"file://{tmp_path}/b/*.gz")[1] == ("0-8", b'{"b":2}\n')
+    assert rows_at(tmp_path / "notes.txt") == [("0-0", b"no")]
+    assert rows_at(tmp_path / "a.ndjson", tmp_path / "a.ndjson") == rows[:1]
+
+
+def test_fields_of_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    rows = [
+        {"n": "x", "chat": [1]},
+        {"n": 7, "chat": "[2]"},
+        {"chat": []},
+        {"n": True, "chat": []},
+        3,
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [batch] = batches_at(file, columns=Columns("chat", "n"))
+    assert batch.records.to_pylist()[:2] == [
+        {"id": "x", "document": b"[1]"},
+        {"id": "7", "document": b"[2]"},
+    ]
+    assert [str(fault) for fault in batch.faults.values()] == [
+        "the row has no field 'n'",
+        "True is not an id",
+        "the row is not an object",
+    ]
+    [batch] = batches_at(file, columns=Columns(None, "n"))
+    assert batch.records.to_pylist()[0] == {"id": "x", "document": b'{"chat":[1]}'}
+
+
+def test_columns_of_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    messages = [[{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]]
+    pq.write_table(pa.table({"key": ["x", None], "messages": messages, "score": [1, 2]}), file)
+    assert rows_at(file)[0] == ("0-0", {"messages": messages[0]})
+    [batch] = batches_at(file, columns=Columns("messages", "key"))
+    assert batch.records.to_pylist()[0] == {"id": "x", "document": messages[0]}
+    assert str(batch.faults[1]) == "None is not an id"
+    with pytest.raises(UsageError, match=r"no column 'text' \(columns: key, messages, score\)"):
+        rows_at(file, columns=Columns("text"))
+    pq.write_table(pa.table({"text": ["x"]}), file)
+    with pytest.raises(UsageError, match="no column 'document' or 'messages'"):
+        rows_at(file)
+
+
+@pytest.mark.parametrize(
+    "name", ["nowhere.jsonl", "*.nothing", "s3://key:secret@bucket/a", "ftp://x/y", "a\0b", ""]
+)
+def test_nothing_there(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ContextwrightError) as caught:
+        find_files([name])
+    assert "secret" not in str(caught.value)
+
+
+def test_a_table_that_is_not_one_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "t.parquet"
+    file.write_bytes(b"PAR1 not at all")
+    with pytest.raises(ContextwrightError, match=r"t\.parquet"):
+        batches_at(file)

@@ -1,0 +1,279 @@
+"""Jobs from files to files: the library's bytes, in order, once, also after a crash."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+import contextwright as cw
+from contextwright.batch import TARGETS, Columns, Job, Manifest, Place, inputs, operation_of, run
+from contextwright.documents.read import decode
+from contextwright.errors import ContextwrightError, UsageError
+from contextwright.importers.detection import format_of
+from data_sets import chat, files_in, lines
+
+OPEN_PIPES = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+"""Daft leaves the pipes to its worker processes for the garbage collector to close."""
+WORKERS = (pytest.mark.slow, OPEN_PIPES)
+"""Starting two processes takes seconds."""
+SCRIPT = """
+import sys
+from contextwright.batch import inputs
+from contextwright.cli import main
+inputs.MIN_PIECE = 20_000
+sys.exit(main(sys.argv[1:]))
+"""
+"""`cw`, with small pieces."""
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide data sets of a few kilobytes too."""
+    monkeypatch.setattr(inputs, "MIN_PIECE", 1_000)
+
+
+def job(output: Path, target: str = "anthropic", **fields: Any) -> Job:
+    operation = operation_of("convert", target=target)
+    return Job(operation=operation, output=Place(str(output)), **fields)
+
+
+def by_hand(data: bytes, target: str) -> tuple[list[bytes], list[tuple[int, str]]]:
+    """What the library makes of lines: the results, and the rejected ones with their errors."""
+    results: list[bytes] = []
+    rejects: list[tuple[int, str]] = []
+    offset = 0
+    for line in data.splitlines(keepends=True):
+        try:
+            value = decode(line)
+            results.append(cw.convert(value, format_of(value), target).json + b"\n")
+        except ContextwrightError as error:
+            rejects.append((offset, error.args[0]))
+        offset += len(line)
+    return results, rejects
+
+
+def rejects_in(output: Path) -> list[tuple[int, str]]:
+    rows = [json.loads(line) for line in (output / "rejects.jsonl").read_text().splitlines()]
+    return [(row["offset"], row["error"]["message"]) for row in rows]
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=WORKERS)])
+def test_the_same_bytes_as_the_library(workers: int, tmp_path: Path) -> None:
+    data = lines(120, broken=True)
+    (tmp_path / "a.jsonl").write_bytes(data)
+    done = run(job(tmp_path / "out"), [str(tmp_path / "a.jsonl")], workers=workers)
+    results, rejects = by_hand(data, "anthropic")
+    assert len(rejects) > 8
+    assert (tmp_path / "out" / "part-00000.jsonl").read_bytes() == b"".join(results)
+    assert [(at, text) for at, text in rejects_in(tmp_path / "out")] == rejects
+    assert sorted(files_in(tmp_path / "out")) == [
+        "manifest.json",
+        "part-00000.jsonl",
+        "rejects.jsonl",
+    ]
+    assert (done.rows, done.rejected) == (len(results) + len(rejects), len(rejects))
+    assert done.changes == {"invent.max_tokens": len(results), "invent.model": len(results)}
+    assert done.inputs == (str(tmp_path / "a.jsonl"),)
+    gc.collect()
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(("container", "stride"), [("jsonl", 1), ("parquet", 9)])
+def test_stopped_at_any_write_and_resumed(
+    container: Any, stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may die before or after any file appears: nothing is doubled, nothing missing."""
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(lines(12, broken=True))
+    clean = job(tmp_path / "clean", container=container, shard_bytes=2_000)
+    finished = run(clean, [str(source)], workers=1)
+    expected = files_in(tmp_path / "clean")
+    assert len(finished.shards) > 2
+    stopped = 0
+    for step in range(0, 200, stride):
+        if not dies_at(step, tmp_path / str(step), source, container, monkeypatch):
+            break
+        stopped += 1
+        (tmp_path / str(step) / "part-00000.jsonl.1.part").write_text("left by a kill")
+        rest = job(tmp_path / str(step), container=container, shard_bytes=2_000)
+        run(rest, [str(source)], workers=1)
+        assert files_in(tmp_path / str(step)) == expected
+    assert stopped * stride > 20
+
+
+class Died(BaseException):
+    """The process is gone."""
+
+
+def dies_at(
+    step: int, output: Path, source: Path, container: Any, monkeypatch: pytest.MonkeyPatch
+) -> bool:
+    """Whether a job died at this rename or removal; even steps are before it, odd ones after."""
+    left = [step]
+    originals = {name: getattr(Place, name) for name in ("move", "remove")}
+
+    def dying(name: str) -> Any:
+        def act(place: Place, *arguments: Any) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Died
+            originals[name](place, *arguments)
+            left[0] -= 1
+            if left[0] < 0:
+                raise Died
+
+        return act
+
+    with monkeypatch.context() as patch:
+        for name in originals:
+            patch.setattr(Place, name, dying(name))
+        try:
+            run(job(output, container=container, shard_bytes=2_000), [str(source)], workers=1)
+        except Died:
+            return True
+    return False
+
+
+@pytest.mark.slow
+def test_killed_and_resumed(tmp_path: Path) -> None:
+    """Two worker processes and the command itself, gone without a word."""
+    source, output = tmp_path / "a.jsonl", tmp_path / "out"
+    source.write_bytes(lines(2_000, turns=4, broken=True))
+    command = [
+        *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
+        *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
+    ]
+    begun = subprocess.Popen(command, start_new_session=True)
+    try:
+        while begun.poll() is None and not list(output.glob("pieces/*.json")):
+            time.sleep(0.005)
+    finally:
+        os.killpg(begun.pid, signal.SIGKILL)
+        begun.wait()
+    assert not json.loads((output / "manifest.json").read_text())["finished"]
+    assert list(output.glob("pieces/*.json"))
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    manifest = json.loads(done.stdout)
+    requests = json.loads((output / "part-00000.json").read_text())["requests"]
+    ids = [request["custom_id"] for request in requests]
+    assert len(set(ids)) == len(ids) == 2_000 == manifest["rows"] - manifest["rejected"]
+    assert ids == sorted(ids, key=lambda id: int(id[2:]))
+    assert manifest["rejected"] == 200
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_finished_job_is_not_done_again_and_another_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(lines(20))
+    first = run(job(tmp_path / "out"), [str(source)], workers=1)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    assert run(job(tmp_path / "out"), [str(source)], workers=1) == first
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
+    with pytest.raises(UsageError, match="belongs to another job"):
+        run(job(tmp_path / "out", "gemini"), [str(source)])
+    source.write_bytes(lines(21))
+    with pytest.raises(UsageError, match="belongs to another job"):
+        run(job(tmp_path / "out"), [str(source)])
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "part-00000.jsonl").write_text("mine")
+    with pytest.raises(UsageError, match="is not empty"):
+        run(job(tmp_path / "full"), [str(source)])
+    assert (tmp_path / "full" / "part-00000.jsonl").read_text() == "mine"
+    (tmp_path / "out" / "manifest.json").write_text("{}")
+    with pytest.raises(UsageError, match="not a manifest"):
+        run(job(tmp_path / "out"), [str(source)])
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("target", ["anthropic-batch", "openai-batch", "chatml"])
+def test_shards_are_full_and_within_their_size(target: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(200))
+    limit = 8_000
+    done = run(
+        job(tmp_path / "out", target, shard_bytes=limit), [str(tmp_path / "a.jsonl")], workers=1
+    )
+    sizes = [(tmp_path / "out" / shard.name).stat().st_size for shard in done.shards]
+    assert len(sizes) > 5
+    assert max(sizes) <= limit + 20  # the brackets around a batch
+    assert min(sizes[:-1]) > limit * 3 / 4
+    assert sum(shard.rows for shard in done.shards) == 200
+
+
+def test_a_provider_limits_the_rows_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = msgspec.structs.replace(TARGETS["openai-batch"], max_rows=16)
+    monkeypatch.setitem(TARGETS, "openai-batch", few)
+    (tmp_path / "a.jsonl").write_bytes(lines(50))
+    done = run(job(tmp_path / "out", "openai-batch"), [str(tmp_path / "a.jsonl")], workers=1)
+    assert [shard.rows for shard in done.shards] == [16, 16, 16, 2]
+
+
+def test_parquet_in_and_out(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(30))
+    run(
+        job(tmp_path / "one", "chatml", container="parquet"), [str(tmp_path / "a.jsonl")], workers=1
+    )
+    table = pq.read_table(tmp_path / "one" / "part-00000.parquet").to_pylist()
+    assert len(table) == 30
+    assert table[0] == {
+        "id": "0-0",
+        "document": cw.convert(chat(0), "openai-chat", "chatml").json.decode(),
+        "changes": [],
+    }
+    again = Job(
+        operation=operation_of("convert", source="chatml", target="chatml"),
+        output=Place(str(tmp_path / "two")),
+        columns=Columns(id="id"),
+        container="parquet",
+    )
+    run(again, [str(tmp_path / "one")], workers=1)
+    assert pq.read_table(tmp_path / "two" / "part-00000.parquet").to_pylist() == table
+
+
+def test_a_place_with_url(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(3))
+    target = Job(
+        operation=operation_of("convert", target="gemini"), output=Place(f"file://{tmp_path}/out")
+    )
+    done: Manifest = run(target, [f"file://{tmp_path}/a.jsonl"], workers=1)
+    assert done.inputs == (f"file://{tmp_path}/a.jsonl",)
+    results, _ = by_hand(lines(3), "gemini")
+    assert (tmp_path / "out" / "part-00000.jsonl").read_bytes() == b"".join(results)
+
+
+@pytest.mark.slow
+@OPEN_PIPES
+@pytest.mark.usefixtures("small_pieces")
+def test_a_worker_that_fails_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(60))
+    (tmp_path / "b.jsonl.gz").write_bytes(b"not packed at all")
+    with pytest.raises(ContextwrightError, match=r"b\.jsonl\.gz"):
+        run(job(tmp_path / "out"), [str(tmp_path)], workers=2)
+    gc.collect()
+
+
+@pytest.mark.slow
+def test_ray(tmp_path: Path) -> None:
+    """The same command on a cluster: in a process of its own, because Daft keeps its runner."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'contextwright[ray]'")
+    (tmp_path / "a.jsonl").write_bytes(lines(600, broken=True))
+    run(job(tmp_path / "here"), [str(tmp_path / "a.jsonl")], workers=1)
+    command = ["batch", "convert", "a.jsonl", "--to", "anthropic", "-o", "there", "--runner", "ray"]
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *command], cwd=tmp_path)
+    assert done.returncode == 1
+    here, there = files_in(tmp_path / "here"), files_in(tmp_path / "there")
+    assert sorted(there) == sorted(here)
+    assert there["part-00000.jsonl"] == here["part-00000.jsonl"]
+    assert there["rejects.jsonl"] == here["rejects.jsonl"]

@@ -1,0 +1,32 @@
+"""Without its packages, `cw batch` says what to install."""
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+sys.modules[{package!r}] = None
+from contextwright.cli import main
+sys.exit(main(["batch", "convert", "x.jsonl", "--to", "aya", "-o", "out", *{options!r}]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "options", "extra"),
+    [("pyarrow", [], "batch"), ("daft", ["-j", "2"], "batch"), ("ray", ["--runner", "ray"], "ray")],
+)
+def test_a_missing_package_is_named(
+    package: str, options: list[str], extra: str, tmp_path: object
+) -> None:
+    rows = b'{"messages":[]}\n' * 200_000  # two pieces
+    with open(f"{tmp_path}/x.jsonl", "wb") as file:
+        file.write(rows)
+    script = SCRIPT.format(package=package, options=options)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=str(tmp_path)
+    )
+    assert done.returncode == 1
+    assert f"pip install 'contextwright[{extra}]'" in done.stderr
+    assert done.stderr.count("\n") == 1
