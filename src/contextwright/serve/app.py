@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -38,10 +38,14 @@ from contextwright.serve.passage import Passage
 from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
+from contextwright.serve.spans import Spans
 from contextwright.serve.translate import answer, count_tokens, cross
 from contextwright.serve.vault import Vault
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
 
 __all__ = ["Gateway", "create_app"]
 
@@ -59,16 +63,22 @@ def create_app(
     environment: Mapping[str, str] | None = None,
     store: Store | None = None,
     records: Store | None = None,
+    tracer_provider: TracerProvider | None = None,
 ) -> Starlette:
     """A gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
     does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
     API serves the `store`. Requests are recorded in `records`, by default the `store`, unless the
-    settings say otherwise.
+    settings say otherwise. Their spans, if the settings want any, go to the `tracer_provider`, by
+    default that of the program.
     """
     keys = os.environ if environment is None else environment
-    gateway = Gateway(settings or GatewaySettings(), token, exposed, keys, records or store)
+    chosen = settings or GatewaySettings()
+    spans = None
+    if chosen.telemetry is not None:
+        spans = Spans(content=chosen.telemetry == "content", provider=tracer_provider)
+    gateway = Gateway(chosen, token, exposed, keys, records or store, spans)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),
         Path("/metrics", gateway.show_metrics),
@@ -120,6 +130,7 @@ class Gateway:
         exposed: bool,
         environment: Mapping[str, str],
         records: Store | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self.settings = settings
         self.token = token
@@ -132,7 +143,8 @@ class Gateway:
         self.recorder: Recorder | None = None
         if records is not None and settings.record:
             redact = settings.redact == "content"
-            self.recorder = Recorder(records, redact=redact, keep_days=settings.keep_days)
+            days = settings.keep_days
+            self.recorder = Recorder(records, redact=redact, keep_days=days, spans=spans)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:

@@ -39,6 +39,8 @@ class Outcome(Struct):
     """What is known of an answer without reading it."""
 
     status: int | None = None
+    started_ns: int = 0
+    """When the request came, in nanoseconds since 1970."""
     streams: bool = False
     """The answer is a stream of events."""
     encoding: str = ""

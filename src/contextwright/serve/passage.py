@@ -57,7 +57,7 @@ class Passage:
         self.keys = frozenset(keys)
         self.owner = blake2b("\n".join(keys[:1]).encode(), digest_size=16).hexdigest()
         self.begun = asyncio.get_running_loop().create_future()
-        self.started = time.monotonic()
+        self.started, self.started_ns = time.monotonic(), time.time_ns()
         self.outcome = Outcome()
         self.chunks: list[bytes] = []
         self.is_kept = True
@@ -140,6 +140,7 @@ class Passage:
     def end(self) -> None:
         """Hand everything over to be written."""
         self.outcome.seconds = time.monotonic() - self.started
+        self.outcome.started_ns = self.started_ns
         self.keeper.finish(self)
 
     def begun_request(self) -> BegunRequest:

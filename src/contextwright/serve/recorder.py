@@ -29,6 +29,7 @@ from contextwright.serve.outcome import ended_request
 from contextwright.serve.passage import Passage
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
+from contextwright.serve.spans import Spans
 from contextwright.store.recording import RequestLog
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import requests
@@ -63,9 +64,15 @@ class Recorder:
     """Writes requests into a store, in a thread of its own."""
 
     def __init__(
-        self, store: Store, *, redact: bool = False, keep_days: float | None = None
+        self,
+        store: Store,
+        *,
+        redact: bool = False,
+        keep_days: float | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self.store, self.redact, self.keep_days = store, redact, keep_days
+        self.spans = spans
         self.log = RequestLog(store.state, process_name())
         self.metrics = Metrics()
         self.held_bytes = 0
@@ -205,9 +212,16 @@ class Recorder:
                 passage.number = number
         over = [step.passage for step in steps if step.ended]
         if over:
-            records = self.log.finish([ended_request(each.transcript()) for each in over])
+            transcripts = [each.transcript() for each in over]
+            ended = [ended_request(each) for each in transcripts]
+            records = self.log.finish(ended)
             for passage, record in zip(over, records, strict=True):
                 passage.record = record
+            if self.spans is not None:
+                for each in zip(transcripts, ended, records, strict=True):
+                    error = self._attempt(partial(self.spans.send, *each))
+                    if error:
+                        log.warning("a span was not sent: %s", error)
 
     def _tend(self) -> None:
         """Mark requests lost whose gateway is gone, and remove old ones."""

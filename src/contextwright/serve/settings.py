@@ -90,6 +90,8 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """`content`: only figures are kept, neither bodies nor messages."""
     keep_days: float | None = None
     """Recorded requests that are older are removed; messages stay."""
+    telemetry: Literal["figures", "content"] | None = None
+    """Whether recorded requests become spans of OpenTelemetry; `content`: with what was said."""
 
     def route_for(self, model: str, format: str) -> Route:
         """The route of a model, for clients of a format.

@@ -139,7 +139,7 @@ class RequestLog:
         self.compact.discard(record.number)
         self._keep_at_hand(record.number, sent, line_of(record, ended.owner))
         requests.finish(connection, record, None if target is None else target.number)
-        return record
+        return record if target is None else replace(record, conversation=target.id)
 
     # --- which conversation ------------------------------------------------------------------
 

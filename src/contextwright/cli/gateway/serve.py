@@ -54,6 +54,7 @@ def serve(
         from contextwright.serve import GatewaySettings, create_app, read_settings
         from contextwright.serve.guard import is_loopback, own_token
         from contextwright.serve.server import GatewayServer
+        from contextwright.serve.spans import send_to_collector
     except ImportError as error:
         raise MissingExtra("a gateway", "serve") from error
     settings = read_settings(routes) if routes else GatewaySettings()
@@ -72,7 +73,12 @@ def serve(
         opened(where, sync="fast") as records,
     ):
         app = create_app(
-            settings, token=own_token(path), exposed=exposed, store=store, records=records
+            settings,
+            token=own_token(path),
+            exposed=exposed,
+            store=store,
+            records=records,
+            tracer_provider=send_to_collector() if settings.telemetry else None,
         )
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
         GatewayServer(app).run(sockets=[listener])
