@@ -15,7 +15,7 @@ from contextwright.context.context import Context
 from contextwright.context.fitting.draft import STAND_INS, path_of
 from contextwright.context.fitting.filling import with_filling
 from contextwright.context.fitting.fit import Fitted, fit, with_summary
-from contextwright.context.fitting.plan import Given, Plan, plan
+from contextwright.context.fitting.plan import Given, Messages, Plan, plan
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.fitting.recent import RECENT
 from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
@@ -62,14 +62,18 @@ def build(
     require_arguments(recipe, now, budget, memories)
     name = formats.find(facts.format if format is None else format).name
     offered = None if tools is None else as_tools(tools)
-    if isinstance(conversation, PricedHistory) or is_messages(conversation):
-        given, read = conversation, ()
+    if isinstance(conversation, PricedHistory) and conversation.fits(name, facts, recipe):
+        known = conversation
     else:
-        given = as_given(conversation)
-        read = () if given is conversation else given.changes
+        known = RECENT.take(conversation, name, facts, recipe)
+    given, read = cast("Messages", conversation), ()
+    if known is None and not isinstance(conversation, PricedHistory):
+        if not is_messages(conversation):
+            given = as_given(conversation)
+            read = () if given is conversation else given.changes
     input = SectionInput(now, memories=memories)
     with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
-        planned = plan(recipe, given, facts, name, offered, input, summaries)
+        planned = plan(recipe, given, known, facts, name, offered, input, summaries)
         try:
             context = within(planned, recipe.tokens(facts, budget))
         finally:

@@ -61,26 +61,29 @@ class Waiting:
     """The unanswered calls, by id, by name and by age, each found in constant time."""
 
     def __init__(self) -> None:
-        self.by_id: dict[str, list[deque[Answer]]] = {}
+        self.by_id: dict[str, deque[Answer]] = {}
+        """The calls of the latest message that has the id: one message may use it several times."""
         self.by_name: dict[str, deque[Answer]] = {}
         self.by_age: deque[Answer] = deque()
 
     def add(self, answer: Answer) -> None:
         call = answer.call
         if call.id is not None:
-            turns = self.by_id.setdefault(call.id, [])
-            # One queue per message: a message that reuses an id within itself is answered in order.
-            if turns and turns[-1] and turns[-1][0].at[0] == answer.at[0]:
-                turns[-1].append(answer)
+            queue = self.by_id.get(call.id)
+            if queue and queue[0].at[0] == answer.at[0]:
+                queue.append(answer)
             else:
-                turns.append(deque([answer]))
-        self.by_name.setdefault(call.name, deque()).append(answer)
+                self.by_id[call.id] = deque((answer,))
+        named = self.by_name.get(call.name)
+        if named is None:
+            named = self.by_name[call.name] = deque()
+        named.append(answer)
         self.by_age.append(answer)
 
     def take(self, result: ToolResult) -> Answer | None:
         if result.call_id is not None:
-            turns = self.by_id.get(result.call_id)
-            return next_unanswered(turns[-1]) if turns else None
+            queue = self.by_id.get(result.call_id)
+            return next_unanswered(queue) if queue else None
         named = self.by_name.get(result.name) if result.name else None
         return (next_unanswered(named) if named else None) or next_unanswered(self.by_age)
 

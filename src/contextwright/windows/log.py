@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Text, ToolResult
+from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.windows.exchanges import Exchanges
 from contextwright.windows.ruler import FRAME, bytes_of, length_of
 
@@ -172,14 +172,14 @@ class Log:
             self.silent.add(index)
         elif message.pinned:
             self.pinned.append(index)
-        parts = message.parts
-        if len(parts) != 1 or type(parts[0]) is not Text:
+        kinds = set(map(type, message.parts))
+        if ToolCall in kinds or ToolResult in kinds:
             self.exchanges.add(message, index, since=since)
-            if any(type(part) is ToolResult for part in parts):
-                self._note_results(index)
-            if media := media_in(message):
-                self.media[index] = media + self.media_before(len(self.pictured))
-                self.pictured.append(index)
+        if ToolResult in kinds:
+            self._note_results(index)
+        if (Media in kinds or ToolResult in kinds) and (media := media_in(message)):
+            self.media[index] = media + self.media_before(len(self.pictured))
+            self.pictured.append(index)
         if message.role == "user" and is_question(message):
             self.questions.append(index)
             if not message.results:

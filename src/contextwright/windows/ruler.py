@@ -6,9 +6,11 @@ five bytes in every script and in code.
 
 from __future__ import annotations
 
+from typing import Any
+
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from contextwright.text.json import json_text
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.text.json import encode_json, json_text
 
 __all__ = ["BYTES_PER_TOKEN", "FRAME", "bytes_of", "length_of"]
 
@@ -29,19 +31,25 @@ def length_of(message: Message) -> int:
 
 def part_length(part: Part) -> int:
     """Return the length of one part."""
-    match part:
-        case Text() | Thinking():
-            return bytes_of(part.text)
-        case ToolCall():
-            return bytes_of(part.name) + bytes_of(part.json)
-        case ToolResult():
-            if isinstance(part.content, tuple):
-                return sum(map(part_length, part.content))
-            return bytes_of(part.text)
-        case Media():
-            return MEDIA
-        case Opaque():
-            return bytes_of(json_text(part.data))
+    if type(part) is ToolResult:
+        content = part.content
+        if isinstance(content, tuple):
+            return sum(map(part_length, content))
+        return json_length(content) if type(content) is dict else bytes_of(part.text)
+    if type(part) is ToolCall:
+        arguments = json_length(part.arguments) if part.raw is None else bytes_of(part.raw)
+        return bytes_of(part.name) + arguments
+    if type(part) is Text or type(part) is Thinking:
+        return bytes_of(part.text)
+    return json_length(part.data) if type(part) is Opaque else MEDIA
+
+
+def json_length(value: dict[str, Any]) -> int:
+    """Return the bytes of a value as JSON."""
+    try:
+        return len(encode_json(value))
+    except UnicodeEncodeError:  # lone surrogates
+        return bytes_of(json_text(value))
 
 
 def bytes_of(text: str) -> int:

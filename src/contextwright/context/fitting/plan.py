@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import OwnSummaries, PricedHistory
-from contextwright.context.fitting.recent import RECENT
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered, foreign_settings
@@ -24,7 +23,7 @@ from contextwright.sections import SectionInput, reply_media
 from contextwright.sections.budget import SectionWriter
 from contextwright.summaries.summary import SummarySource
 
-__all__ = ["Given", "Plan", "plan"]
+__all__ = ["Given", "Messages", "Plan", "plan"]
 
 replace = msgspec.structs.replace
 
@@ -88,17 +87,18 @@ def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:
 def plan(
     recipe: RecipeData,
     given: Messages,
+    known: PricedHistory | None,
     model: Model,
     format: str,
     tools: Sequence[Tool | Opaque] | None,
     input: SectionInput,
     summaries: SummarySource | None = None,
 ) -> Plan:
-    """Price the history, if it is not priced for this request yet, and prepare the sections."""
-    if isinstance(given, PricedHistory) and given.fits(format, model, recipe):
-        history, frame = given, given.frame
+    """Price what is not `known` of the history from an earlier build; prepare the sections."""
+    if known is not None and given is known:
+        history, frame = known, known.frame
     else:
-        history, frame = priced(given, format, model, recipe)
+        history, frame = priced(given, known, format, model, recipe)
     changes: list[Change] = []
     if isinstance(given, Conversation) and given.extra:
         changes = unsent(given, recipe)
@@ -124,12 +124,9 @@ def plan(
 
 
 def priced(
-    given: Messages, format: str, model: Model, recipe: RecipeData
+    given: Messages, known: PricedHistory | None, format: str, model: Model, recipe: RecipeData
 ) -> tuple[PricedHistory, Conversation]:
-    """Return the history of the input, and the conversation without its messages.
-
-    Reuses the counts of an earlier build of the same list.
-    """
+    """Return the history of the input, and the conversation without its messages."""
     frame = Conversation(())
     if isinstance(given, PricedHistory):
         messages, frame = given.messages, given.frame
@@ -138,9 +135,9 @@ def priced(
         frame = replace(given, messages=(), changes=(), source=None, extra={})
     else:
         messages = given
-    history = RECENT.take(messages, format, model, recipe)
-    if history is None:
-        history = PricedHistory((), TokenMeter(format, model), recipe)
+    if known is None:
+        known = PricedHistory((), TokenMeter(format, model), recipe)
+    history = known
     require_messages(messages, start=len(history))
     history.extend(messages[len(history) :])
     if history.log.hidden and (told := without_quotes(messages)) is not messages:

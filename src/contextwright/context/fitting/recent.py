@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 from threading import Lock
+from typing import cast
 
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe_data import RecipeData
+from contextwright.formats.given import is_messages
+from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
 
@@ -30,15 +33,20 @@ class RecentHistories:
         self._lock = Lock()
 
     def take(
-        self, messages: Sequence[Message], format: str, model: Model, recipe: RecipeData
+        self, given: object, format: str, model: Model, recipe: RecipeData
     ) -> PricedHistory | None:
         """Take out the history of a list that this one continues, or None; `keep` returns it."""
+        messages = given.messages if isinstance(given, Conversation | PricedHistory) else given
+        if not isinstance(messages, list | tuple):
+            return None
+        messages = cast("Sequence[Message]", messages)
         with self._lock:
             for place, history in enumerate(self._histories):
                 if (
-                    begins_with(messages, history.messages)
+                    history.meter.model == model
                     and history.fits(format, model, recipe)
-                    and history.meter.model == model
+                    and begins_with(messages, history.messages)
+                    and is_messages(messages[len(history) :])
                 ):
                     return self._histories.pop(place)
         return None

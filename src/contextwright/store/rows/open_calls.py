@@ -123,7 +123,7 @@ def still_open(waiting: Iterable[Answer], own: Waiting) -> list[OpenCall]:
     calls: list[OpenCall] = []
     for answer in waiting:
         id = answer.call.id
-        newest = id is not None and any(one is answer for one in own.by_id[id][-1])
+        newest = id is not None and any(one is answer for one in own.by_id[id])
         calls.append(
             (*answer.at, short(id) if newest and id is not None else None, short(answer.call.name))
         )
