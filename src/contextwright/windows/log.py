@@ -132,7 +132,7 @@ class Log:
                     plain.append(index)
                 continue
             self.append(message, end=ends[-1] + length_of(message))
-            if self.task is None and index in self.exchanges:
+            if self.task is None and len(plain) == 1 and index in self.exchanges:
                 self._find_task(index)
 
     def append(self, message: Message, *, since: int | None = 0, end: int) -> None:
@@ -193,10 +193,9 @@ class Log:
         self._answered = first if first != index else None
 
     def _find_task(self, index: int) -> None:
-        """Record the first question as a task if a call after it was answered before the next."""
-        first = self.plain[0] if len(self.plain) == 1 else len(self)
-        if first < self.exchanges.first(index):
-            self.task = first
+        """Record the only question so far as a task, if a call after it was answered."""
+        if self.plain[0] < self.exchanges.first(index):
+            self.task = self.plain[0]
 
 
 def is_question(message: Message) -> bool:
