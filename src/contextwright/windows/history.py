@@ -260,11 +260,6 @@ class View:
         return found
 
     @cached_property
-    def base(self) -> float:
-        """The tokens of required messages."""
-        return sum(map(self.cost, self.required))
-
-    @cached_property
     def tail(self) -> Tail:
         """The history from its newest message back, with what it costs from each start on."""
         return Tail(self.log, self.required, self.cost)

@@ -27,7 +27,7 @@ class Room:
         first, cost = view.log.exchanges.first, view.cost
         self._more = [(first(index), cost(index)) for index in self.always - view.required]
         """Where messages begin that this window alone requires, and what they cost."""
-        self.base = view.base + sum(cost for _, cost in self._more)
+        self.base = view.tail.base + sum([cost for _, cost in self._more])
         """The tokens of required messages."""
         self.starts = self._scan(earliest)
         self.stopped: int | None = None
@@ -56,6 +56,8 @@ class Room:
 
     def _inside(self, place: int) -> float:
         """Return the tokens of messages after a start that this window alone requires."""
+        if not self._more:
+            return 0.0
         start = self.view.tail.starts[place]
         return sum([cost for first, cost in self._more if first >= start])
 

@@ -20,20 +20,22 @@ class Tail:
         """The indexes where a message or an exchange begins."""
         self.totals: list[float] = []
         """The tokens from each start to the end, without those of required messages."""
+        self.base = sum(map(cost, required))
+        """The tokens of required messages."""
         self._log, self._required, self._cost = log, required, cost
         self._next = len(log) - 1
         self._open: dict[int, float] = {}
         """The tokens of exchanges whose start is not reached yet, by their start."""
 
     @property
-    def total(self) -> float:
-        """The tokens of everything reached so far."""
-        return self.totals[-1] if self.totals else 0.0
+    def reached(self) -> float:
+        """The tokens of everything reached so far, and of required messages."""
+        return self.base + (self.totals[-1] if self.totals else 0.0)
 
     def extend(self, limit: float, earliest: int) -> None:
         """Go back to the first start that exceeds a limit or is before `earliest`."""
         starts, totals, open = self.starts, self.totals, self._open
-        total = self.total
+        total = totals[-1] if totals else 0.0
         if starts and (total > limit or starts[-1] < earliest):
             return
         silent, exchanges = self._log.silent, self._log.exchanges.by_index

@@ -220,7 +220,7 @@ class Attempt:
         if drops_any(window, view, most):
             merged = Merged(history.history, self._width, whole=True)
             if drops_any(window, merged, most):
-                history.outgrow(merged.base + merged.tail.total, window)
+                history.outgrow(merged.tail.reached, window)
                 return None
         trial = self.trial(decide(window, view, inf))
         return trial if trial.free >= reserve else None
