@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class Unit(Struct, frozen=True):
+class Unit(Struct, frozen=True, gc=False):
     """A step of the prompt in the order the provider reads it, and the hash of all up to it."""
 
     place: str
