@@ -370,7 +370,13 @@ WAYS = (
     Way("langchain", "trim_messages, exact counter", lambda n: langchain_talk(n, "exact")),
     Way("langgraph", "SqliteSaver", None, stored=LanggraphState),
     Way("litellm", "trim_messages", litellm_talk),
-    Way("llama-index", "Memory", LlamaMemory, stored=lambda folder, n: LlamaMemory(n, folder)),
+    Way(
+        "llama-index",
+        "Memory",
+        LlamaMemory,
+        stored=lambda folder, n: LlamaMemory(n, folder),
+        chunk=50,
+    ),
     Way(
         "openai-agents",
         "SQLiteSession, limit",

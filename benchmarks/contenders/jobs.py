@@ -40,8 +40,8 @@ from contextwright import Conversation, render
 
 BUDGET = 8_000
 LIMIT = 20.0
-"""CPU seconds after which a figure has no more rounds; three of them, and larger sizes are left
-out."""
+"""CPU seconds after which a figure has no more rounds; a size that would take three times as long
+is left out."""
 HISTORIES = 200
 FORMATS = ("openai-chat", "anthropic", "gemini")
 TARGETS = ("anthropic", "gemini")
@@ -87,10 +87,10 @@ def of_way(way: Way, sizes: Sequence[int], data: Path | None) -> Found:
     found: Found = {"budget": way.budget}
     if way.begin is not None:
         found["validity"] = validity(way.begin, way.format)
-        found["trimming"] = by_size(sizes[:3], partial(trimming, way.begin))
+        found["trimming"] = by_size(sizes[:3], partial(trimming, way.begin, way.chunk))
         found["caching"] = cached_shares(way.begin, data) if data else {}
     if way.stored is not None:
-        found["turns"] = by_size(sizes, partial(turns, way.stored))
+        found["turns"] = by_size(sizes, partial(turns, way.stored, way.chunk))
     return found
 
 
@@ -104,7 +104,7 @@ def version_of(library: str) -> str:
 # --- the clock -------------------------------------------------------------------------------
 
 
-def timed(run: Callable[[], object], rounds: int = 15, seconds: float = 4.0) -> Figure:
+def timed(run: Callable[[], object], rounds: int = 15, seconds: float = 2.0) -> Figure:
     """Median and quartiles in CPU milliseconds; fewer rounds of what takes long."""
     gc.collect()
     gc.disable()
@@ -121,14 +121,17 @@ def timed(run: Callable[[], object], rounds: int = 15, seconds: float = 4.0) -> 
 def by_size(sizes: Sequence[int], measure: Callable[[int], Figure]) -> dict[str, Any]:
     """A figure for each size, and why there are no more."""
     found: dict[str, Any] = {}
+    before = 0.0
     for size in sizes:
         start = process_time()
         try:
             found[str(size)] = measure(size)
         except Exception as error:  # foreign code: whatever it raises is the finding
             return {**found, str(size): f"{type(error).__name__}: {error}"[:120]}
-        if process_time() - start > 3 * LIMIT and size != sizes[-1]:
-            return {**found, str(size * 10): "left out"}
+        taken = process_time() - start
+        if before and taken * taken / before > 3 * LIMIT and size != sizes[-1]:
+            return {**found, str(size * 10): "left out: takes minutes"}
+        before = taken
     return found
 
 
@@ -166,20 +169,24 @@ def renderer(library: str, format: str, held: Conversation) -> Callable[[], obje
     return None
 
 
-def trimming(begin: Callable[[int], Talk], size: int) -> Figure:
+def trimming(begin: Callable[[int], Talk], chunk: int, size: int) -> Figure:
     """The newest message comes, and the request that fits the budget is made, from memory."""
-    messages = workload.clean(size).messages
     talk = begin(BUDGET)
-    talk.add(messages)
+    fill(talk, chunk, size)
     return timed_turns(talk)
 
 
-def turns(stored: Callable[[Path, int], Talk], size: int) -> Figure:
-    """The same from disk, where the message must be too."""
+def fill(talk: Talk, chunk: int, size: int) -> None:
     messages = workload.clean(size).messages
+    for at in range(0, len(messages), chunk):
+        talk.add(messages[at : at + chunk])
+
+
+def turns(stored: Callable[[Path, int], Talk], chunk: int, size: int) -> Figure:
+    """The same from disk, where the message must be too."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         talk = stored(Path(folder), BUDGET)
-        talk.add(messages)
+        fill(talk, chunk, size)
         return timed_turns(talk)
 
 

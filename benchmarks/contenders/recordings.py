@@ -26,7 +26,7 @@ __all__ = ["cached_shares", "count_errors"]
 
 RUNS = 10
 """Recorded runs that make one session, as an agent has it that is never reset."""
-SESSIONS = 3
+SESSIONS = 1
 SESSION_TOKENS = 8_000
 PRICE_MODEL = "claude-sonnet-5-5"
 

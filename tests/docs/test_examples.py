@@ -24,16 +24,15 @@ INTEGRATIONS = (
 )
 NEEDS = {"with_google_adk": "google.adk"}
 """Packages that not every development environment has."""
+PAGES = ("ask", "data_set", "first", "http_api", "tutorial")
+HOW_TO = tuple(f"how_to/{path.stem}" for path in sorted((EXAMPLES / "how_to").glob("*.py")))
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 
 def test_every_example_is_run() -> None:
-    """The first one is the README's, and runs with it; the outline is what the others share."""
+    """The outline is what the systems' examples share."""
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
-        "ask",
-        "data_set",
-        "first",
-        "http_api",
+        *PAGES,
         "outline",
         *INTEGRATIONS,
         *SYSTEMS,
@@ -53,7 +52,7 @@ def test_example(name: str) -> None:
     compare(f"example-{name}", done.stdout.rstrip("\n"))
 
 
-@pytest.mark.parametrize("name", ["ask", "data_set", "http_api", *INTEGRATIONS])
+@pytest.mark.parametrize("name", [*PAGES, *INTEGRATIONS, *HOW_TO])
 def test_an_example_of_a_page(name: str) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
@@ -63,4 +62,4 @@ def test_an_example_of_a_page(name: str) -> None:
         encoding="utf-8",
     )
     assert done.stderr == ""
-    compare(f"example-{name}", done.stdout.rstrip("\n"))
+    compare(f"example-{name.rpartition('/')[2]}", done.stdout.rstrip("\n"))

@@ -1,0 +1,293 @@
+"""The reference of Python and the command line, docs/reference/, made from the code.
+
+`python tests/reference.py` writes the pages anew; tests/docs/test_reference.py holds them.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+import contextwright
+from contextwright.cli import commands
+from contextwright.cli.app import app
+from paths import DOCS
+
+FOLDER = DOCS / "reference"
+MODULES = (
+    "ask",
+    "errors",
+    "messages",
+    "providers",
+    "recall",
+    "sections",
+    "store",
+    "streams",
+    "summaries",
+    "systems",
+    "tokens",
+    "windows",
+)
+SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
+INTEGRATIONS = (
+    "claude_agent",
+    "google_adk",
+    "langchain",
+    "langgraph",
+    "llama_index",
+    "mcp",
+    "openai_agents",
+    "pydantic_ai",
+)
+
+
+def pages() -> dict[Path, str]:
+    """All pages as they should be."""
+    named = {f"contextwright.{name}": f"{name}.md" for name in MODULES}
+    named["contextwright"] = "contextwright.md"
+    found = {FOLDER / file: module_page(module) for module, file in named.items()}
+    found[FOLDER / "systems.md"] += "".join(
+        inner_page(f"contextwright.systems.{name}") for name in SYSTEMS
+    )
+    found[FOLDER / "integrations.md"] = integrations_page()
+    found[FOLDER / "cli.md"] = command_page()
+    return found
+
+
+# --- Python ----------------------------------------------------------------------------------
+
+
+def module_page(name: str) -> str:
+    """A module's own words, then each of its names."""
+    module = importlib.import_module(name)
+    parts = [f"# {name}", inspect.getdoc(module) or ""]
+    parts += [entry(name, each) for each in public_names(name)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def inner_page(name: str) -> str:
+    """A module as a chapter of another's page."""
+    module = importlib.import_module(name)
+    parts = [f"\n## {name}", inspect.getdoc(module) or ""]
+    parts += [entry(name, each, 3) for each in public_names(name)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def integrations_page() -> str:
+    """The integrations, from their source: not every framework is installed."""
+    parts = ["# contextwright.integrations", "[How to use them](../integrations.md)."]
+    folder = Path(contextwright.__file__).parent / "integrations"
+    for name in INTEGRATIONS:
+        tree = ast.parse((folder / f"{name}.py").read_text("utf-8"))
+        words = (ast.get_docstring(tree) or "").partition("\n\n")[0]
+        parts += [f"## contextwright.integrations.{name}", words]
+        for each in exported(tree):
+            parts.append(described(each, definition(tree, each), 3))
+    return "\n\n".join(parts) + "\n"
+
+
+def exported(tree: ast.Module) -> list[str]:
+    """The names in `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def public_names(module: str) -> list[str]:
+    """What a module exports, without modules; those of the package are described there alone."""
+    found = importlib.import_module(module)
+    names = [name for name in dir(found) if name in getattr(found, "__all__", dir(found))]
+    return [
+        name
+        for name in names
+        if not name.startswith("_") and not inspect.ismodule(getattr(found, name))
+    ]
+
+
+def entry(module: str, name: str, level: int = 2) -> str:
+    """One name: where it is described, or its description."""
+    if module != "contextwright" and name in public_names("contextwright"):
+        top = getattr(contextwright, name)
+        if top is getattr(importlib.import_module(module), name):
+            return f"{'#' * level} {name}\n\nSee [contextwright.{name}](contextwright.md)."
+    value = getattr(importlib.import_module(module), name)
+    return described(name, source_of(module, name, value), level)
+
+
+def source_of(module: str, name: str, value: Any) -> ast.stmt | None:
+    """The definition of a name, where it is made."""
+    home = getattr(value, "__module__", None)
+    places = [home, module, *(each for each in sys.modules if each.startswith("contextwright."))]
+    for place in places:
+        found = sys.modules.get(place or "")
+        path = getattr(found, "__file__", None)
+        if path is None or not str(place).startswith("contextwright"):
+            continue
+        node = definition(ast.parse(Path(path).read_text("utf-8")), name)
+        if node is not None:
+            return node
+    return None
+
+
+def definition(tree: ast.Module, name: str) -> ast.stmt | None:
+    """The statement that defines a name at the top of a module, with its docstring after it."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return node
+        if isinstance(node, ast.AnnAssign | ast.Assign):
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if isinstance(target, ast.Name) and target.id == name:
+                return node
+    return None
+
+
+def described(name: str, node: ast.stmt | None, level: int) -> str:
+    """A heading, the signature and the docstring; of a class also its fields and methods."""
+    head = f"{'#' * level} {name}"
+    if isinstance(node, ast.FunctionDef):
+        return f"{head}\n\n{code(signature(node))}\n\n{docstring(node)}".rstrip()
+    if isinstance(node, ast.ClassDef):
+        parts = [head, code(class_line(node)), docstring(node), fields(node), *methods(node, level)]
+        return "\n\n".join(part for part in parts if part)
+    return f"{head}\n\n{code(ast.unparse(node))}" if node is not None else head
+
+
+def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str = "") -> str:
+    """A function's line, on several lines if it is long."""
+    start = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("cls, ")
+    arguments = "" if arguments in ("self", "cls") else arguments
+    returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    line = f"{start} {owner}{node.name}({arguments}){returned}"
+    return line if len(line) <= 96 else line.replace(", ", ",\n    ")
+
+
+def class_line(node: ast.ClassDef) -> str:
+    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) != "Struct"]
+    return f"class {node.name}({', '.join(bases)})" if bases else f"class {node.name}"
+
+
+def fields(node: ast.ClassDef) -> str:
+    """The public fields of a class, with what is said about each."""
+    rows: list[str] = []
+    body = node.body
+    for at, each in enumerate(body):
+        if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
+            continue
+        if each.target.id.startswith("_"):
+            continue
+        following = body[at + 1] if at + 1 < len(body) else None
+        said = string_of(following)
+        default = f" = {ast.unparse(each.value)}" if each.value is not None else ""
+        line = f"- `{each.target.id}: {ast.unparse(each.annotation)}{default}`"
+        rows.append(f"{line}: {' '.join(said.split())}" if said else line)
+    return "\n".join(rows)
+
+
+def string_of(node: ast.stmt | None) -> str:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return node.value.value if isinstance(node.value.value, str) else ""
+    return ""
+
+
+def methods(node: ast.ClassDef, level: int) -> Iterator[str]:
+    """The public methods and properties of a class, and how it is made."""
+    for each in node.body:
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        kinds = [ast.unparse(one) for one in each.decorator_list]
+        made = each.name == "__init__" and len(each.args.args) + len(each.args.kwonlyargs) > 1
+        if (each.name.startswith("_") and not made) or "overload" in kinds:
+            continue
+        title = node.name if made else each.name
+        text = docstring(each)
+        if "property" in kinds:
+            returned = ast.unparse(each.returns) if each.returns else ""
+            yield f"{'#' * (level + 1)} {title}\n\n`{returned}`: {text}".rstrip(": ")
+        else:
+            yield f"{'#' * (level + 1)} {title}\n\n{code(signature(each))}\n\n{text}".rstrip()
+
+
+def docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """A docstring as Markdown: a list below `Raises:`."""
+    text = ast.get_docstring(node) or ""
+    lines: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        if line.strip() == "Raises:":
+            inside = True
+            lines.append("Raises:\n")
+        elif inside and line.startswith("    ") and not line.startswith("     "):
+            name, _, words = line.strip().partition(":")
+            lines.append(f"- `{name}`:{words}")
+        elif inside and line.startswith("     "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            inside = inside and not line
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def code(text: str) -> str:
+    return f"```python\n{text}\n```"
+
+
+# --- the command line ------------------------------------------------------------------------
+
+
+def command_page() -> str:
+    """Every command with its arguments and options, by task."""
+    parts = [
+        "# The command line",
+        "`cw` and `contextwright` are the same command. `-` is standard input. Results go to"
+        " standard output, everything else to standard error. Exit code 1 means that a problem was"
+        " found, 2 that the call is wrong.",
+    ]
+    group: Any = get_command(app)
+    for title, names in commands.GROUPS.items():
+        parts.append(f"## {title}")
+        parts += [command_entry(name, group.get_command(None, name)) for name in names]
+    return "\n\n".join(parts) + "\n"
+
+
+def command_entry(name: str, command: Any) -> str:
+    """A command: its words, then a row for each argument and option."""
+    rows = [row_of(each) for each in command.params if each.name != "help"]
+    words = [paragraph(each) for each in inspect.cleandoc(command.help or "").split("\n\n")]
+    table = "\n".join(["| | |", "|---|---|", *rows]) if rows else ""
+    return "\n\n".join(part for part in (f"### cw {name}", *words, table) if part)
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of a command's help; examples are code."""
+    if text.startswith("\b"):
+        return f"```sh\n{text.removeprefix(chr(8)).strip()}\n```"
+    return escaped(text)
+
+
+def row_of(parameter: Any) -> str:
+    """An argument or an option, with its meaning."""
+    if parameter.param_type_name == "argument":
+        shown = f"`{parameter.metavar or parameter.name.upper()}`"
+    else:
+        shown = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
+    words = (getattr(parameter, "help", None) or "").replace("|", "\\|").replace("\n", " ")
+    return f"| {shown} | {escaped(words)} |"
+
+
+def escaped(text: str) -> str:
+    return text.replace("<", "&lt;").replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text, "utf-8")
