@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,22 +117,23 @@ def entry(module: str, name: str, level: int = 2) -> str:
         top = getattr(contextwright, name)
         if top is getattr(importlib.import_module(module), name):
             return f"{'#' * level} {name}\n\nSee [contextwright.{name}](contextwright.md)."
-    value = getattr(importlib.import_module(module), name)
-    return described(name, source_of(module, name, value), level)
+    return described(name, source_of(module, name), level)
 
 
-def source_of(module: str, name: str, value: Any) -> ast.stmt | None:
-    """The definition of a name, where it is made."""
-    home = getattr(value, "__module__", None)
-    places = [home, module, *(each for each in sys.modules if each.startswith("contextwright."))]
-    for place in places:
-        found = sys.modules.get(place or "")
-        path = getattr(found, "__file__", None)
-        if path is None or not str(place).startswith("contextwright"):
-            continue
-        node = definition(ast.parse(Path(path).read_text("utf-8")), name)
-        if node is not None:
-            return node
+def source_of(module: str, name: str) -> ast.stmt | None:
+    """The definition of a name: in this module, or where the module has it from."""
+    path = importlib.import_module(module).__file__
+    if path is None or not module.startswith("contextwright"):
+        return None
+    tree = ast.parse(Path(path).read_text("utf-8"))
+    found = definition(tree, name)
+    if found is not None:
+        return found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return source_of(node.module, alias.name)
     return None
 
 
