@@ -22,6 +22,7 @@ from paths import DOCS
 FOLDER = DOCS / "reference"
 MODULES = (
     "ask",
+    "batch",
     "errors",
     "messages",
     "providers",
