@@ -108,6 +108,19 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
             everywhere = nearest(store, query, None)
             assert nearest(store, query, None, 3) == everywhere[:3]
             assert len({place for place, _ in everywhere}) == len(everywhere)
+            # In memory or page by page, also when it grew or shrank since.
+            kept, pages = store.state.index.space, Space(bag(), 0)
+            for is_growth in (True, False):
+                if is_growth:
+                    chat.add(cw.user(query or "?"))
+                else:
+                    store.forget("c")
+                store.index()
+                both: list[dict[tuple[int, int], float]] = []
+                for space in (kept, pages):
+                    store.state.index.space = space
+                    both.append(dict(nearest(store, query, None)))
+                assert both[0] == pytest.approx(both[1], abs=1e-5)
 
 
 def test_the_order_of_those_alike(place: str) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Matrix",
     "Numbers",
+    "Pool",
     "Query",
     "Scores",
     "Vectors",
@@ -37,6 +38,12 @@ NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 
 FEW = 20
 """Weight, in vectors, that pulls the mean of a few vectors towards zero."""
+
+ONE = numpy.ones(1, numpy.float32)
+"""The distance of every vector from zero."""
+
+SHIFT = 32
+"""Bits of a message's number, beside that of its conversation."""
 
 DIGITS = 6
 """Differences beyond these digits are ignored, because sums of floats depend on their order."""
@@ -136,6 +143,69 @@ class Query:
         """Return the cosine of each row of length 1, both relative to the mean."""
         cosines = (rows @ self.direction - self.offset) / lengths
         return numpy.clip(cosines, -1, 1).astype(numpy.float32)
+
+
+class Pool:
+    """The vectors of many conversations as one matrix; it only grows.
+
+    Readers keep seeing it as it was before it grew.
+    """
+
+    def __init__(self, width: int, room: int = 0) -> None:
+        self.lasts: dict[int, int] = {}
+        """The last message of each conversation whose vectors are here."""
+        self.lock = Lock()
+        """Held while rows are appended."""
+        self._owners: NDArray[numpy.int64] = numpy.empty(room, numpy.int64)
+        self._seqs: Numbers = numpy.empty(room, numpy.int32)
+        self._rows: Vectors = numpy.empty((room, width), numpy.float32)
+        self._filled = 0
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return self._owners.nbytes + self._seqs.nbytes + self._rows.nbytes
+
+    def append(self, number: int, last: int, seqs: Numbers, vectors: Vectors) -> None:
+        """Add the vectors of a conversation's messages up to `last`."""
+        start, stop = self._filled, self._filled + len(seqs)
+        if stop > len(self._seqs):
+            room = with_room(stop)
+            self._owners = grown(self._owners, room)
+            self._seqs, self._rows = grown(self._seqs, room), grown(self._rows, room)
+        self._owners[start:stop] = number
+        self._seqs[start:stop], self._rows[start:stop] = seqs, vectors
+        self._filled = stop
+        self.lasts[number] = last
+
+    def nearest(
+        self, query: Query, most: int, without: Collection[tuple[int, int]] = ()
+    ) -> list[tuple[tuple[int, int], float]]:
+        """Return the nearest messages, as conversation and number, best first.
+
+        Of equal ones the newer comes first. A message is as near as the nearest of its vectors.
+        """
+        filled = self._filled
+        owners, seqs, rows = self._owners[:filled], self._seqs[:filled], self._rows[:filled]
+        if most < 1 or not filled:
+            return []
+        cosines = numpy.round(query.cosines(rows, ONE), DIGITS)
+        begins = numpy.ones(filled, numpy.bool_)
+        begins[1:] = (seqs[1:] != seqs[:-1]) | (owners[1:] != owners[:-1])
+        if not begins.all():
+            starts = numpy.flatnonzero(begins)
+            owners, seqs = owners[starts], seqs[starts]
+            cosines = numpy.maximum.reduceat(cosines, starts)
+        if without:
+            hidden = numpy.array([*without], numpy.int64)
+            kept = ~numpy.isin((owners << SHIFT) + seqs, (hidden[:, 0] << SHIFT) + hidden[:, 1])
+            owners, seqs, cosines = owners[kept], seqs[kept], cosines[kept]
+        if len(seqs) > most:
+            kept = cosines >= numpy.partition(cosines, -most)[-most]
+            owners, seqs, cosines = owners[kept], seqs[kept], cosines[kept]
+        order = numpy.lexsort((-owners, -seqs, -cosines))[:most]
+        places = zip(owners[order].tolist(), seqs[order].tolist(), strict=True)
+        return list(zip(places, cosines[order].tolist(), strict=True))
 
 
 def joined(pages: Iterable[Scores]) -> Scores:

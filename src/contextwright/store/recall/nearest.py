@@ -1,8 +1,9 @@
 """The messages nearest to a question: the vectors of conversations, cached in memory.
 
-A conversation's vectors are read at its first query, and then only new ones. The least recently
-used ones are dropped. Messages without vectors yet, at most a few dozen of the newest (see
-`indexing.py`), are not found here: a window shows them, and a search by words finds them.
+A conversation's vectors are read at its first query, and then only new ones; those of a tenant, for
+questions to all conversations, in the same way. The least recently used ones are dropped. Messages
+without vectors yet, at most a few dozen of the newest (see `indexing.py`), are not found here: a
+window shows them, and a search by words finds them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.index import Place
 
 if TYPE_CHECKING:
-    from contextwright.recall.vectors.matrix import Matrix, Query, Scores, Vectors
+    from contextwright.recall.vectors.matrix import Matrix, Pool, Query, Scores, Vectors
 
 __all__ = ["Nearest", "Space"]
 
@@ -38,6 +39,13 @@ SELECT k.conversation, k.seq FROM marks k JOIN conversations c ON c.number = k.c
 WHERE c.tenant = ? AND k.visibility <> 'public'"""
 SIZE = """
 SELECT coalesce(sum(length(body)), 0) FROM vectors WHERE conversation = ? AND embedder = ?"""
+POOL_SIZE = """
+SELECT coalesce(sum(length(v.body)), 0) FROM conversations c
+JOIN vectors v ON v.conversation = c.number AND v.embedder = ? WHERE c.tenant = ?"""
+LASTS = """
+SELECT v.conversation, max(v.last) FROM conversations c
+JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
+WHERE c.tenant = ? GROUP BY v.conversation ORDER BY v.conversation"""
 OF_TENANT = """
 SELECT v.conversation, v.first, v.last, v.body FROM conversations c
 JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
@@ -55,7 +63,9 @@ class Space:
 
     def __init__(self, embedder: Embedder, room: int = ROOM) -> None:
         self.embedder, self.room = embedder, room
-        self._kept: OrderedDict[tuple[int, int], Matrix] = OrderedDict()
+        self._kept: OrderedDict[tuple[int | str, int], Matrix | Pool] = OrderedDict()
+        """By conversation or tenant, and embedder."""
+        self._sizes: dict[tuple[int | str, int], int] = {}
         self._lock = Lock()
 
     def vector_of(self, query: str) -> Vectors:
@@ -105,7 +115,11 @@ class Space:
 
         asked = Query(query)
         hidden: dict[int, set[int]] = {}
-        for number, seq in connection.rows(ALL_HIDDEN, tenant):
+        places = connection.rows(ALL_HIDDEN, tenant)
+        pool = self._pool(connection, tenant, kind)
+        if pool is not None:
+            return pool.nearest(asked, most, places)
+        for number, seq in places:
             hidden.setdefault(number, set()).add(seq)
         found = (
             ((number, seq), cosine)
@@ -117,8 +131,10 @@ class Space:
     def forget(self, number: int | None) -> None:
         """Drop the vectors of a conversation, or of all."""
         with self._lock:
-            for key in [key for key in self._kept if number is None or key[0] == number]:
-                del self._kept[key]
+            for key, kept in [*self._kept.items()]:
+                if number is None or key[0] == number or number in getattr(kept, "lasts", ()):
+                    del self._kept[key]
+                    self._sizes.pop(key, None)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -161,7 +177,7 @@ class Space:
 
         with self._lock:
             matrix = self._kept.get((number, kind.number))
-        if matrix is None:
+        if not isinstance(matrix, Matrix):
             ((size,),) = connection.rows(SIZE, number, kind.number)
             rows = size // vectors.row_size(kind.width)
             matrix = Matrix(kind.width, with_room(rows))
@@ -174,14 +190,40 @@ class Space:
         self._keep((number, kind.number), matrix)
         return matrix
 
-    def _keep(self, key: tuple[int, int], matrix: Matrix) -> None:
+    def _pool(self, connection: Connection, tenant: str, kind: Kind) -> Pool | None:
+        """Return the vectors of a tenant, up to date; None if they do not fit in memory."""
+        from contextwright.recall.vectors.matrix import Pool, with_room
+
+        key = (tenant, kind.number)
+        with self._lock:
+            pool = self._kept.get(key)
+        lasts = dict[int, int](connection.rows(LASTS, kind.number, tenant))
+        if not isinstance(pool, Pool) or any(
+            lasts.get(one, 0) < pool.lasts[one] for one in pool.lasts
+        ):
+            # There is none, or conversations were removed or changed: it only grows.
+            ((size,),) = connection.rows(POOL_SIZE, kind.number, tenant)
+            pool = Pool(kind.width, with_room(size // vectors.row_size(kind.width)))
+        with pool.lock:
+            for number, last in lasts.items():
+                known = pool.lasts.get(number, 0)
+                if known < last and pool.size <= self.room:
+                    for page in vectors.pages_after(connection, number, kind, known):
+                        pool.append(number, *page)
+        self._keep(key, pool)
+        return pool if pool.size <= self.room else None
+
+    def _keep(self, key: tuple[int | str, int], matrix: Matrix | Pool) -> None:
         """Cache a matrix, and drop the least recently used ones."""
         with self._lock:
             self._kept[key] = matrix
             self._kept.move_to_end(key)
-            size = sum(one.size for one in self._kept.values())
+            if self._sizes.get(key) == matrix.size:
+                return  # which is nearly always so
+            self._sizes = {one: kept.size for one, kept in self._kept.items()}
+            size = sum(self._sizes.values())
             while size > self.room:
-                size -= self._kept.popitem(last=False)[1].size
+                size -= self._sizes.pop(self._kept.popitem(last=False)[0])
 
 
 def pages_scored(
