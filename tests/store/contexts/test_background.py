@@ -126,6 +126,47 @@ def test_what_fails_in_the_background_is_said_by_the_next(store: Store) -> None:
     assert cw.Change("loss.summary", "summary", reason) in context.changes
 
 
+@pytest.mark.parametrize("background", [False, True])
+def test_a_summariser_that_fails_is_asked_again_when_the_cut_moves(
+    store: Store, background: bool
+) -> None:
+    chat, asked = filled(store), list[Request]()
+
+    def summariser(request: Request) -> str:
+        asked.append(request)
+        if len(asked) == 1:
+            raise TimeoutError("too slow")
+        return "They spoke."
+
+    recipe = with_writer(summariser, background=background)
+    reason = "it failed: TimeoutError: 'too slow'"
+    for place in range(3):
+        context = chat.context(recipe, model=MODEL)
+        store.state.background.wait()
+        if place or not background:
+            assert cw.Change("loss.summary", "summary", reason) in context.changes
+    assert len(asked) == 1
+    chat.add(talk(2))
+    chat.context(recipe, model=MODEL)
+    store.state.background.wait()
+    assert len(asked) == 2
+    assert chat.context(recipe, model=MODEL).decisions.summarised > 0
+
+
+def test_a_failed_summary_is_written_when_it_is_asked_for(store: Store) -> None:
+    chat, asked = filled(store), list[Request]()
+
+    def summariser(request: Request) -> str:
+        asked.append(request)
+        return "" if len(asked) == 1 else "They spoke."
+
+    recipe = with_writer(summariser)
+    chat.context(recipe, model=MODEL)
+    assert chat.summarise(recipe, model=MODEL) is not None
+    assert chat.context(recipe, model=MODEL).decisions.summarised == 12
+    assert len(asked) == 2
+
+
 def test_what_is_broken_off_in_the_background_is_tried_again(store: Store) -> None:
     chat, asked = filled(store), list[Request]()
 

@@ -20,6 +20,10 @@ class Background:
         self._thread: ThreadPoolExecutor | None = None
         self._under_way: dict[Hashable, Future[str]] = {}
         self._failures: dict[Hashable, str] = {}
+        self.refusals: dict[Hashable, tuple[int, str]] = {}
+        """The last message of the summary that a summariser failed at, and the reason, by key: it
+        is not asked for the same summary with every request.
+        """
         self._is_closed = False
 
     def start(self, key: Hashable, work: Callable[[], str]) -> None:

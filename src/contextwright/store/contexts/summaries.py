@@ -91,8 +91,11 @@ class StoreSummarySource:
         if newest is not None and newest.last == last:
             self._missing = 0
             return SummaryResult(newest)
-        self._missing = 0 if known.covers_kept else last
-        return SummaryResult(newest, COVERS_KEPT if known.covers_kept else self._failure)
+        refused, reason = self.state.background.refusals.get(self._key, (0, ""))
+        is_refused = refused == last and not self._is_asked
+        self._missing = 0 if known.covers_kept or is_refused else last
+        why = reason if is_refused else self._failure
+        return SummaryResult(newest, COVERS_KEPT if known.covers_kept else why)
 
     def ask(self) -> bool:
         """Write the summary that the last build lacked, once; return whether one was written."""
@@ -163,7 +166,9 @@ class StoreSummarySource:
         messages = chain(earlier, self._messages(known, first, last))
         told = write_summary(self.summarise, newest, messages, self._kept)
         if told.summary is None or told.summary is newest:
+            self.state.background.refusals[self._key] = (last, told.failure)
             return told
+        self.state.background.refusals.pop(self._key, None)
         kept = self._keep(known, [told.summary])
         return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
 
