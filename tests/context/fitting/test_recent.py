@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.context.fitting import recent
 from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.messages import Message
+from contextwright.windows import Clearing, Window
+from profiles import STORE, examples
+from strategies import runs
 from strategies.windows import histories
 
 MODEL = "gpt-4o"
@@ -103,3 +107,33 @@ def test_few_are_remembered() -> None:
     for _ in range(recent.MOST + 3):
         histories.keep(RECIPE.history(chat(3), model=MODEL))
     assert len(histories._histories) == recent.MOST
+
+
+@examples(STORE)
+@given(
+    runs.histories(8),
+    runs.clearings,
+    st.lists(st.tuples(runs.windows, runs.limits), min_size=2, max_size=5),
+    st.data(),
+)
+def test_a_kept_history_builds_as_if_it_was_new(
+    messages: list[Message],
+    clearing: Clearing,
+    asked: list[tuple[Window, int]],
+    data: st.DataObject,
+) -> None:
+    kept = cw.Recipe(clearing=clearing).history(messages[:1], model=MODEL)
+    for window, budget in asked:
+        kept.extend(messages[len(kept) : data.draw(st.integers(len(kept), len(messages)))])
+        recipe = cw.Recipe(window=window, clearing=clearing, budget=budget, oversize="cut")
+        fresh = recipe.history(messages[: len(kept)], model=MODEL)
+        assert outcome(recipe, kept) == outcome(recipe, fresh)
+
+
+def outcome(recipe: cw.Recipe, history: PricedHistory) -> object:
+    """The request with its receipt, or the smallest budget in its place."""
+    try:
+        context = recipe.build(history, model=MODEL)
+    except cw.errors.BudgetError as error:
+        return error.minimum
+    return context.payload, context.decisions.runs, context.changes, context.ledger
