@@ -44,6 +44,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "simulate": Command(
             "requests.simulate:simulate", "Replay a recorded conversation and price it."
         ),
+        "tune": Command("requests.tune:tune", "Find the window that is worth its price."),
         "summarise": Command(
             "requests.summarise:summarise", "Summarise what the window leaves out."
         ),
