@@ -122,7 +122,7 @@ def batch(
     where: WorkerOptions,
     as_json: AsJson = False,
 ) -> int:
-    """Run an operation over a data set.
+    """Run an operation over a whole data set.
 
     Reads JSON Lines (also .gz, .zst, .bz2), JSON documents and Parquet, one conversation per row.
     The folder gets part-00000.jsonl and so on in the order of the input, rejects.jsonl with the

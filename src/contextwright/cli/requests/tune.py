@@ -61,7 +61,7 @@ def tune(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Find the window that is worth its price, on your own logs.
+    """Find the window that is worth its price.
 
     Replays recorded conversations, of files or of a store, with windows that slide, that cut in
     steps, and that clear old tool results. Prints what each sends, keeps and costs with the
