@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--operation", choices=OPERATIONS, action="append")
     parser.add_argument("--ray", action="store_true")
     options = parser.parse_args()
-    runs = [("1 core", ("-j", "1")), ("2 cores", ("-j", "2"))]
+    runs: list[tuple[str, tuple[str, ...]]] = [("1 core", ("-j", "1")), ("2 cores", ("-j", "2"))]
     if options.ray:
         runs.append(("Ray, 2 workers", ("-j", "2", "--runner", "ray")))
     with tempfile.TemporaryDirectory() as folder:
