@@ -5,7 +5,7 @@
 An upstream, a bare proxy (Starlette and aiohttp, nothing read) and `cw serve` with a store of its
 own run as processes on this machine; nothing leaves it. Requests have 50 KB and are streamed:
 passed through, and translated from Anthropic's API to Chat Completions. CPU is that of the server
-alone, user and system, recording included. Each piece of an answer says when it was sent.
+alone, user and system, until all is recorded. Each piece of an answer says when it was sent.
 """
 
 from __future__ import annotations
@@ -95,8 +95,10 @@ async def print_costs(
     base = 0.0
     for name, server in servers.items():
         await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
+        await settled(session, server.address)
         before = cpu_of(server.pid)
         await ask_many(session, server.address, MODELS[name], 400)
+        await settled(session, server.address)
         spent = (cpu_of(server.pid) - before) / 400 * 1e3
         base = base or spent
         added = (await first_byte(session, server.address, MODELS[name]) - direct) * 1e3
@@ -166,6 +168,15 @@ async def ask_many(session: aiohttp.ClientSession, address: str, model: str, cou
                 pass
 
     await asyncio.gather(*(ask() for _ in range(8)))
+
+
+async def settled(session: aiohttp.ClientSession, address: str) -> None:
+    """Wait until all that passed is recorded."""
+    while True:
+        async with session.get(f"{address}/metrics") as response:
+            if b"waiting_bytes 0\n" in await response.read() or response.status != 200:
+                return
+        await asyncio.sleep(0.05)
 
 
 async def first_byte(session: aiohttp.ClientSession, address: str, model: str) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -333,12 +333,18 @@ def read_table(path: str | Path) -> dict[str, Any]:
         raise ParseError(str(error), path=str(path)) from None
 
 
+@lru_cache(256)
+def find_by_name(name: str) -> Model:
+    """The facts about a model of the package's table, remembered: names come again and again."""
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise UsageError(f"{shown(name)} is not a valid model name", hint="see cw models")
+    return find(name)
+
+
 def as_model(model: str | Model) -> Model:
     """Return the facts about a model given by name or as facts."""
     if isinstance(model, str):
-        if any("\ud800" <= letter <= "\udfff" for letter in model):
-            raise UsageError(f"{shown(model)} is not a valid model name", hint="see cw models")
-        return find(model)
+        return find_by_name(model)
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a model cannot be {shown(model)}", hint="pass its name, or a Model")
     return model

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
+from contextwright.store.rows import places, requests
 from contextwright.store.rows.places import sayings
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
@@ -147,3 +148,23 @@ def test_text_that_cannot_be_stored_is_replaced_and_told(place: str) -> None:
         done = record(log, "s", [cw.user("a\x00b")], cw.assistant("c"))
         assert [change.code for change in done.changes] == ["repair.text"]
         assert store.conversation("client/s").tail(2)[0].message.text == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("sql", "values"),
+    [
+        (places.FIND.format("?, ?"), ("", "a", "b")),
+        (requests.OF_SESSION, ("", "s", 9)),
+        (requests.LATEST, ("", 1, 9)),
+    ],
+    ids=["the conversation of a history", "the last of a session", "the last of a conversation"],
+)
+def test_a_request_costs_the_same_in_a_large_store(
+    shared_store: cw.Store, sql: str, values: tuple[Any, ...]
+) -> None:
+    """Nothing is looked for among all conversations or all requests of a tenant."""
+    plan = shared_store.engine.read(lambda one: one.rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+    steps = [str(step) for *_, step in plan]
+    assert steps
+    assert not any("SCAN" in step or "(tenant=? AND number<?)" in step for step in steps)
+    assert not any(step.endswith("(tenant=?)") for step in steps)

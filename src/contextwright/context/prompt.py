@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count as numbers
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +16,8 @@ from contextwright.context.receipt import (
     Comparison,
     Unit,
     body_of,
+    link_of,
     steps_of,
-    units_of,
 )
 from contextwright.formats.api import count
 from contextwright.models import Model
@@ -27,6 +27,8 @@ __all__ = ["Difference", "Prompt", "difference_of", "plainly_spelt", "prompt_of"
 
 AROUND_BYTES = 160
 """Bytes that are shown on each side of a difference."""
+PLAIN_TURNS = "messages["
+"""Where turns stand whose lone text may be a string or a block."""
 SYSTEM_ROLES = ("system", "developer")
 
 
@@ -35,13 +37,18 @@ class Prompt(Struct, frozen=True):
 
     model: Model
     units: tuple[Unit, ...]
-    system_places: frozenset[str] = frozenset()
-    """Where system messages stand among the turns."""
+    steps: tuple[Any, ...] = ()
+    """The steps as they stand in the request."""
 
     @property
     def tokens(self) -> int:
         """The tokens of all steps."""
         return sum(unit.tokens for unit in self.units)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all steps."""
+        return sum(unit.size for unit in self.units)
 
     def compared_with(self, previous: Prompt) -> Comparison:
         """Return how much of the previous request is a prefix of this one, and why not more."""
@@ -71,7 +78,7 @@ class Prompt(Struct, frozen=True):
             return "the client went back to an earlier message"
         if place == "tools":
             return "the tool list changed"
-        if place in ("system", "instructions") or place in previous.system_places:
+        if place in ("system", "instructions") or is_system(previous.steps[shared]):
             return "the system text changed"
         return f"{place} changed"
 
@@ -79,14 +86,31 @@ class Prompt(Struct, frozen=True):
 def prompt_of(
     payload: dict[str, Any], format: str, model: Model, previous: Prompt | None = None
 ) -> Prompt:
-    """The steps of a request; those that the previous one had too are not counted again."""
-    payload = plainly_spelt(payload)
-    units = units_of(payload, {})
-    known: Sequence[Unit] = ()
-    if previous is not None and previous.model == model:
-        known = shared_units(previous.units, units)
-    counted = (*known, *with_tokens(units[len(known) :], payload, format, model))
-    return Prompt(model, counted, frozenset(system_places(payload)))
+    """The steps of a request; those that the previous one had too are not counted again.
+
+    The first ones that are also spelt the same are not even hashed.
+    """
+    steps = steps_of(payload)
+    earlier = previous if previous is not None and previous.model == model else Prompt(model, ())
+    places = [unit.place for unit in earlier.units]
+    pairs = zip(steps, zip(places, earlier.steps, strict=True), strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    chain = earlier.units[same - 1].chain if same else ""
+    rest = units_after(chain, steps[same:])
+    known = same + len(shared_units(earlier.units[same:], rest))
+    fresh = with_tokens(rest[known - same :], payload, format, model)
+    return Prompt(model, (*earlier.units[:known], *fresh), tuple(step for _, step in steps))
+
+
+def units_after(chain: str, steps: Sequence[tuple[str, Any]]) -> list[Unit]:
+    """The steps that follow others, without their tokens."""
+    units: list[Unit] = []
+    for place, step in steps:
+        plain = with_plain_text(step) if place.startswith(PLAIN_TURNS) else step
+        body = body_of(plain, None, marked=True)
+        chain = link_of(chain, body)
+        units.append(Unit(place, chain, 0, len(body)))
+    return units
 
 
 class Difference(Struct, frozen=True):
@@ -154,14 +178,15 @@ def with_tokens(
     """The last steps of a request, with their tokens; those before them are not counted."""
     if not units:
         return []
-    wanted = {unit.place for unit in units}
+    places = [unit.place.partition("[")[0] for unit in units]
     rest: dict[str, Any] = {
-        field: payload[field] for field, place in PROMPT if place in wanted and field in payload
+        field: payload[field] for field, place in PROMPT if place in places and field in payload
     }
     for field, place in TURNS.items():
-        if is_list(payload.get(field)):
-            turns = enumerate(cast("list[Any]", payload[field]))
-            rest[field] = [turn for index, turn in turns if f"{place}[{index}]" in wanted]
+        turns = payload.get(field)
+        if is_list(turns):
+            rest[field] = turns[len(turns) - places.count(place) :]
+    rest = plainly_spelt(rest)
     found = count(rest, model=model, format=format).places
     index = numbers()
     return [replace(unit, tokens=found.get(renumbered(unit.place, index), 0)) for unit in units]
@@ -173,12 +198,6 @@ def renumbered(place: str, index: numbers[int]) -> str:
     return f"{field}[{next(index)}]" if bracket else place
 
 
-def system_places(payload: dict[str, Any]) -> list[str]:
-    """The places of system messages, in formats that have them among the turns."""
-    return [
-        f"{place}[{index}]"
-        for field, place in TURNS.items()
-        if is_list(turns := payload.get(field))
-        for index, turn in enumerate(turns)
-        if is_object(turn) and turn.get("role") in SYSTEM_ROLES
-    ]
+def is_system(step: Any) -> bool:
+    """Whether a turn is a system message, in formats that have them among the turns."""
+    return is_object(step) and step.get("role") in SYSTEM_ROLES

@@ -137,6 +137,11 @@ TURNS = {"messages": "messages", "input": "input", "contents": "contents", "hist
 NO_BODIES: Mapping[str, bytes] = {}
 
 
+def link_of(chain: str, body: bytes) -> str:
+    """The hash of a step and of all before it."""
+    return sha256(chain.encode() + body).hexdigest()[:16]
+
+
 class HashChain:
     """Hashes the steps of prompts, each with all before it.
 
@@ -155,7 +160,7 @@ class HashChain:
             hashes.append(hash)
         chain = hashes[-1] if hashes else ""
         for body in bodies[len(hashes) :]:
-            chain = sha256(chain.encode() + body).hexdigest()[:16]
+            chain = link_of(chain, body)
             hashes.append(chain)
         self._last = bodies, hashes
         return hashes

@@ -92,6 +92,7 @@ class RequestLog:
     def __init__(self, state: State, process: str) -> None:
         self.state, self.process = state, process
         self.prompts: OrderedDict[int, Prompt] = OrderedDict()
+        self.prompt_bytes = 0
         self.recent: OrderedDict[int, RequestBodies] = OrderedDict()
         self.recent_bytes = 0
         self.newest: OrderedDict[tuple[str, ...], int] = OrderedDict()
@@ -115,7 +116,7 @@ class RequestLog:
         self.compact.discard(number)
         if body is not None:
             base = self.newest.get(line_of(record, begun.owner), 0)
-            old = self.recent.get(base, RequestBodies()).request
+            old = self._at_hand(base).request
             if old and bodies.add_difference(connection, number, "request", body, base, old):
                 self.compact.add(number)
             else:  # not compressed: the answer waits for this
@@ -129,7 +130,7 @@ class RequestLog:
             record = self._add(connection, ended, target, digests)
         record = self._compared(connection, ended, record, target)
         sent = ended.bodies
-        before = self.recent.get(record.previous or 0, RequestBodies())
+        before = self._at_hand(record.previous or 0)
         for kind in bodies.KINDS:
             body = getattr(sent, kind)
             if body is not None and not (kind == "request" and record.number in self.compact):
@@ -258,15 +259,28 @@ class RequestLog:
     def _prompt(self, connection: Connection, number: int) -> Prompt | None:
         """The prompt of an earlier request."""
         known = self.prompts.get(number)
+        if known is None:
+            record = requests.find(connection, self.state.tenant, number)
+            known = recorded_prompt(record, bodies.all_of(connection, number))
         if known is not None:
-            return known
-        record = requests.find(connection, self.state.tenant, number)
-        return recorded_prompt(record, bodies.all_of(connection, number))
+            self._remember(number, known)
+        return known
 
     def _remember(self, number: int, prompt: Prompt) -> None:
+        """Keep the prompts in memory that were last compared with."""
+        if self.prompts.pop(number, None) is not None:
+            self.prompt_bytes -= prompt.size
         self.prompts[number] = prompt
-        while len(self.prompts) > MAX_PROMPTS:
-            self.prompts.popitem(last=False)
+        self.prompt_bytes += prompt.size
+        while len(self.prompts) > MAX_PROMPTS or self.prompt_bytes > MAX_RECENT_BYTES:
+            self.prompt_bytes -= self.prompts.popitem(last=False)[1].size
+
+    def _at_hand(self, number: int) -> RequestBodies:
+        """The bodies of a request, if they are in memory."""
+        if number not in self.recent:
+            return RequestBodies()
+        self.recent.move_to_end(number)
+        return self.recent[number]
 
     def _keep_at_hand(self, number: int, sent: RequestBodies, line: tuple[str, ...]) -> None:
         """Keep the last bodies in memory: the next request is stored as its difference to one."""

@@ -43,6 +43,9 @@ SELECT max(number) FROM requests
 WHERE tenant = ? AND conversation = ? AND number < ? AND state = 'answered'"""
 FEW = 20
 """Requests of a session that are looked at."""
+OF_SESSION = f"""{SELECT}
+AND r.session = ? AND r.session <> '' AND r.number < ? ORDER BY r.number DESC LIMIT {FEW}"""
+"""`<> ''` lets SQLite use the index of requests that name a session."""
 OLD = "FROM requests WHERE tenant = ? AND started < ?"
 HOLDING = "(conversation = ? OR (tenant = ? AND conversation IS NULL))"
 
@@ -116,8 +119,7 @@ def last_of_session(
 
     A session has requests on the side, such as one for a title; these have other tools.
     """
-    sql = f"{SELECT} AND r.session = ? AND r.number < ? ORDER BY r.number DESC LIMIT {FEW}"
-    for row in connection.rows(sql, tenant, record.session, record.number):
+    for row in connection.rows(OF_SESSION, tenant, record.session, record.number):
         found = as_record(row)
         if found.toolset == record.toolset and found.state == "answered":
             return found
