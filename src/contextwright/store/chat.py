@@ -338,10 +338,10 @@ class Chat(Corrections):
         )
 
     def undo_summary(self, recipe: Recipe | str) -> Summary | None:
-        """Remove and return the newest summary of this recipe; the one before it is used again.
+        """Set aside and return the newest summary of this recipe; the one before it is used again.
 
-        A recipe that makes its summaries without a model makes it again: leave `summary` out of
-        the recipe instead.
+        It is not made again by a request; `summarise` makes it. When the window's cut moves, the
+        recipe makes the next one.
         """
         from contextwright.context.recipe_files import as_recipe
 

@@ -14,6 +14,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.store.care import copying
+from contextwright.store.care.doctor import examine
 from contextwright.store.store import Store
 from contextwright.summaries import Request
 from doubles import Writer
@@ -90,6 +91,26 @@ def test_undo_restores_what_was_there_before(store: Store) -> None:
     for at in (17, length):
         context = chat.context(WRITTEN, model=MODEL, at=at)
         assert context.payload == chat.context(bare, model=MODEL, at=at).payload
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_what_is_undone_stays_undone_until_the_cut_moves(store: Store, is_written: bool) -> None:
+    chat, writer = filled(store), Writer()
+    recipe = with_writer(writer) if is_written else DIGEST
+    assert chat.context(recipe, model=MODEL).decisions.summarised == 12
+    undone = chat.undo_summary(recipe)
+    assert undone is not None
+    for again in (chat, chat.fork("other")):
+        context = again.context(recipe, model=MODEL)
+        assert context.decisions.summarised == 0
+        assert cw.Change("loss.summary", "summary", "it was undone") in context.changes
+        assert again.summaries() == []
+    assert not examine(store.engine).findings
+    assert chat.summarise(recipe, model=MODEL) == undone
+    assert chat.context(recipe, model=MODEL).decisions.summarised == 12
+    chat.undo_summary(recipe)
+    chat.add(talk(2))
+    assert chat.context(recipe, model=MODEL).decisions.summarised > 12
 
 
 def test_two_at_once_keep_one(place: str) -> None:

@@ -31,6 +31,7 @@ __all__ = ["StoreSummarySource", "SummaryProbe", "summary_policy"]
 TRIES = 3
 """Maximum tries, because messages may be hidden while a summary is made."""
 HIDDEN = "messages were hidden while it was made"
+UNDONE = "it was undone"
 COVERS_KEPT = "the stored summary covers messages that are in the request"
 
 
@@ -43,6 +44,8 @@ class KnownSummaries(Struct, frozen=True):
     newest: Summary | None
     settled: Summary | None
     """The newest one that a digest can continue from."""
+    is_undone: bool = False
+    """Whether the one that is asked for was undone."""
     covers_kept: bool = False
     """Whether a longer one was skipped, because its text covers messages that are kept."""
 
@@ -91,6 +94,9 @@ class StoreSummarySource:
         if newest is not None and newest.last == last:
             self._missing = 0
             return SummaryResult(newest)
+        if known.is_undone:
+            self._missing = 0
+            return SummaryResult(newest, UNDONE)
         refused, reason = self.state.background.refusals.get(self._key, (0, ""))
         is_refused = refused == last and not self._is_asked
         self._missing = 0 if known.covers_kept or is_refused else last
@@ -125,11 +131,15 @@ class StoreSummarySource:
                 return told
 
     def whole(self, last: int, kept: Collection[int]) -> Summary | None:
-        """Return the summary of all messages up to `last`; make it if it is missing.
+        """Return the summary of all messages up to `last`; make it if it is missing or undone.
 
         Raises:
             SummaryError: it cannot be made.
         """
+        known = self._known(last)
+        if known.is_undone and not self.state.engine.is_read_only:
+            place = (known.head.number, self.summarise.name, last)
+            self.state.engine.write(lambda connection: rows.redo(connection, *place), self.id)
         told = self.further(last, kept)
         if told.failure:
             raise SummaryError(f"no summary of messages 1 to {last}: {told.failure}")
@@ -146,6 +156,8 @@ class StoreSummarySource:
             known = self._known(last)
             if known.newest is not None and known.newest.last == last:
                 return SummaryResult(known.newest)
+            if known.is_undone:
+                return SummaryResult(known.newest, UNDONE)
             digest = Digest(self.summarise.longest, known.settled)
             settled: Summary | None = None
             for _, message in self._messages(known, digest.last + 1, last):
@@ -187,7 +199,8 @@ class StoreSummarySource:
             while newest is not None and newest.tells_any(self._kept):
                 earlier = connection.rows(rows.NEWEST, head.number, name, newest.last - 1)
                 newest = rows.first_of(earlier)
-            return KnownSummaries(head, state[1], newest, settled, covers_kept)
+            is_undone = rows.is_undone(connection, head.number, name, last)
+            return KnownSummaries(head, state[1], newest, settled, is_undone, covers_kept)
 
         return self.state.engine.read(work)
 

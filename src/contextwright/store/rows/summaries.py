@@ -19,7 +19,9 @@ __all__ = [
     "every",
     "first_of",
     "forget_from",
+    "is_undone",
     "keep",
+    "redo",
     "undo",
 ]
 
@@ -38,6 +40,9 @@ SELECT name, last, made, body FROM summaries WHERE conversation = ? ORDER BY nam
 FORK = """
 INSERT INTO summaries (conversation, name, last, made, body)
 SELECT ?, name, last, made, body FROM summaries WHERE conversation = ? AND last <= ?"""
+
+UNDONE = "undone:"
+"""Prefix of the name of a summary that was undone; it stays, so that it is not made again."""
 
 decode = decoder(Summary).decode
 
@@ -63,19 +68,36 @@ def keep(
 
 
 def every(connection: Connection, number: int) -> list[StoredSummary]:
-    """Return all summaries of a conversation, ordered by name and last message."""
+    """Return the summaries of a conversation that count, ordered by name and last message."""
     rows = connection.rows(ROWS, number)
-    return [StoredSummary(name, made, decode(body)) for name, _, made, body in rows]
+    return [
+        StoredSummary(name, made, decode(body))
+        for name, _, made, body in rows
+        if not name.startswith(UNDONE)
+    ]
 
 
 def undo(connection: Connection, number: int, name: str) -> Summary | None:
-    """Remove the summary of this name that covers the most messages, and return it."""
+    """Set aside the summary of this name that covers the most messages, and return it."""
     last = connection.rows("SELECT last FROM heads WHERE conversation = ?", number)
     found = first_of(connection.rows(NEWEST, number, name, last[0][0])) if last else None
     if found is not None:
-        sql = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
-        connection.run(sql, number, name, found.last)
+        redo(connection, number, name, found.last)
+        sql = "UPDATE summaries SET name = ? WHERE conversation = ? AND name = ? AND last = ?"
+        connection.run(sql, UNDONE + name, number, name, found.last)
     return found
+
+
+def redo(connection: Connection, number: int, name: str, last: int) -> None:
+    """Allow a summary that was undone to be made again."""
+    sql = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+    connection.run(sql, number, UNDONE + name, last)
+
+
+def is_undone(connection: Connection, number: int, name: str, last: int) -> bool:
+    """Whether the summary up to this message was undone."""
+    sql = "SELECT 1 FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
+    return bool(connection.rows(sql, number, UNDONE + name, last))
 
 
 def forget_from(connection: Connection, number: int, seq: int) -> None:
