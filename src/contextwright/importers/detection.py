@@ -206,7 +206,7 @@ def told_by_messages(messages: Iterable[Any], *, system: bool = False) -> str | 
             return None
         if "parts" in message:
             ours = True
-        blocks = {block.get("type") for block in blocks_of(message.get("content"))}
+        blocks = {str(block.get("type")) for block in blocks_of(message.get("content"))}
         claude = claude or not blocks.isdisjoint(CLAUDE_BLOCKS)
         openai = openai or not blocks.isdisjoint(OPENAI_BLOCKS)
         openai = openai or message["role"] in OPENAI_ROLES or "tool_calls" in message
