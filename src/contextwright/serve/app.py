@@ -230,7 +230,7 @@ class Gateway:
             body = crossing.payload
             if route.upstream != ECHO:
                 body = body_for(route.host(call.format), body, crossing.model)
-            passage.translated(body, crossing.model, crossing.changes)
+            passage.translated(crossing, body)
         return await answer(crossing, self.provider_for(route, call, key), self.vault, owner)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:

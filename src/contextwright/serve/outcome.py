@@ -64,6 +64,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """None if there was no room to keep it."""
     upstream: dict[str, Any] | None
     """What the upstream was sent, where that is not the client's body."""
+    said: Conversation | None = None
+    """What the client said, if that has been read already."""
     keys: frozenset[str]
     """Keys that must not be stored, wherever they stand."""
     owner: str
@@ -81,7 +83,8 @@ def ended_request(transcript: Transcript) -> EndedRequest:
     hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
     is_masked = hidden != sent
     payload = decode_object(hidden.request or b"") if is_masked else call.payload
-    said = read_request(call.format, payload)
+    said = None if is_masked else transcript.said
+    said = said or read_request(call.format, payload)
     reply = read_reply(call.format, outcome, hidden.reply or b"")
     state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage

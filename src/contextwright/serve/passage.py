@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
-from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.outcome import Outcome, Transcript, masked
+from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
 
@@ -63,13 +64,16 @@ class Passage:
         self.is_kept = True
         """Whether there was room for all of the answer."""
         self.upstream: dict[str, Any] | None = None
+        self.said: Conversation | None = None
+        """What the client said, if that has been read on the way."""
         self.number = 0
         """Given when it is noted."""
 
-    def translated(self, payload: dict[str, Any], model: str, changes: Sequence[Change]) -> None:
+    def translated(self, crossing: Crossing, body: dict[str, Any]) -> None:
         """Note what the upstream is sent in the place of the client's request."""
-        self.upstream = payload
-        self.record = replace(self.record, sent_model=model, changes=tuple(changes))
+        self.upstream, self.said = body, crossing.said
+        changes = tuple(crossing.changes)
+        self.record = replace(self.record, sent_model=crossing.model, changes=changes)
 
     async def along(self, response: Response) -> Response:
         """The answer, which is kept while it goes on to the client."""
@@ -156,6 +160,7 @@ class Passage:
             outcome=self.outcome,
             reply=b"".join(self.chunks) if self.is_kept else None,
             upstream=self.upstream,
+            said=self.said,
             keys=self.keys,
             owner=self.owner,
         )

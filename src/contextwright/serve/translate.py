@@ -52,8 +52,10 @@ class Crossing(Struct, frozen=True):
     """A client's request in the API of its upstream."""
 
     call: Call
-    conversation: Conversation
+    said: Conversation
     """What the client said."""
+    conversation: Conversation
+    """The same with what the client left out, and the settings of the upstream."""
     model: str
     """The model that the upstream is asked for."""
     payload: dict[str, Any]
@@ -76,12 +78,13 @@ def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: 
         ContextwrightError: the client's request cannot be read, or does not fit the budget.
     """
     format = call.format if route.upstream == "echo" else route.host(call.format).format
-    conversation = vault.restored(owner, format, api.parse(call.payload, call.format))
+    said = api.parse(call.payload, call.format)
+    conversation = vault.restored(owner, format, said)
     model = route.send_as or call.model
     conversation = replaced(conversation, model=model, settings=stored_as(conversation, format))
     sent = rendered(conversation, format, model, recipe, route.budget)
     changes = (*conversation.changes, *sent.changes)
-    return Crossing(call, conversation, model, sent.payload, changes, sent.tool_names)
+    return Crossing(call, said, conversation, model, sent.payload, changes, sent.tool_names)
 
 
 def stored_as(conversation: Conversation, format: str) -> Settings:
