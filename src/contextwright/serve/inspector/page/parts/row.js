@@ -7,7 +7,7 @@ import { PARTS, linesOf } from "./rows.js";
 
 const OUT = { summarised: "summarised", dropped: "dropped", cleared: "cleared" };
 const ROLES = { user: "User", assistant: "Assistant", system: "System", tool: "" };
-const TONES = 6;
+const TONES = 6, LINE = 150;
 
 export function Row({ seq, total, place, message, people, fate, tokens, paid, current, partner }) {
   if (!message) return html`<div class="message waiting" style=${place}><span class="seq">${seq}</span><span></span><span></span><span class="words"></span></div>`;
@@ -34,12 +34,13 @@ function Who({ message, people }) {
 }
 
 function Part({ part, who, seq, partner }) {
+  const text = linesOf(part) === 2 ? part.text : part.text.slice(0, LINE); // what nobody sees is not laid out
   const tie = partner > 0 && partner < Infinity && partner !== seq && html`<${Tie} seq=${partner} words=${part.kind === "tool_call" ? "result" : "call"} sign=${part.kind === "tool_call" ? "↓" : "↑"} />`;
-  if (part.kind === "thinking") return html`<div class="clip thinking">${who}Thinking · ${part.text}</div>`;
-  if (part.kind === "tool_call") return html`<div class="tied"><span class="clip">${who}<span class="mono">${part.name}</span> <span class="muted">${part.text}</span></span>${tie}</div>`;
-  if (part.kind === "tool_result") return html`<div class="tied"><span class="clip result muted">${part.is_error && html`<b class="warm">failed </b>`}${part.text || "nothing"}</span>${tie}</div>`;
-  if (part.kind !== "text") return html`<div class="clip">${who}<span class="marker">${part.name}</span> <span class="muted">${dotted([part.mime, part.text])}</span></div>`;
-  return html`<div class=${linesOf(part) === 2 ? "two" : "clip"}>${who}${part.text}</div>`;
+  if (part.kind === "thinking") return html`<div class="clip thinking">${who}Thinking · ${text}</div>`;
+  if (part.kind === "tool_call") return html`<div class="tied"><span class="clip">${who}<span class="mono">${part.name}</span> <span class="muted">${text}</span></span>${tie}</div>`;
+  if (part.kind === "tool_result") return html`<div class="tied"><span class="clip result muted">${part.is_error && html`<b class="warm">failed </b>`}${text || "nothing"}</span>${tie}</div>`;
+  if (part.kind !== "text") return html`<div class="clip">${who}<span class="marker">${part.name}</span> <span class="muted">${dotted([part.mime, text])}</span></div>`;
+  return html`<div class=${linesOf(part) === 2 ? "two" : "clip"}>${who}${text}</div>`;
 }
 
 const Tie = ({ seq, words, sign }) => html`<button class="tie" aria-label=${`Its ${words} is message ${seq}`} onClick=${(event) => (event.stopPropagation(), openMessage(seq))}>${sign} ${seq}</button>`;

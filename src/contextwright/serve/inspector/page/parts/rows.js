@@ -26,33 +26,29 @@ export class Rows {
       this.heights = heights;
     }
     Object.assign(this, { total, folds, notes });
-    const starts = [];
-    let seq = 1;
+    const starts = new Int32Array(total + 1);
+    let seq = 1, length = 0;
     for (const [first, last] of folds) {
-      while (seq < first) starts.push(seq++);
-      starts.push(first);
+      while (seq < first) starts[length++] = seq++;
+      starts[length++] = first;
       seq = last + 1;
     }
-    while (seq <= total) starts.push(seq++);
-    this.starts = Int32Array.from([...starts, total + 1]);
-    this.length = starts.length;
+    while (seq <= total) starts[length++] = seq++;
+    starts[length] = total + 1;
+    Object.assign(this, { starts, length });
     this.sum();
   }
 
   sum() {
-    this.tops = new Float64Array(this.length + 1);
-    this.bottoms = new Float64Array(this.notes.length);
+    const { starts, heights, notes, length } = this;
+    const tops = new Float64Array(length + 1), bottoms = new Float64Array(notes.length);
     let note = 0, top = 0;
-    const leaveRoom = (before) => {
-      for (; this.notes[note]?.after < before; note++, top += NOTE) this.bottoms[note] = top;
-    };
-    leaveRoom(1);
-    for (let row = 0; row < this.length; row++) {
-      this.tops[row] = top;
-      top += this.height(row);
-      leaveRoom(this.starts[row + 1]);
+    for (let row = 0; row <= length; row++) {
+      for (; note < notes.length && notes[note].after < starts[row]; note++, top += NOTE) bottoms[note] = top;
+      tops[row] = top;
+      top += starts[row + 1] - starts[row] > 1 ? GUESS : heights[starts[row] - 1];
     }
-    this.tops[this.length] = top;
+    Object.assign(this, { tops, bottoms });
   }
 
   isFold = (row) => this.starts[row + 1] - this.starts[row] > 1;

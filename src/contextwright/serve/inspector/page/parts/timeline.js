@@ -7,7 +7,7 @@ import { count, plural } from "../words.js";
 import { Fold, Row } from "./row.js";
 import { Rows } from "./rows.js";
 
-const AROUND = 400, LEAST = 4;
+const AROUND = 200, LEAST = 4;
 
 export function Timeline({ id, info, total, at, fates, tokens, paid, broken, message, news }) {
   const box = useRef(null), rows = useRef(null), asked = useRef(new Set()), known = useRef(0), held = useRef(null);
@@ -40,7 +40,7 @@ export function Timeline({ id, info, total, at, fates, tokens, paid, broken, mes
           list.put(page, messages);
           redraw((old) => old + 1);
         })
-        .catch(() => {})
+        .catch(() => {}) // asked for again when it is next in sight
         .finally(() => asked.current.delete(page));
     }
   }, [id, first, last, total, news, folds]);
@@ -98,7 +98,7 @@ function restore(box, rows, held) {
 
 const UNSEEN = new Set(["dropped", "summarised"]);
 
-// Runs of more than three unseen messages, but not one that was opened or that holds the chosen message.
+// Runs of unseen messages, but not one that was opened or that holds the chosen message.
 function foldsOf(fates, { all, runs }, message) {
   if (all) return [];
   const joined = [];

@@ -44,8 +44,7 @@ function totals(rows) {
   ];
 }
 
-// Where each request stands in time, as shares of the whole. Pauses are cut short.
-// The price so far comes along.
+// Where each request stands in time, with pauses cut short, and the price so far.
 function waterfall(rows) {
   const timed = [...rows].reverse().map((row) => ({ row, start: Date.parse(row.started) / 1000 || 0, length: row.seconds ?? 0 }));
   const longest = Math.max(...timed.map((one) => one.length), 0.001);
