@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 __all__ = ["bars", "lines"]
 
-WIDTH, ROW, LABEL, EDGE, TOP = 860, 26, 310, 760, 56
+WIDTH, ROW, LABEL, EDGE, TOP = 860, 26, 335, 640, 56
 OURS, OTHER, INK, FAINT = "#c4551d", "#7a9bb5", "#222222", "#bbbbbb"
 COLOURS = ("#7a9bb5", "#4d7c59", "#8a6fb0", "#b0893c", "#5b6770", "#3c8fa8", "#a65b7a")
 
@@ -36,7 +36,7 @@ def lines(
     sizes = sorted({size for values in series.values() for size in values})
     values = [value for held in series.values() for value in held.values()]
     low, high = 10 ** floor_power(min(values)), 10 ** (floor_power(max(values)) + 1)
-    left, right, top, bottom = 80, 560, TOP, 400
+    left, right, top, bottom = 95, 560, TOP, 400
 
     def x_of(size: float) -> float:
         span = log10(sizes[-1] / sizes[0]) or 1

@@ -231,7 +231,8 @@ def check_anthropic(body: dict[str, Any]) -> list[str]:
         if role not in ("user", "assistant") or role == previous:
             faults.append(f"{index}: wrong role")
         previous = role
-        for block in message["content"]:
+        content = message["content"]
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             kind = block.get("type")
             if kind == "text":
                 if not block["text"] or block["text"].isspace():
@@ -258,14 +259,19 @@ def check_gemini(body: dict[str, Any]) -> list[str]:
             faults.append(f"{index}: no parts")
         for part in content["parts"]:
             if "functionCall" in part:
-                pending.add(part["functionCall"]["id"])
+                pending.add(call_key(part["functionCall"]))
             elif "functionResponse" in part:
-                if part["functionResponse"].get("id") not in pending:
+                if call_key(part["functionResponse"]) not in pending:
                     faults.append(f"{index}: answers no call")
-                pending.discard(part["functionResponse"].get("id"))
+                pending.discard(call_key(part["functionResponse"]))
         if role == "user" and pending:
             faults.append(f"{index}: calls without a result")
     return faults
+
+
+def call_key(call: dict[str, Any]) -> str:
+    """What pairs a call and its response: Gemini needs no ids."""
+    return call.get("id") or call["name"]
 
 
 CHECKS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
