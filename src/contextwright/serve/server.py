@@ -16,6 +16,10 @@ __all__ = ["GatewayServer"]
 
 GRACE_SECONDS = 5
 """How long answers may go on after the gateway was told to end."""
+KEEP_ALIVE_SECONDS = 75
+"""How long a connection may be idle: longer than clients keep theirs, or a request could meet a
+connection that is just being closed.
+"""
 MAX_HEAD_BYTES = 64 << 10
 """The size of a request's first line and headers."""
 HEAD_SECONDS = 30.0
@@ -36,6 +40,7 @@ class GatewayServer(uvicorn.Server):
             "access_log": False,
             "log_level": "warning",
             "timeout_graceful_shutdown": GRACE_SECONDS,
+            "timeout_keep_alive": KEEP_ALIVE_SECONDS,
             **options,
         }
         super().__init__(uvicorn.Config(app, **chosen))
