@@ -8,7 +8,7 @@ import pytest
 import contextwright as cw
 from contextwright import batch
 from contextwright.errors import UsageError
-from data_sets import ANSWER, QUESTION, chat
+from samples.data_sets import ANSWER, QUESTION, chat
 
 BODIES = [chat(number) for number in range(3)]
 

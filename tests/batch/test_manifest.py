@@ -19,7 +19,7 @@ from contextwright.batch import TARGETS, Columns, Job, Manifest, Place, inputs, 
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
-from data_sets import chat, files_in, lines
+from samples.data_sets import chat, files_in, lines
 
 OPEN_PIPES = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """Daft leaves the pipes to its worker processes for the garbage collector to close."""

@@ -8,7 +8,7 @@ import pytest
 from contextwright.batch import TARGETS, operation_of
 from contextwright.batch.targets import find_target
 from contextwright.errors import ContextwrightError, UnknownFormat
-from data_sets import ANSWER, QUESTION
+from samples.data_sets import ANSWER, QUESTION
 
 BODY = {
     "model": "gpt-5.6-sol",

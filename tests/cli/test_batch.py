@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run, only_line
-from data_sets import chat, lines
+from samples.data_sets import chat, lines
 
 
 @pytest.fixture

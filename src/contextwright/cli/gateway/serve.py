@@ -16,6 +16,8 @@ from contextwright.errors import MissingExtra, UsageError
 
 __all__ = ["listening", "serve"]
 
+NAME_THE_HOST = 'name this one in the routes file: hosts = ["gateway.example"]'
+
 
 def serve(
     where: StoreOptions,
@@ -60,10 +62,7 @@ def serve(
     settings = read_settings(routes) if routes else GatewaySettings()
     exposed = not is_loopback(host)
     if exposed and not settings.hosts:
-        raise UsageError(
-            f"{host} can be reached from other machines",
-            hint='name this one in the routes file: hosts = ["gateway.example"]',
-        )
+        raise UsageError(f"{host} can be reached from other machines", hint=NAME_THE_HOST)
     path = Path(token_file) if token_file else own_folder() / "gateway-token"
     where = replace(where, store=where.store or settings.store)
     with (

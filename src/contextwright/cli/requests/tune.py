@@ -72,9 +72,8 @@ def tune(
     cw tune runs/*.jsonl --model claude-sonnet-5-5 --budget 8000 --write mine.toml
     cw tune --store chat.db --model gpt-5.6-sol --budget 20000 --min-kept 50 --plot frontier.svg
     """
-    for name, ending in ((write, ".toml"), (plot, ".svg")):
-        if name is not None and not name.endswith(ending):
-            raise UsageError(f"{name!r} does not end in {ending}", hint=f"for example out{ending}")
+    require_ending(write, ".toml")
+    require_ending(plot, ".svg")
     model = find_model(target.model, target.models)
     formats.find(target.format or model.format)
     conversations, failed = recorded(logs or [], source, where, most)
@@ -96,6 +95,16 @@ def tune(
         with written(write) as out:
             out(recipe_file(best, target, len(conversations)).encode())
     return 1 if failed else 0
+
+
+def require_ending(name: str | None, ending: str) -> None:
+    """Refuse a file name with another ending.
+
+    Raises:
+        UsageError: the name has another ending.
+    """
+    if name is not None and not name.endswith(ending):
+        raise UsageError(f"{name!r} does not end in {ending}", hint=f"for example out{ending}")
 
 
 def recorded(
