@@ -6,9 +6,9 @@ import daft
 import pytest
 
 import contextwright as cw
+from batch.data_sets import ANSWER, QUESTION, chat
 from contextwright import batch
 from contextwright.errors import UsageError
-from samples.data_sets import ANSWER, QUESTION, chat
 
 BODIES = [chat(number) for number in range(3)]
 

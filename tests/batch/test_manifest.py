@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import contextwright as cw
+from batch.data_sets import chat, files_in, lines
 from contextwright.batch import TARGETS, Columns, Job, Manifest, Place, inputs, operation_of, run
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
-from samples.data_sets import chat, files_in, lines
 
 OPEN_PIPES = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 """Daft leaves the pipes to its worker processes for the garbage collector to close."""

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from batch.data_sets import ANSWER, BROKEN, QUESTION, chat
 from contextwright.batch import Operation, operation_of, transform
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
 from profiles import FAULT, examples
-from samples.data_sets import ANSWER, BROKEN, QUESTION, chat
 from samples.hostile import OWN
 from strategies.bodies import MODELS, bodies
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from batch.data_sets import ANSWER, QUESTION
 from contextwright.batch import TARGETS, operation_of
 from contextwright.batch.targets import find_target
 from contextwright.errors import ContextwrightError, UnknownFormat
-from samples.data_sets import ANSWER, QUESTION
 
 BODY = {
     "model": "gpt-5.6-sol",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from batch.data_sets import chat, lines
 from commands import Run, only_line
-from samples.data_sets import chat, lines
 
 
 @pytest.fixture
