@@ -335,7 +335,7 @@ def read_table(path: str | Path) -> dict[str, Any]:
 
 @lru_cache(256)
 def find_by_name(name: str) -> Model:
-    """The facts about a model of the package's table, remembered: names come again and again."""
+    """Return the facts about a model, from the package's table; looked up once for each name."""
     if any("\ud800" <= letter <= "\udfff" for letter in name):
         raise UsageError(f"{shown(name)} is not a valid model name", hint="see cw models")
     return find(name)

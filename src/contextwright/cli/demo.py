@@ -90,7 +90,7 @@ class Demo(Struct, frozen=True):
 
 
 def demo_conversation() -> Conversation:
-    """The conversation that comes with the package."""
+    """Return the conversation that comes with the package."""
     data = resources.files("contextwright").joinpath("data/demo.json").read_bytes()
     return api.parse(read_document(data), "contextwright")
 

@@ -86,7 +86,7 @@ class Prompt(Struct, frozen=True):
 def prompt_of(
     payload: dict[str, Any], format: str, model: Model, previous: Prompt | None = None
 ) -> Prompt:
-    """The steps of a request; those that the previous one had too are not counted again.
+    """Return the steps of a request; those that the previous one had too are not counted again.
 
     The first ones that are also spelt the same are not even hashed.
     """
@@ -103,7 +103,7 @@ def prompt_of(
 
 
 def units_after(chain: str, steps: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """The steps that follow others, without their tokens."""
+    """Return the steps that follow others, without their tokens."""
     units: list[Unit] = []
     for place, step in steps:
         plain = with_plain_text(step) if place.startswith(PLAIN_TURNS) else step
@@ -140,12 +140,12 @@ def difference_of(payload: dict[str, Any], other: dict[str, Any]) -> Difference 
 
 
 def prompt_bytes(payload: dict[str, Any]) -> bytes:
-    """The JSON of a request's prompt as the provider reads it, without cache marks."""
+    """Return the JSON of a request's prompt as the provider reads it, without cache marks."""
     return b"".join(body_of(step, None, marked=True) for _, step in steps_of(payload))
 
 
 def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
-    """The request with a lone text in each turn as a string: both spellings are one prompt.
+    """Return the request with a lone text in each turn as a string: both spellings are one prompt.
 
     Claude Code writes a turn as a block while a cache mark stands on it, and as a string after.
     """
@@ -156,7 +156,7 @@ def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_plain_text(turn: Any) -> Any:
-    """A turn with its content as a string, if that is all it is."""
+    """Return a turn with its content as a string, if that is all it is."""
     blocks = turn.get("content") if is_object(turn) else None
     if not is_list(blocks) or len(blocks) != 1 or not is_object(blocks[0]):
         return turn
@@ -167,7 +167,7 @@ def with_plain_text(turn: Any) -> Any:
 
 
 def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> Sequence[Unit]:
-    """The steps at the beginning that the other request has too."""
+    """Return the steps at the beginning that the other request has too."""
     pairs = zip(units, others, strict=False)
     return [one for one, _ in takewhile(lambda pair: pair[0].chain == pair[1].chain, pairs)]
 
@@ -175,7 +175,7 @@ def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> Sequence[Unit
 def with_tokens(
     units: Sequence[Unit], payload: dict[str, Any], format: str, model: Model
 ) -> list[Unit]:
-    """The last steps of a request, with their tokens; those before them are not counted."""
+    """Return the last steps of a request, with their tokens; those before them are not counted."""
     if not units:
         return []
     places = [unit.place.partition("[")[0] for unit in units]
@@ -193,7 +193,7 @@ def with_tokens(
 
 
 def renumbered(place: str, index: numbers[int]) -> str:
-    """A place among turns of which the first are left out."""
+    """Return a place among turns of which the first are left out."""
     field, bracket, _ = place.partition("[")
     return f"{field}[{next(index)}]" if bracket else place
 

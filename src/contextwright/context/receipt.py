@@ -138,7 +138,7 @@ NO_BODIES: Mapping[str, bytes] = {}
 
 
 def link_of(chain: str, body: bytes) -> str:
-    """The hash of a step and of all before it."""
+    """Return the hash of a step and of all before it."""
     return sha256(chain.encode() + body).hexdigest()[:16]
 
 

@@ -32,7 +32,7 @@ class AnyProvider:
     async def batches(
         self, payload: Mapping[str, Any], *, model: str
     ) -> AsyncGenerator[list[Event], None]:
-        """The same, with those events together that arrive together.
+        """Yield the same, with those events together that arrive together.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.

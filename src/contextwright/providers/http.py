@@ -121,7 +121,7 @@ class HttpClient:
         return HttpResponse(response)
 
     def _proxy_for(self, url: str) -> str | None:
-        """The proxy that the environment names for a host, looked up once.
+        """Return the proxy that the environment names for a host, looked up once.
 
         aiohttp would ask for it, and for passwords in `.netrc`, in a thread at every request.
         """

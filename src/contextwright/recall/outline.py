@@ -111,7 +111,7 @@ class Page(Struct):
         return self.first + len(self.sessions) - 1
 
     def end(self, number: int) -> End:
-        """The number of the last message."""
+        """Return the number of the last message."""
         place, times = number - self.first, self.lines.times
         if place < 0:
             return self.before
@@ -154,7 +154,7 @@ class Outline:
                 self._people += page.people_until(last)
 
     def people(self) -> Counter[tuple[str, str]]:
-        """The number of messages of each speaker, by name and id."""
+        """Return the number of messages of each speaker, by name and id."""
         return self._people
 
     def newest_time(self) -> int | None:

@@ -93,12 +93,12 @@ def first_entries(text: str, longest: int) -> str:
 
 
 def best_entries(text: str, longest: int) -> str:
-    """The entries that fit, the first taken first; one that is too long is left out alone."""
+    """Return the entries that fit, the first taken first; only those too long are left out."""
     return entries_of(text, longest, lambda entry, room: False)
 
 
 def entries_of(text: str, longest: int, is_end: Callable[[str, int], bool]) -> str:
-    """The entries that fit, up to one that is the end of them; of one too long its first line."""
+    """Return the entries that fit, up to a last one; of one too long, its first line."""
     between = "\n\n" if "\n\n" in text else "\n"
     kept: list[str] = []
     room = longest
@@ -112,7 +112,7 @@ def entries_of(text: str, longest: int, is_end: Callable[[str, int], bool]) -> s
 
 
 def last_entries(text: str, longest: int) -> str:
-    """The lines that fit, the last taken first; one that is too long is left out alone."""
+    """Return the lines that fit, the last taken first; one that is too long is left out alone."""
     lines = text.split("\n")
     backwards = best_entries("\n".join(reversed(lines)), longest)
     return "\n".join(reversed(backwards.split("\n")))

@@ -121,7 +121,7 @@ class PastMessages(
         return as_lines(best[:fitting]) or None
 
     def best(self, moment: SectionInput, tokens: int | None) -> list[Memory]:
-        """The passages to choose from, best first."""
+        """Return the passages to choose from, best first."""
         found = past_passages(
             moment,
             self.most,

@@ -65,7 +65,7 @@ def create_app(
     records: Store | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> Starlette:
-    """A gateway with these settings; `environment` holds the keys, else `os.environ`.
+    """Return a gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
     does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
@@ -116,7 +116,7 @@ def create_app(
 
 
 def posted(path: str, endpoint: Endpoint) -> Path:
-    """A path that takes POST."""
+    """Return a path that takes POST."""
     return Path(path, endpoint, methods=["POST"])
 
 
@@ -164,7 +164,7 @@ class Gateway:
     # --- the wire APIs -----------------------------------------------------------------------
 
     def endpoint(self, format: str, action: Action = "generate") -> Endpoint:
-        """The function that answers requests of one API."""
+        """Return the function that answers requests of one API."""
         return partial(self.serve, format=format, action=action)
 
     async def serve(self, request: Request, *, format: str, action: Action) -> Response:
@@ -222,7 +222,7 @@ class Gateway:
     async def answer(
         self, call: Call, route: Route, key: str | None, owner: str, passage: Passage | None
     ) -> Response:
-        """The answer of a route's upstream to a request."""
+        """Return the answer of a route's upstream to a request."""
         if route.is_open(call.format):
             return await relay(call, route.host(call.format), self.client, key)
         crossing = cross(call, route, self.recipe_of(route), self.vault, owner)
@@ -240,7 +240,7 @@ class Gateway:
         return self.recorder.begin(call, record_of(call, route), keys)
 
     def own_key(self, route: Route, call: Call, request: Request) -> str | None:
-        """The key that the gateway adds, for clients that show its token; None if it adds none.
+        """Return the key that the gateway adds for clients that show its token; None if none.
 
         Raises:
             ProviderError: the token is wrong, or the key is not there.
@@ -263,7 +263,7 @@ class Gateway:
         return key
 
     def provider_for(self, route: Route, call: Call, key: str | None) -> AnyProvider:
-        """The upstream of a route, with its connections."""
+        """Return the upstream of a route, with its connections."""
         known = self.providers.get((route, call.format))
         if known is None:
             if route.upstream == ECHO:
@@ -275,7 +275,7 @@ class Gateway:
         return known
 
     def recipe_of(self, route: Route) -> Recipe | None:
-        """The recipe of a route, read once."""
+        """Return the recipe of a route, read once."""
         name = route.recipe
         if name is None:
             return None
@@ -335,11 +335,11 @@ class TooLarge(ContextwrightError):
 
 
 def model_names() -> list[str]:
-    """The models to choose from."""
+    """Return the models to choose from."""
     return [ECHO, *(model.id for model in Models.shipped())]
 
 
 def failure(error: ReplyError, format: str) -> Response:
-    """An error as the client's own API tells it."""
+    """Return an error as the client's own API tells it."""
     status, headers, body = write_error(error, format)
     return Response(encode_json(body), status, headers)

@@ -81,7 +81,7 @@ def read_call(
 
 
 def key_in(headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:
-    """The key a client sent, wherever its API puts it."""
+    """Return the key a client sent, wherever its API puts it."""
     for name in KEY_HEADERS:
         value = headers.get(name, "").strip()
         if value:

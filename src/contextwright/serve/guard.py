@@ -54,7 +54,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     def refused(self, scope: Scope) -> Response | None:
-        """The answer to a call that is refused; None if it is not."""
+        """Return the answer to a call that is refused; None if it is not."""
         headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
@@ -76,7 +76,7 @@ class Guard:
 
 
 def host_name(address: str) -> str | None:
-    """The name in an address; None if there is none."""
+    """Return the name in an address; None if there is none."""
     try:
         return urlsplit(address).hostname
     except ValueError:
@@ -103,7 +103,7 @@ def same_token(given: str | None, token: str) -> bool:
 
 
 def own_token(path: Path) -> str:
-    """The gateway's token; made at the first start, in a file that nobody else can read."""
+    """Return the gateway's token; made at the first start, in a file that nobody else can read."""
     try:
         return path.read_text("ascii").strip()
     except FileNotFoundError:

@@ -34,11 +34,11 @@ class Metrics(Struct):
             self.tokens[name, kind] += getattr(record.usage, kind)
 
     def text(self, waiting_bytes: int) -> str:
-        """All counters, a line each."""
+        """Return all counters, a line each."""
         return "".join(f"{line}\n" for line in self.lines(waiting_bytes))
 
     def lines(self, waiting_bytes: int) -> Iterator[str]:
-        """The lines of the text format."""
+        """Yield the lines of the text format."""
         yield from head("requests_total", "counter", "Requests that were recorded.")
         for labels, count in sorted(self.requests.items()):
             yield line("requests_total", ("upstream", "api", "mode", "state"), labels, count)
@@ -58,18 +58,18 @@ class Metrics(Struct):
 
 
 def head(name: str, kind: str, help: str) -> Iterator[str]:
-    """What stands before the lines of a counter."""
+    """Yield what stands before the lines of a counter."""
     yield f"# HELP contextwright_{name} {help}"
     yield f"# TYPE contextwright_{name} {kind}"
 
 
 def line(name: str, labels: tuple[str, ...], values: tuple[str, ...], number: float) -> str:
-    """One counter."""
+    """Return one counter."""
     pairs = [f'{label}="{escaped(value)}"' for label, value in zip(labels, values, strict=True)]
     told = f"{{{','.join(pairs)}}}" if pairs else ""
     return f"contextwright_{name}{told} {number}"
 
 
 def escaped(value: str) -> str:
-    """The value of a label, which cannot end before its end."""
+    """Return the value of a label, which cannot end before its end."""
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -120,25 +120,25 @@ def ended_request(transcript: Transcript) -> EndedRequest:
 
 
 def toolset_of(said: Conversation) -> str:
-    """A digest of the names of the tools; empty if there are none."""
+    """Return a digest of the names of the tools; empty if there are none."""
     names = sorted(getattr(tool, "name", "") for tool in said.tools)
     return blake2b("\n".join(names).encode(), digest_size=8).hexdigest() if names else ""
 
 
 def without_content(ended: EndedRequest) -> EndedRequest:
-    """A request with its figures only."""
+    """Return a request with its figures only."""
     changes = tuple(replace(change, reason="") for change in ended.record.changes)
     record = replace(ended.record, changes=changes)
     return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None)
 
 
 def bodies_in(bodies: RequestBodies) -> tuple[bytes | None, ...]:
-    """All bodies, in order."""
+    """Return all bodies, in order."""
     return msgspec.structs.astuple(bodies)
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
-    """A body with stars in the place of keys: a provider may repeat one in its error."""
+    """Return a body with stars in the place of keys: a provider may repeat one in its error."""
     for key in keys:
         if len(key) >= MIN_KEY_CHARS:
             body = body.replace(key.encode(), b"*" * len(key.encode()))
@@ -146,14 +146,14 @@ def masked(body: bytes, keys: frozenset[str]) -> bytes:
 
 
 def without_keys(value: Value, keys: frozenset[str]) -> Value:
-    """A value that holds no key, also where a stream brought one in pieces."""
+    """Return a value that holds no key, also where a stream brought one in pieces."""
     told = encode_json(value)
     hidden = masked(told, keys)
     return value if hidden == told else decoder(type(value)).decode(hidden)
 
 
 def read_request(format: str, payload: Any) -> Conversation | None:
-    """What a client said; None if it cannot be read."""
+    """Return what a client said; None if it cannot be read."""
     try:
         return api.parse(payload, format)
     except ContextwrightError:
@@ -161,7 +161,7 @@ def read_request(format: str, payload: Any) -> Conversation | None:
 
 
 def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
-    """An answer as a client of a format reads it; None for an error, or if it cannot be read."""
+    """Return an answer as a client of a format reads it; None for an error or unreadable bytes."""
     if not body or outcome.error or (outcome.status or 200) >= 400:
         return None
     try:
@@ -175,14 +175,14 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
 
 
 def decompressed(body: bytes, encoding: str) -> bytes:
-    """The bytes that were compressed for the way, if we can read them."""
+    """Return the bytes that were compressed for the way, if we can read them."""
     if encoding in ("gzip", "deflate"):
         return zlib.decompressobj(wbits=47 if encoding == "gzip" else 15).decompress(body)
     return body
 
 
 def state_of(outcome: Outcome, reply: ModelReply | None, body: bytes) -> tuple[RequestState, str]:
-    """How a request ended, and the kind of its error."""
+    """Return how a request ended, and the kind of its error."""
     if outcome.broken_off:
         return "interrupted", ""
     if outcome.error:

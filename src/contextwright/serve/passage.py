@@ -76,7 +76,7 @@ class Passage:
         self.record = replace(self.record, sent_model=crossing.model, changes=changes)
 
     async def along(self, response: Response) -> Response:
-        """The answer, which is kept while it goes on to the client."""
+        """Return the answer, which is kept while it goes on to the client."""
         outcome = Outcome(
             status=response.status_code,
             streams="event-stream" in response.headers.get("content-type", ""),
@@ -93,7 +93,7 @@ class Passage:
     async def follow(
         self, chunks: AsyncGenerator[bytes, None], outcome: Outcome
     ) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer as they come; each is kept on the way."""
+        """Yield the bytes of the answer as they come; each is kept on the way."""
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
@@ -148,12 +148,12 @@ class Passage:
         self.keeper.finish(self)
 
     def begun_request(self) -> BegunRequest:
-        """What is noted of it before its answer goes on."""
+        """Return what is noted of it before its answer goes on."""
         body = None if self.record.redacted else masked(self.call.body, self.keys)
         return BegunRequest(self.record, body, self.owner)
 
     def transcript(self) -> Transcript:
-        """All that is known of it."""
+        """Return all that is known of it."""
         return Transcript(
             call=self.call,
             record=replace(self.record, number=self.number),

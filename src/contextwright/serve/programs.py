@@ -99,7 +99,7 @@ class Launch(NamedTuple):
 def launch(
     command: Sequence[str], address: str, environment: Mapping[str, str], folder: Path
 ) -> Launch:
-    """A command as it has to run to use the gateway at an address.
+    """Return a command as it has to run to use the gateway at an address.
 
     `folder` is empty, and there as long as the command runs: settings are put there.
     """
@@ -120,7 +120,7 @@ def launch(
 
 
 def filled(value: Any, address: str) -> Any:
-    """A value with the address in its place."""
+    """Return a value with the address in its place."""
     if isinstance(value, str):
         return value.replace("{address}", address)
     if isinstance(value, dict):

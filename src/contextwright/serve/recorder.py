@@ -233,7 +233,7 @@ class Recorder:
 
 
 def record_of(call: Call, route: Route) -> RecordedRequest:
-    """What is known of a request before it is sent on."""
+    """Return what is known of a request before it is sent on."""
     upstream_format = call.format if route.upstream == ECHO else route.host(call.format).format
     return RecordedRequest(
         session=session_of(call.headers, call.payload),
@@ -249,7 +249,7 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
 
 
 def process_name() -> str:
-    """The name under which this process records."""
+    """Return the name under which this process records."""
     return f"{socket.gethostname()}/{os.getpid()}"
 
 

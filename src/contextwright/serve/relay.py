@@ -36,7 +36,7 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
 
 
 async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, None]:
-    """The bytes as they come.
+    """Yield the bytes as they come.
 
     Raises:
         BrokenOff: the upstream broke off.
@@ -49,7 +49,7 @@ async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, No
 
 
 def url_of(call: Call, host: Host, key: str | None) -> str:
-    """The address at the upstream."""
+    """Return the address at the upstream."""
     base = host.base_url.rstrip("/")
     if host.format == "anthropic":
         base = base.removesuffix("/v1")
@@ -60,7 +60,7 @@ def url_of(call: Call, host: Host, key: str | None) -> str:
 
 
 def headers_of(call: Call, host: Host, key: str | None) -> Mapping[str, str]:
-    """The client's headers without those of its connection."""
+    """Return the client's headers without those of its connection."""
     dropped = {*HOP_BY_HOP, *(KEY_HEADERS if key is not None else ())}
     headers = {name: value for name, value in call.headers.items() if name not in dropped}
     if key is not None:

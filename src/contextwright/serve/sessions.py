@@ -34,7 +34,7 @@ PLAIN = re.compile(r"[\w.:-]{1,100}", re.ASCII).fullmatch
 
 
 def session_of(headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
-    """The session that a client names; empty if it names none."""
+    """Return the session that a client names; empty if it names none."""
     for name in SESSION_HEADERS:
         if value := headers.get(name, "").strip():
             return plain(value)
@@ -47,14 +47,14 @@ def session_of(headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
 
 
 def plain(session: str) -> str:
-    """A session as part of a name: what is not plain text is known by its digest."""
+    """Return a session as part of a name: what is not plain text is known by its digest."""
     if PLAIN(session):
         return session
     return blake2b(session.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
 def client_of(headers: Mapping[str, str]) -> str:
-    """The name and version of a program, such as `claude-code/2.1.325`; empty if unknown."""
+    """Return the name and version of a program, such as `claude-code/2.1.325`; empty if unknown."""
     found = AGENT.match(headers.get("user-agent", ""))
     if found is None:
         return ""

@@ -40,7 +40,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """Whether requests of the upstream's own API are mended too, and not passed on as they are."""
 
     def host(self, format: str) -> Host:
-        """The upstream for clients of a format: OpenAI speaks both of its APIs."""
+        """Return the upstream for clients of a format: OpenAI speaks both of its APIs."""
         name = self.upstream
         if name == "openai" and format == "openai-responses":
             name = "openai-responses"
@@ -52,7 +52,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         return self.upstream != ECHO and not changed and self.host(format).format == format
 
     def key_source(self, format: str, *, always: bool = False) -> str | None:
-        """The environment variable with the key that the gateway adds; None if it adds none.
+        """Return the environment variable with the key that the gateway adds; None if it adds none.
 
         Where bytes go through as they are, the client's own key goes with them, unless the
         gateway is `always` to use its own.
@@ -94,7 +94,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """Whether recorded requests become spans of OpenTelemetry; `content`: with what was said."""
 
     def route_for(self, model: str, format: str) -> Route:
-        """The route of a model, for clients of a format.
+        """Return the route of a model, for clients of a format.
 
         Raises:
             UsageError: no pattern fits.

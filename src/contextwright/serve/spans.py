@@ -109,12 +109,12 @@ class Spans:
 
 
 def operation_of(record: RecordedRequest) -> str:
-    """The name of what was asked for."""
+    """Return the name of what was asked for."""
     return "generate_content" if record.upstream_format == "gemini" else "chat"
 
 
 def settings_in(payload: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The settings that the conventions have attributes for."""
+    """Yield the settings that the conventions have attributes for."""
     held = payload.get("generationConfig")
     fields = {**payload, **held} if is_object(held) else payload
     for field, name in SETTINGS.items():
@@ -130,7 +130,7 @@ def written(messages: Sequence[Message]) -> str:
 
 
 def part_of(part: Part) -> dict[str, Any]:
-    """One part of a message; of media only the kind."""
+    """Return one part of a message; of media only the kind."""
     if isinstance(part, Text):
         return {"type": "text", "content": part.text}
     if isinstance(part, Thinking):
@@ -144,7 +144,7 @@ def part_of(part: Part) -> dict[str, Any]:
 
 
 def send_to_collector() -> TracerProvider:
-    """A provider that sends spans where OpenTelemetry's own variables (`OTEL_…`) say.
+    """Return a provider that sends spans where OpenTelemetry's own variables (`OTEL_…`) say.
 
     Raises:
         MissingExtra: OpenTelemetry is not installed.

@@ -88,7 +88,7 @@ def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: 
 
 
 def stored_as(conversation: Conversation, format: str) -> Settings:
-    """The settings; where only the upstream stores by default, nothing is stored."""
+    """Return the settings; where only the upstream stores by default, nothing is stored."""
     settings = conversation.settings
     if conversation.source != RESPONSES and format == RESPONSES and settings.store is None:
         return replace(settings, store=False)
@@ -98,7 +98,7 @@ def stored_as(conversation: Conversation, format: str) -> Settings:
 def rendered(
     conversation: Conversation, format: str, model: str, recipe: Recipe | None, budget: int | None
 ) -> Sent:
-    """The request for a conversation: whole, or as a recipe fits it into a budget."""
+    """Return the request for a conversation: whole, or as a recipe fits it into a budget."""
     facts = as_model(model)
     if recipe is None and budget is None:
         whole = api.render(conversation, format, model=facts)
@@ -153,7 +153,7 @@ async def at_home(
     home: HomeCalls,
     keep: Callable[[list[Event]], None],
 ) -> AsyncGenerator[list[Event], None]:
-    """The events of an answer, with calls under the names that the client knows.
+    """Yield the events of an answer, with calls under the names that the client knows.
 
     At their end the vault keeps what the client will not send back.
     """
@@ -170,7 +170,7 @@ async def at_home(
 async def written(
     batches: AsyncGenerator[list[Event], None], call: Call
 ) -> AsyncGenerator[bytes, None]:
-    """The bytes of an answer in the client's API, as they come.
+    """Yield the bytes of an answer in the client's API, as they come.
 
     Raises:
         BrokenOff: the upstream broke off; the client got that as an error.
@@ -187,7 +187,7 @@ async def written(
 
 
 def with_error(batch: list[Event]) -> list[Event]:
-    """The events of an answer; one that ends too early ends in an error."""
+    """Return the events of an answer; one that ends too early ends in an error."""
     last = batch[-1] if batch else None
     if isinstance(last, Finish) and last.reason == "interrupted" and error_in(batch) is None:
         error = ReplyError("connection", "the answer ended before its last event")
@@ -196,7 +196,7 @@ def with_error(batch: list[Event]) -> list[Event]:
 
 
 def error_in(events: Sequence[Event]) -> ReplyError | None:
-    """The error among the events of an answer, if there is one."""
+    """Return the error among the events of an answer, if there is one."""
     return next((event.error for event in events if isinstance(event, ErrorEvent)), None)
 
 
@@ -206,7 +206,7 @@ def is_content(event: Event) -> bool:
 
 
 def refusal(error: ReplyError) -> ProviderError:
-    """The error for a client that has not been sent anything."""
+    """Return the error for a client that has not been sent anything."""
     if error.kind == "connection":
         return BrokenOff(error.message)
     return ProviderError(
@@ -215,7 +215,7 @@ def refusal(error: ReplyError) -> ProviderError:
 
 
 def named(changes: Sequence[Change]) -> str:
-    """What a translation changed, for a header: how many, and their codes."""
+    """Return what a translation changed, for a header: how many, and their codes."""
     codes = sorted({change.code for change in changes})
     return f"{len(changes)}{'; ' if codes else ''}{', '.join(codes[:MAX_CODES])}"
 

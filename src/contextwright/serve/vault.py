@@ -49,7 +49,7 @@ class Vault:
             self._parts.popitem(last=False)
 
     def restored(self, owner: str, format: str, conversation: Conversation) -> Conversation:
-        """The conversation with what its client left out of answers of an upstream."""
+        """Return the conversation with what its client left out of answers of an upstream."""
         if not self._parts:
             return conversation
         places = places_of(conversation.messages)
@@ -71,12 +71,12 @@ class Vault:
 
 
 def first_id(message: Message) -> str:
-    """The id of the first call; empty if there is none."""
+    """Return the id of the first call; empty if there is none."""
     return message.calls[0].id or "" if message.calls else ""
 
 
 def places_of(messages: Sequence[Message]) -> Iterator[str]:
-    """The place before each message, and behind the last: a digest of all that was said there."""
+    """Yield the place before each message and after the last: a digest of all said before it."""
     digest = blake2b(digest_size=16)
     yield digest.hexdigest()
     for message in messages:
@@ -106,7 +106,7 @@ def same_answer(message: Message, kept: Sequence[Part]) -> bool:
 
 
 def merged(parts: Sequence[Part], kept: Sequence[Part], format: str) -> list[Part]:
-    """An answer as it was given, with the client's ids, and its words where they differ."""
+    """Return an answer as it was given, with the client's ids, and its words where they differ."""
     words = own_words(parts, kept)
     # The client's results name its own ids.
     ids = iter([part.id for part in parts if isinstance(part, ToolCall)])
@@ -118,7 +118,7 @@ def merged(parts: Sequence[Part], kept: Sequence[Part], format: str) -> list[Par
 
 
 def own_words(parts: Sequence[Part], kept: Sequence[Part]) -> list[Part]:
-    """What a client says besides calls and thinking; some send thinking back as text."""
+    """Return what a client says besides calls and thinking; some send thinking back as text."""
     thoughts = {part.text.strip() for part in kept if isinstance(part, Thinking)}
     return [
         part
@@ -129,5 +129,5 @@ def own_words(parts: Sequence[Part], kept: Sequence[Part]) -> list[Part]:
 
 
 def words_of(parts: Sequence[Part]) -> str:
-    """All text in one line of words; clients trim it as they like."""
+    """Return all text in one line of words; clients trim it as they like."""
     return " ".join(" ".join(part.text for part in parts if isinstance(part, Text)).split())

@@ -147,7 +147,7 @@ class RequestLog:
     def _target(
         self, connection: Connection, ended: EndedRequest, digests: Sequence[str]
     ) -> Target | None:
-        """The conversation of a request; an answered one makes a conversation or a fork."""
+        """Return the conversation of a request; an answered one makes a conversation or a fork."""
         if ended.said is None:
             return None
         tenant, record = self.state.tenant, ended.record
@@ -168,14 +168,14 @@ class RequestLog:
         return self._forked(connection, record, fork, known)
 
     def _left(self, connection: Connection, record: RecordedRequest) -> str | None:
-        """The conversation that a client leaves when its session begins another history."""
+        """Return the conversation that a client leaves when its session begins another history."""
         if not record.session or not record.toolset:
             return None
         last = requests.last_of_session(connection, self.state.tenant, record)
         return None if last is None else last.conversation
 
     def _created(self, connection: Connection, ended: EndedRequest) -> Target:
-        """A new conversation."""
+        """Return a new conversation."""
         record, said = ended.record, ended.said
         assert said is not None
         id = f"{record.client.partition('/')[0] or 'client'}/{record.session or record.number}"
@@ -189,7 +189,7 @@ class RequestLog:
     def _forked(
         self, connection: Connection, record: RecordedRequest, fork: RecordedFork, known: int
     ) -> Target:
-        """A conversation that leaves another behind one of its messages."""
+        """Return a conversation that leaves another behind one of its messages."""
         tenant, id = self.state.tenant, f"{FORKED.sub('', fork.parent)}~{record.number}"
         turns.fork(connection, tenant, fork.parent, id, fork.at, None)
         head = conversations.require(connection, tenant, id)
@@ -233,7 +233,7 @@ class RequestLog:
         record: RecordedRequest,
         target: Target | None,
     ) -> RecordedRequest:
-        """The record with what it shares with the request before it."""
+        """Return the record with what it shares with the request before it."""
         before = self._before(connection, record, target)
         previous = None if before is None else self._prompt(connection, before)
         model = as_model(record.sent_model)
@@ -247,7 +247,7 @@ class RequestLog:
     def _before(
         self, connection: Connection, record: RecordedRequest, target: Target | None
     ) -> int | None:
-        """The number of the request before one: in its conversation, or the one that it left."""
+        """Return the number of the request before one, in its conversation or the one it left."""
         if target is not None:
             line = target.number if target.parent is None else target.parent
             return requests.latest(connection, self.state.tenant, line, record.number)
@@ -257,7 +257,7 @@ class RequestLog:
         return None if last is None else last.number
 
     def _prompt(self, connection: Connection, number: int) -> Prompt | None:
-        """The prompt of an earlier request."""
+        """Return the prompt of an earlier request."""
         known = self.prompts.get(number)
         if known is None:
             record = requests.find(connection, self.state.tenant, number)
@@ -276,7 +276,7 @@ class RequestLog:
             self.prompt_bytes -= self.prompts.popitem(last=False)[1].size
 
     def _at_hand(self, number: int) -> RequestBodies:
-        """The bodies of a request, if they are in memory."""
+        """Return the bodies of a request, if they are in memory."""
         if number not in self.recent:
             return RequestBodies()
         self.recent.move_to_end(number)
@@ -296,14 +296,14 @@ class RequestLog:
 
 
 def line_of(record: RecordedRequest, owner: str) -> tuple[str, ...]:
-    """What the requests of one history have in common, as far as that shows before an answer."""
+    """Return what the requests of one history have in common, before any of them is answered."""
     return record.session or owner, record.format, record.model
 
 
 def recorded_prompt(
     record: RecordedRequest, sent: RequestBodies, previous: Prompt | None = None
 ) -> Prompt | None:
-    """The prompt that the upstream was sent; None if it was not kept, or cannot be read."""
+    """Return the prompt that the upstream was sent; None if it was not kept, or cannot be read."""
     body = sent.request if sent.upstream is None else sent.upstream
     payload = None if body is None else decode_object(body)
     if payload is None:
@@ -312,12 +312,12 @@ def recorded_prompt(
 
 
 def size_of(sent: RequestBodies) -> int:
-    """The bytes of what was sent."""
+    """Return the bytes of what was sent."""
     return len(sent.request or b"") + len(sent.upstream or b"")
 
 
 def digests_of(ended: EndedRequest) -> list[str]:
-    """The places of a request's messages, and of its answer."""
+    """Return the places of a request's messages, and of its answer."""
     said = () if ended.said is None else ended.said.messages
     answer = () if ended.reply is None else (ended.reply,)
     session = ended.record.session
@@ -334,19 +334,19 @@ def reason_of(found: Place, count: int) -> ForkReason:
 
 
 def explained(comparison: Comparison, fork: RecordedFork | None) -> Comparison:
-    """A comparison that names what the client did as the cause."""
+    """Return a comparison that names what the client did as the cause."""
     if fork is None or comparison.first_difference is None:
         return comparison
     return replace(comparison, cause=CAUSES[fork.reason])
 
 
 def without_marks(message: Message) -> Message:
-    """A message without its cache marks, which belong to one request."""
+    """Return a message without its cache marks, which belong to one request."""
     return message.with_parts([unmarked(part) for part in message.parts])
 
 
 def unmarked(part: Part) -> Part:
-    """A part without cache marks."""
+    """Return a part without cache marks."""
     if isinstance(part, Opaque) or not any(
         mark in held for held in part.extra.values() for mark in CACHE_MARKS
     ):
@@ -359,7 +359,7 @@ def unmarked(part: Part) -> Part:
 
 
 def title_of(said: Conversation) -> str | None:
-    """The beginning of the question, without what a client puts before it."""
+    """Return the beginning of the question, without what a client puts before it."""
     for message in reversed(said.messages):
         if message.role == "user" and message.text.strip():
             texts = [
@@ -370,6 +370,6 @@ def title_of(said: Conversation) -> str | None:
 
 
 def settings_of(said: Conversation) -> dict[str, Any]:
-    """What a conversation says besides its messages: tools and model."""
+    """Return what a conversation says besides its messages: tools and model."""
     held = {"tools": said.tools, "model": said.model}
     return {name: msgspec.to_builtins(value) for name, value in held.items() if value}

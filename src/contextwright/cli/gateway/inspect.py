@@ -82,7 +82,7 @@ def inspect(
 
 @contextmanager
 def shown(where: StoreOptions, demo: bool) -> Generator[Store]:
-    """The store to show; that of the demonstration lasts as long as the page."""
+    """Yield the store to show; that of the demonstration lasts as long as the page."""
     if not demo:
         with existing(where) as store:
             yield store

@@ -159,7 +159,7 @@ class ProgramUsage(Struct, frozen=True):
 
     @classmethod
     def of(cls, records: Sequence[RecordedRequest]) -> ProgramUsage:
-        """The sum of requests."""
+        """Return the sum of requests."""
         usages = [each.usage for each in records if each.usage is not None]
         prices = [each.price for each in records if each.price is not None]
         causes = Counter(

@@ -216,7 +216,7 @@ def fix(
 
 
 def fix_fields(fixed: Rendered, errors: list[Problem]) -> dict[str, Any]:
-    """A repaired request for programs."""
+    """Return a repaired request for programs."""
     return {
         "payload": fixed.payload,
         "changes": [msgspec.to_builtins(change) for change in fixed.changes],

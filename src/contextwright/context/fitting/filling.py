@@ -16,7 +16,7 @@ SMALLEST = 16
 
 
 def with_filling(fitted: Fitted) -> Fitted:
-    """The same request with the texts of sections that are asked last.
+    """Return the same request with the texts of sections that are asked last.
 
     The window keeps their shares free. If they use less than half of that, it decides again with
     more room. Room is given back by halves, so that the cut seldom moves with what is found.
@@ -54,7 +54,7 @@ def used(fitted: Fitted) -> int:
 
 
 def filled(fitted: Fitted, room: int) -> Fitted:
-    """The request with sections that fill so much room, and no message twice."""
+    """Return the request with sections that fill so much room, and no message twice."""
     attempt, decisions = fitted.attempt, fitted.draft.decisions
     room -= int(attempt.allowance()) if attempt.plan.recipe.summary and decisions.omitted else 0
     kept = frozenset(decisions.kept())
@@ -66,7 +66,7 @@ def filled(fitted: Fitted, room: int) -> Fitted:
 
 
 def asked(attempt: Attempt, room: int, kept: frozenset[int]) -> Attempt:
-    """The same try with the texts of sections that are asked last, each within its share."""
+    """Return the same try with the texts of sections that are asked last, each within its share."""
     plan, relaxed = attempt.plan, attempt.relaxed
     texts: dict[str, str] = {}
     changes, absent = [*relaxed.changes], dict(relaxed.absent)

@@ -278,7 +278,7 @@ class Attempt:
         return best
 
     def _reserved(self, decisions: Decisions) -> float:
-        """The tokens to keep free for a summary of what is left out, and for sections."""
+        """Return the tokens to keep free for a summary of what is left out, and for sections."""
         summary = self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
         return summary + (self.kept_free if decisions.omitted else 0)
 

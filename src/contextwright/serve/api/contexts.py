@@ -196,7 +196,7 @@ def build(store: Store, query: MomentQuery, recipe: Recipe) -> Context:
 
 
 def recipe_for(recipe: Recipe, frame: Conversation) -> Recipe:
-    """The recipe with the reply tools of a conversation."""
+    """Return the recipe with the reply tools of a conversation."""
     reply_tools = {**frame.reply_tools, **recipe.reply_tools}
     return msgspec.structs.replace(recipe, reply_tools=reply_tools)
 

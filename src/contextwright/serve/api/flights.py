@@ -136,7 +136,7 @@ def time_of_last(stored: Sequence[StoredMessage]) -> str | None:
 
 
 def request_of(request: Request, time: str | None) -> FlightRequest:
-    """A request of a simulation, as the answer tells it."""
+    """Return a request of a simulation, as the answer tells it."""
     charge = request.charge
     return FlightRequest(
         at=request.messages,

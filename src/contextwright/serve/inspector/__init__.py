@@ -38,10 +38,10 @@ class Page(StaticFiles):
 
 
 async def index(_: Request) -> Response:
-    """The page itself."""
+    """Return the page itself."""
     return FileResponse(PAGE / "index.html", headers=HEADERS)
 
 
 def page_routes() -> list[BaseRoute]:
-    """The routes of the page. It needs no token; what it shows comes from the API, which does."""
+    """Return the routes of the page, which needs no token: the API that it asks does."""
     return [Route("/", index), Mount("/inspector", Page(directory=PAGE))]

@@ -79,7 +79,7 @@ class RequestCopy:
             self.taken.add(new)
 
     def renumbered(self, text: str) -> str:
-        """A record that names the request before it by its new number."""
+        """Return a record that names the request before it by its new number."""
         record = decode(text)
         if record.previous is None:
             return text

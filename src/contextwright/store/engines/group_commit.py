@@ -34,7 +34,7 @@ class Entry:
             self.error = error
 
     def outcome(self) -> Any:
-        """The result of the work, or its error."""
+        """Return the result of the work, or its error."""
         if self.error is not None:
             raise self.error
         return self.result
@@ -100,5 +100,5 @@ class Writer:
 
 
 def order_of(entry: Entry) -> str:
-    """The sort key of entries."""
+    """Return the sort key of entries."""
     return entry.order

@@ -281,7 +281,7 @@ class PostgresEngine:
             connection.run("INSERT INTO version VALUES (?)", len(steps))
 
     def _lacking(self, connection: PostgresConnection, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps these tables still need, if they are ours."""
+        """Return the steps these tables still need, if they are ours."""
         tables = connection.rows(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright'"
         )

@@ -80,7 +80,7 @@ class StoreMemorySource:
         return MemoryList(stored.memory for stored in found).recall(wanted)
 
     def _newest(self, connection: Connection, wanted: MemoryQuery, most: int) -> list[StoredMemory]:
-        """The newest memories of a kind, perhaps about somebody."""
+        """Return the newest memories of a kind, perhaps about somebody."""
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
@@ -160,7 +160,7 @@ def with_id(stored: StoredMemory) -> Memory:
 
 
 def as_passage(item: RecallHit) -> Memory:
-    """A message as a memory of itself."""
+    """Return a message as a memory of itself."""
     message = item.message
     return Memory(
         "passage",

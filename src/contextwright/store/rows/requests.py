@@ -65,17 +65,17 @@ def finish(connection: Connection, record: RecordedRequest, conversation: int | 
 
 
 def moment(time: datetime) -> str:
-    """A time as requests have it: such texts are in the order of their times."""
+    """Return a time as requests have it: such texts are in the order of their times."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def written(record: RecordedRequest) -> str:
-    """A record as it is stored: what has a column of its own, or follows its row, is left out."""
+    """Return a record as it is stored, without what has a column or follows from its row."""
     return encode_json(replace(record, number=0, state="open", conversation=None)).decode()
 
 
 def find(connection: Connection, tenant: str, number: int) -> RecordedRequest:
-    """A request by its number.
+    """Return a request by its number.
 
     Raises:
         NotFound: there is none.
@@ -88,7 +88,7 @@ def find(connection: Connection, tenant: str, number: int) -> RecordedRequest:
 def page(
     connection: Connection, tenant: str, conversation: str | None, before: int | None, limit: int
 ) -> list[RecordedRequest]:
-    """The newest requests before one, of all conversations or of one."""
+    """Return the newest requests before one, of all conversations or of one."""
     sql, values = SELECT, list[str | int]()
     if conversation is not None:
         sql, values = f"{sql} AND c.id = ?", [conversation]
@@ -101,13 +101,13 @@ def page(
 def of_process(
     connection: Connection, tenant: str, process: str, after: int
 ) -> list[RecordedRequest]:
-    """The requests that a process recorded, behind a number, in order."""
+    """Return the requests that a process recorded, behind a number, in order."""
     sql = f"{SELECT} AND r.process = ? AND r.number > ? ORDER BY r.number"
     return [as_record(row) for row in connection.rows(sql, tenant, process, after)]
 
 
 def latest(connection: Connection, tenant: str, conversation: int, before: int) -> int | None:
-    """The number of the last answered request of a conversation, before another."""
+    """Return the number of the last answered request of a conversation, before another."""
     ((number,),) = connection.rows(LATEST, tenant, conversation, before)
     return number
 
@@ -115,7 +115,7 @@ def latest(connection: Connection, tenant: str, conversation: int, before: int) 
 def last_of_session(
     connection: Connection, tenant: str, record: RecordedRequest
 ) -> RecordedRequest | None:
-    """The last request before one that has the same session and the same tools.
+    """Return the last request before one that has the same session and the same tools.
 
     A session has requests on the side, such as one for a title; these have other tools.
     """
@@ -176,6 +176,6 @@ def forget_words(
 
 
 def as_record(row: Row) -> RecordedRequest:
-    """A row as a value."""
+    """Return a row as a value."""
     number, state, conversation, record = row
     return replace(decode(record), number=number, state=state, conversation=conversation)

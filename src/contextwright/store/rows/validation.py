@@ -217,7 +217,7 @@ def described(character: str) -> str:
 
 
 def faults_of(value: Any, path: str) -> Iterator[tuple[str, int, str]]:
-    """The path, index and character of everything in a JSON value that cannot be stored."""
+    """Yield the path, index and character of everything in a JSON value that cannot be stored."""
     if isinstance(value, str):
         for found in UNFIT.finditer(value):
             yield path, found.start(), found[0]
@@ -246,7 +246,7 @@ def replace_invalid(messages: Sequence[Message]) -> tuple[list[Message], list[Ch
 
 
 def replaced(value: Any, path: str, changes: list[Change]) -> Any:
-    """A JSON value in which every text can be stored."""
+    """Return a JSON value in which every text can be stored."""
     if isinstance(value, str):
         if not UNFIT.search(value):
             return value
