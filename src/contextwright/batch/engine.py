@@ -15,6 +15,7 @@ import msgspec
 from contextwright.batch.inputs import Piece
 from contextwright.batch.job import Job, Record, work
 from contextwright.errors import ContextwrightError, MissingExtra, UsageError, in_one_line
+from contextwright.text.json import convert
 
 os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")  # nothing is sent to anyone
 os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
@@ -80,7 +81,7 @@ def record_of(result: bytes) -> Record:
     found = msgspec.json.decode(result)
     if "error" in found:
         raise ContextwrightError(found["error"])
-    return msgspec.convert(found, Record)
+    return convert(found, Record)
 
 
 def use(runner: str, workers: int | None) -> int:

@@ -15,6 +15,7 @@ from contextwright.batch.inputs import Piece, divide
 from contextwright.batch.job import Job, Record, work
 from contextwright.batch.places import FoundFile, Place, find_files
 from contextwright.errors import UsageError, shown
+from contextwright.text.json import decoder
 
 __all__ = ["Manifest", "run"]
 
@@ -94,10 +95,10 @@ def begin(job: Job, files: list[FoundFile], skipped: int) -> Manifest:
         there = manifest_at(place)
         if there.job != manifest.job:
             hint = "name another folder; to go on with a job, repeat its options and inputs"
-            raise UsageError(f"{shown(job.output.name)} belongs to another job", hint=hint)
+            raise UsageError(f"{job.output.name!r} belongs to another job", hint=hint)
         return there
     if any(not name.endswith(".part") for name in job.output.names()):
-        raise UsageError(f"{shown(job.output.name)} is not empty", hint="name a new folder")
+        raise UsageError(f"{job.output.name!r} is not empty", hint="name a new folder")
     job.output.make_folder()
     write(place, manifest)
     return manifest
@@ -110,11 +111,11 @@ def manifest_at(place: Place) -> Manifest:
         UsageError: it is not one, or of another version.
     """
     try:
-        manifest = msgspec.json.decode(place.read(), type=Manifest)
+        manifest = decoder(Manifest).decode(place.read())
     except msgspec.MsgspecError:
         manifest = None
     if manifest is None or manifest.version != VERSION:
-        raise UsageError(f"{shown(place.name)} is not a manifest that can be read")
+        raise UsageError(f"{place.name!r} is not a manifest that can be read")
     return manifest
 
 
@@ -129,8 +130,9 @@ def worked(
 ) -> list[Record]:
     """Do the pieces that are not finished yet; return the records of all."""
     names = {name for name in job.pieces.names() if name.endswith(".json")}
+    decode = decoder(Record).decode
     records = {
-        number: msgspec.json.decode((job.pieces / name).read(), type=Record)
+        number: decode((job.pieces / name).read())
         for name in sorted(names)
         for number in [int(name.removesuffix(".json"))]
     }

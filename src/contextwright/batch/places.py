@@ -149,7 +149,7 @@ def find_files(names: Iterable[str]) -> tuple[list[FoundFile], int]:
         in_folder, matching = matches(name)
         if not matching:
             hint = "name files, folders, wildcards or URLs"
-            raise UsageError(f"there is no file at {shown(name)}", hint=hint)
+            raise UsageError(f"there is no file at {name!r}", hint=hint)
         for place, info in matching:
             kind = kind_of(info.path)
             if kind is None and in_folder:
@@ -249,7 +249,7 @@ def naming(place: Place) -> Generator[None]:
     try:
         yield
     except (OSError, ArrowException) as error:
-        raise ContextwrightError(f"{shown(place.name)}: {first_line(error)}") from error
+        raise ContextwrightError(f"{place.name!r}: {first_line(error)}") from error
 
 
 def first_line(error: Exception) -> str:
