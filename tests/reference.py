@@ -20,21 +20,7 @@ from contextwright.cli.app import app
 from paths import DOCS
 
 FOLDER = DOCS / "reference"
-MODULES = (
-    "ask",
-    "batch",
-    "errors",
-    "messages",
-    "providers",
-    "recall",
-    "sections",
-    "store",
-    "streams",
-    "summaries",
-    "systems",
-    "tokens",
-    "windows",
-)
+MODULES = sorted(set(dir(contextwright)) - set(contextwright.__all__))
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
 INTEGRATIONS = (
     "claude_agent",

@@ -89,11 +89,9 @@ def tune(
     best_ones = frontier(trials)
     show(trials, best_ones, best, as_json=as_json)
     if plot is not None:
-        with written(plot) as out:
-            out(frontier_plot(trials, best_ones, best, model=model).encode())
+        write_text(plot, frontier_plot(trials, best_ones, best, model=model))
     if write is not None:
-        with written(write) as out:
-            out(recipe_file(best, target, len(conversations)).encode())
+        write_text(write, recipe_file(best, target, len(conversations)))
     return 1 if failed else 0
 
 
@@ -134,6 +132,12 @@ def recorded(
     if len(found) > most:
         note(f"cw: {numbered(most, 'conversation')} of {len(found):,} replayed (--most)")
     return found[:most], failed
+
+
+def write_text(name: str, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with written(name) as out:
+        out(text.encode())
 
 
 COLUMNS = (
