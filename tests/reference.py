@@ -20,7 +20,7 @@ from contextwright.cli.app import app
 from paths import DOCS
 
 FOLDER = DOCS / "reference"
-MODULES = sorted(set(dir(contextwright)) - set(contextwright.__all__))
+MODULES = sorted(set(dir(contextwright)) - set(vars(contextwright)["__all__"]))
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
 INTEGRATIONS = (
     "claude_agent",

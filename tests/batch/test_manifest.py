@@ -190,6 +190,10 @@ def test_a_finished_job_is_not_done_again_and_another_is_refused(tmp_path: Path)
     with pytest.raises(UsageError, match="is not empty"):
         run(job(tmp_path / "full"), [str(source)])
     assert (tmp_path / "full" / "part-00000.jsonl").read_text() == "mine"
+    with pytest.raises(UsageError, match="is a file"):
+        run(job(source), [str(source)])
+    with pytest.raises(ContextwrightError, match=r"/x': Not a directory$"):
+        run(job(source / "x"), [str(source)])
     (tmp_path / "out" / "manifest.json").write_text("{}")
     with pytest.raises(UsageError, match="not a manifest"):
         run(job(tmp_path / "out"), [str(source)])

@@ -83,6 +83,13 @@ def test_the_figures_are_those_of_a_simulation() -> None:
         try_candidates([cw.Conversation(messages=())], model=MODEL)
 
 
+def test_where_all_fits_the_default_is_recommended() -> None:
+    talk = cw.Conversation(messages=(cw.user("Hello"), cw.assistant("Hi."), cw.user("So?")))
+    chosen = recommend(try_candidates([talk], model=MODEL, budget=4_000))
+    assert chosen.candidate.window == cw.Recipe().window
+    assert chosen.kept == 1
+
+
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
 def test_a_candidate_as_a_recipe_file(candidate: Candidate) -> None:
     recipe = recipe_files.read(tomllib.loads(candidate.toml()))

@@ -234,3 +234,24 @@ def test_a_model_whose_rates_nobody_knows_is_counted_with_the_generic_ones() -> 
     )
     assert unknown == generic
     assert unknown.tokens > 1
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({}, "messages"),
+        ({"messages": 3}, "messages"),
+        ({"messages": "hello there"}, "messages"),
+        ({"messages": ["hello there"]}, "messages[0]"),
+        ({"messages": [{"content": "hello there"}]}, "messages[0].role"),
+        ({**HELLO, "tools": 3}, "tools"),
+        ({"input": {"text": "hello there"}}, "input"),
+        ({"input": "hello", "instructions": 5}, "instructions"),
+    ],
+)
+def test_no_count_is_exact_of_what_is_no_request(body: Any, place: str) -> None:
+    format = "openai-responses" if "input" in body else "openai-chat"
+    counted = cw.count(body, model="gpt-4o", format=format)
+    assert not counted.exact
+    assert counted.at_least
+    assert place in counted.unseen

@@ -82,8 +82,10 @@ def begin(job: Job, files: list[FoundFile], skipped: int) -> Manifest:
     """Return the manifest of the folder, or that of a new job.
 
     Raises:
-        UsageError: the folder has the results of another job, or other files.
+        UsageError: the folder is a file, or has the results of another job, or other files.
     """
+    if job.output.is_file():
+        raise UsageError(f"{job.output.name!r} is a file", hint="name a folder")
     place = job.output / MANIFEST
     manifest = Manifest(
         job=job.fingerprint(files),

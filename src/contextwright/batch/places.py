@@ -23,6 +23,7 @@ __all__ = ["FoundFile", "Place", "find_files"]
 URL = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?]*)", re.IGNORECASE)
 WILDCARD = re.compile(r"[*\[]")
 KINDS = {".jsonl": "lines", ".ndjson": "lines", ".json": "document", ".parquet": "parquet"}
+DETAIL = re.compile(r".*Detail: \[errno \d+\] ")
 PACKED = (".gz", ".zst", ".bz2")
 
 
@@ -53,6 +54,11 @@ class Place(Struct, frozen=True):
         """Whether there is a file or a folder."""
         with naming(self):
             return self.system.get_file_info(self.path).type != fs.FileType.NotFound
+
+    def is_file(self) -> bool:
+        """Whether there is a file."""
+        with naming(self):
+            return self.system.get_file_info(self.path).type == fs.FileType.File
 
     def names(self) -> list[str]:
         """Return the names in the folder; none if it does not exist."""
@@ -253,6 +259,7 @@ def naming(place: Place) -> Generator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of a system's message."""
+    """Return the first line of a system's message; of Arrow's, what the system said."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return shown(reason.strip().partition("\n")[0])[1:-1]
+    line = DETAIL.sub("", reason.strip().partition("\n")[0])
+    return shown(line)[1:-1]

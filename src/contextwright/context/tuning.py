@@ -55,11 +55,12 @@ def table(name: str, fields: dict[str, Any]) -> str:
 
 
 CANDIDATES = (
+    Candidate(Stepped()),
     Candidate(KeepRecent()),
-    *(Candidate(Stepped(step=step)) for step in STEPS),
+    *(Candidate(Stepped(step=step)) for step in STEPS if step != Stepped().step),
     *(Candidate(Stepped(step=step), Clearing(results=RESULTS)) for step in STEPS[1::2]),
 )
-"""What is tried: a window that slides, windows that step, and some that clear old results."""
+"""What is tried: the default, a window that slides, other steps, and old results cleared."""
 
 
 class Trial(Struct, frozen=True):
@@ -123,7 +124,7 @@ def try_candidates(
 def frontier(trials: Sequence[Trial]) -> list[Trial]:
     """Return the trials that no other beats: none is cheaper and keeps as much.
 
-    Of those with the same price and messages, the first is one, because it is the simplest.
+    Of those with the same price and messages, the first is one: the default, or the simplest.
     """
     best: list[Trial] = []
     for one in trials:

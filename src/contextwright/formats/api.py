@@ -159,7 +159,21 @@ def count(
         format = format or facts.format
         value = render(value, format, model=facts).payload  # pyright: ignore
     format = format or body_format(value, facts.format)
-    return count_pieces(outline(value, format), facts, format=format, calibration=calibration)
+    counted = count_pieces(outline(value, format), facts, format=format, calibration=calibration)
+    return without_claim(counted, check(value, format, model=facts)) if counted.exact else counted
+
+
+def without_claim(counted: Count, problems: list[Problem]) -> Count:
+    """Return the count; not as exact if the API does not take the request as it is written."""
+    places = dict.fromkeys(
+        problem.path or "request"
+        for problem in problems
+        if problem.code.startswith("T-") and problem.level == "error"
+        if (problem.code, problem.path) != ("T-required", "model")  # the caller names the model
+    )
+    if not places:
+        return counted
+    return replace(counted, exact=False, unseen=tuple(places), at_least=True)
 
 
 def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelReply:

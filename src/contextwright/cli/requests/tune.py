@@ -152,6 +152,8 @@ def show(trials: list[Trial], best_ones: list[Trial], best: Trial, *, as_json: b
         return
     ordered = sorted(trials, key=lambda one: (one.cost, -one.whole))
     say(table([COLUMNS, *(cells(one, one in best_ones) for one in ordered)], numbers=2))
+    if all(one.kept == 1 for one in trials):
+        say("\nEvery request fits the budget whole, so no window differs: try a smaller --budget.")
     say(f"\nRecommended: {best.candidate.name}\n\n{best.candidate.toml()}".rstrip())
 
 
