@@ -39,6 +39,19 @@ SCROLL = """() => new Promise((done) => {
 })"""
 """Scroll by 900 pixels in each of 200 frames, and return the milliseconds between them."""
 
+REBUILD = """([change, words]) => new Promise((done) => {
+  const began = performance.now();
+  const look = () => {
+    const drawn = document.querySelector(".request-pane")?.innerHTML.includes(words);
+    if (drawn && !document.querySelector(".request-pane .stale")) done(performance.now() - began);
+    else requestAnimationFrame(look);
+  };
+  if (change.key) dispatchEvent(new KeyboardEvent("keydown", change));
+  else location.hash = location.hash.replace(/budget=\\d+/, `budget=${change.budget}`);
+  requestAnimationFrame(look);
+})"""
+"""Press a key or set a budget, and return the milliseconds until the page shows its request."""
+
 
 def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -109,18 +122,18 @@ def measure(page: Page, link: str) -> None:
     context = perf_counter() - began
     page.wait_for_selector("input[type=range]:not([disabled])", timeout=60_000)
     flight = perf_counter() - began
-    began = perf_counter()
-    page.keyboard.press("Home")
-    expect(page.get_by_text(re.compile("^Request 1$"))).to_be_visible()
-    expect(page.locator(".stale")).to_have_count(0)
-    rebuilt = perf_counter() - began
+    rebuilt = [
+        page.evaluate(REBUILD, [{"budget": budget}, f"of {budget:,} tokens"])
+        for budget in (30_000, 8_000, 4_000, 12_000, 20_000)
+    ]
+    moved = page.evaluate(REBUILD, [{"key": "Home"}, "Request 1"])
     page.keyboard.press("o")  # unfold what the model does not see
     expect(page.locator(".fold")).to_have_count(0)
     frames = page.evaluate(SCROLL)
     rows = page.locator(".message").count()
     print(
         f"messages after {opened:.2f} s, context {context:.2f} s, map {flight:.2f} s; "
-        f"another request in {rebuilt * 1000:.0f} ms; frames of {median(frames):.1f} ms, "
+        f"another budget in {median(rebuilt):.0f} ms, another request in {moved:.0f} ms; frames of {median(frames):.1f} ms, "
         f"p95 {quantiles(frames, n=20)[-1]:.1f} ms; {rows} rows in the page"
     )
 

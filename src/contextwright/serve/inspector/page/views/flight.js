@@ -22,9 +22,9 @@ export function Flight({ id, params, events }) {
   const total = info?.messages ?? 0;
   const at = Math.min(Number(params.at) || total, total);
   const context = useAnswer(total ? `${chat(id)}/context` : null, { ...setting, at }, news);
-  const [ready, setReady] = useState(false);
-  useEffect(() => setReady((old) => old || Boolean(context.data)), [context.data]);
-  const flight = useAnswer(ready ? `${chat(id)}/flight` : null, setting, news);
+  const [shown, setShown] = useState(null); // the map follows the request
+  useEffect(() => context.busy || (total && setShown(setting)), [context]);
+  const flight = useAnswer(shown && `${chat(id)}/flight`, shown, news);
   const comparison = useAnswer(params.with && at ? `${chat(id)}/compare` : null, { ...setting, at, with: params.with });
   const other = useAnswer(otherSetting(params) ? `${chat(id)}/flight` : null, { ...setting, ...otherSetting(params) });
 
