@@ -133,8 +133,9 @@ def measure(page: Page, link: str) -> None:
     rows = page.locator(".message").count()
     print(
         f"messages after {opened:.2f} s, context {context:.2f} s, map {flight:.2f} s; "
-        f"another budget in {median(rebuilt):.0f} ms, another request in {moved:.0f} ms; frames of {median(frames):.1f} ms, "
-        f"p95 {quantiles(frames, n=20)[-1]:.1f} ms; {rows} rows in the page"
+        f"another budget in {median(rebuilt):.0f} ms, another request in {moved:.0f} ms; "
+        f"frames of {median(frames):.1f} ms, p95 {quantiles(frames, n=20)[-1]:.1f} ms; "
+        f"{rows} rows in the page"
     )
 
 

@@ -25,6 +25,7 @@ from contextwright.formats.rules import (
     has_turn,
     is_blank,
     media_fits,
+    merge_same_role,
     name_fits,
     name_speakers,
     opaque_fits,
@@ -111,8 +112,8 @@ def needed_rules(
 ) -> tuple[tuple[Rule, ...], bool]:
     """Return the rules that a history needs, and whether it may have envelope fields.
 
-    Names and the end of a history can be fixed alone. Any other problem may cause further ones, so
-    then all rules run.
+    Names, adjacent messages of one role and the end of a history can be fixed alone. Any other
+    problem may cause further ones, so then all rules run.
     """
     every = rules, True
     traits = target.traits
@@ -120,12 +121,14 @@ def needed_rules(
     calls = OpenCalls(target)
     pending = calls.pending
     names_fit, speakers, fitting, enveloped = True, Speakers(), set[Author](), False
-    allowed = followers[""]
+    before, repeated = "", False
     for message in messages:
         role, parts = message.role, message.parts
-        if role not in allowed or message.visibility != "public":
+        if role not in followers[before] or message.visibility != "public":
             return every
-        allowed = followers[role]
+        if role == before and (role == "user" or role == "assistant"):
+            repeated = True
+        before = role
         if message.extra and not extra_fits(message, role, target):
             return every
         author = message.author
@@ -151,6 +154,8 @@ def needed_rules(
     needed: list[Rule] = []
     if not names_fit:
         needed.append(name_speakers)
+    if repeated and traits.merges and not target.same_format:
+        needed.append(merge_same_role)
     if not ends_well(messages, target):
         needed.append(end_with_user)
     return tuple(rule for rule in rules if rule in needed), enveloped

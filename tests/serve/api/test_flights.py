@@ -37,7 +37,11 @@ def test_the_newest_requests_are_those_of_the_whole_flight(client: Client) -> No
     assert (request["read"], request["again"]) == (0, 0), "nothing was sent before the first"
 
 
-def test_a_budget_too_small_is_counted_as_refused(client: Client) -> None:
+def test_a_request_that_does_not_fit_is_there_as_refused(client: Client) -> None:
     flight = client.call(f"{of()}/flight?budget=20&model={MODEL}").json
-    assert flight["refused"] > 0
-    assert len(flight["requests"]) + flight["refused"] == 24
+    refused = [one for one in flight["requests"] if one["refused"]]
+    assert len(refused) == flight["refused"] > 0
+    assert len(flight["requests"]) == 24
+    for one in refused:
+        assert "a budget of 20 tokens is too small" in one["refused"]
+        assert (one["budget"], one["tokens"], one["fates"]) == (20, 0, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from contextwright.formats.rules.draft import (
     Draft,
@@ -92,16 +92,17 @@ def merge_same_role(draft: Draft, target: Target) -> Ruled:
         return draft, []
     merged: Draft = []
     changes: list[Change] = []
-    for place, message in draft:
-        if merged and merged[-1].message.role == message.role != "system":
-            before = merged[-1]
-            merged[-1] = Placed(before.origin, joined([before.message, message]))
-            if message.role != "tool":
-                changes.append(
-                    Change("repair.merged", path_to(place), "merged with the previous turn")
-                )
-        else:
-            merged.append(Placed(place, message))
+    for role, run in groupby(draft, lambda entry: entry.message.role):
+        if role == "system":
+            merged.extend(run)
+            continue
+        first, *others = run
+        merged.append(Placed(first.origin, joined([first.message, *(m for _, m in others)])))
+        if role != "tool":
+            changes.extend(
+                Change("repair.merged", path_to(place), "merged with the previous turn")
+                for place, _ in others
+            )
     return merged, changes
 
 
@@ -168,21 +169,16 @@ ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 def roles_after(target: Target) -> Mapping[str, Collection[str]]:
     """Return the roles that may follow each role; `""` is the start.
 
-    In a history that keeps to these, nothing has to be merged or inserted at the start, and no
-    system message is in a place where the target refuses it.
+    In a history that keeps to these, nothing has to be inserted at the start, and no system message
+    is in a place where the target refuses it.
     """
-    traits = target.traits
-    merges = traits.merges and not target.same_format
-    return role_order(merges, traits.user_first, traits.system == "top")
+    return role_order(target.traits.user_first, target.traits.system == "top")
 
 
 @cache
-def role_order(merges: bool, user_first: bool, system_first: bool) -> Mapping[str, Collection[str]]:
+def role_order(user_first: bool, system_first: bool) -> Mapping[str, Collection[str]]:
     """Return which roles may follow which, given the provider's requirements."""
     followers: dict[str, set[str]] = {role: set(ROLES) for role in ("", *ROLES)}
-    if merges:
-        followers["user"].remove("user")
-        followers["assistant"].remove("assistant")
     if user_first:
         followers[""].remove("assistant")
         followers["system"].remove("assistant")

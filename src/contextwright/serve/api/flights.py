@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from contextwright.context.context import Context
 from contextwright.context.simulate import Measure, Request, requests_of
+from contextwright.errors import BudgetError
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
 from contextwright.serve.api.contexts import own_model, recipe_for, recipe_named
@@ -67,6 +68,8 @@ class FlightRequest(Struct, frozen=True, kw_only=True):
     unread: str
     errors: int
     fates: list[Fate]
+    refused: str = ""
+    """Why there was no request: the budget was too small. Then all its numbers are 0."""
 
 
 class Flight(Struct, frozen=True, kw_only=True):
@@ -114,9 +117,11 @@ def fly(store: Store, query: FlightQuery) -> Flight:
         budget=query.budget,
     )
     for place, context in zip(places, contexts, strict=True):
+        time = time_of_last(stored[: place - start])
         if isinstance(context, Context):
-            time = time_of_last(stored[: place - start])
             requests.append(request_of(measure(context), time))
+        else:
+            requests.append(refused_request(place, context, time))
     return Flight(
         conversation=query.conversation,
         recipe=query.recipe,
@@ -124,7 +129,7 @@ def fly(store: Store, query: FlightQuery) -> Flight:
         format=measure.format,
         messages=info.length,
         requests=requests,
-        refused=len(places) - len(requests),
+        refused=sum(bool(one.refused) for one in requests),
         earlier=earlier,
     )
 
@@ -154,4 +159,26 @@ def request_of(request: Request, time: str | None) -> FlightRequest:
         unread=request.unread,
         errors=len(request.errors),
         fates=[Fate(run.start + 1, run.stop, run.action) for run in request.runs],
+    )
+
+
+def refused_request(at: int, error: BudgetError, time: str | None) -> FlightRequest:
+    """Return a request that could not be made."""
+    return FlightRequest(
+        at=at,
+        time=time,
+        tokens=0,
+        budget=error.budget,
+        shared=0,
+        read=0,
+        written=0,
+        plain=0,
+        again=0,
+        price=0.0,
+        waste=0.0,
+        cause="",
+        unread="",
+        errors=0,
+        fates=[],
+        refused=str(error),
     )

@@ -73,7 +73,7 @@ const Table = ({ requests }) => {
   const [open, setOpen] = useState(false);
   return html`<details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary class="muted">As a table</summary>
     ${open && html`<div class="scroll"><table><${Head} names=${[...NUMBERS, "Break"]} numbers=${NUMBERS} />
-      <tbody>${requests.map((one) => html`<tr><${Cells} of=${[one.at, count(one.tokens), count(one.read), count(one.again), money(one.price)]} /><td>${one.cause || one.unread}</td></tr>`)}</tbody></table></div>`}
+      <tbody>${requests.map((one) => html`<tr><${Cells} of=${[one.at, count(one.tokens), count(one.read), count(one.again), money(one.price)]} /><td>${one.refused || one.cause || one.unread}</td></tr>`)}</tbody></table></div>`}
   </details>`;
 };
 
@@ -143,7 +143,7 @@ function drawSeen(pen, width, height, { requests, messages }) {
     summarised: pattern(pen, colour("told"), colour("told-line"), true),
     dropped: colour("dropped"),
   };
-  const column = width / Math.max(requests.length, 1), row = height / Math.max(messages, 1);
+  const column = width / requests.length, row = height / messages;
   requests.forEach((request, place) => {
     for (const [first, last, action] of request.fates) {
       pen.fillStyle = fills[action] ?? fills.kept;
@@ -156,15 +156,19 @@ function drawSeen(pen, width, height, { requests, messages }) {
 function drawTokens(pen, width, height, requests) {
   const colour = colours();
   const budget = Math.max(...requests.map((one) => Math.max(Math.min(one.budget, 4 * one.tokens), one.tokens)), 1);
-  const floor = height - 6, column = width / Math.max(requests.length, 1), tall = (tokens) => (tokens / budget) * (floor - 4);
+  const floor = height - 6, column = width / requests.length, tall = (tokens) => (tokens / budget) * (floor - 4);
   const again = pattern(pen, colour("again"), colour("warm-paper"));
   pen.strokeStyle = colour("dropped-line");
   pen.setLineDash([2, 3]);
   const limit = floor - tall(requests.at(-1)?.budget ?? budget);
   if (limit >= 0) pen.strokeRect(0, limit, width, 0);
   requests.forEach((one, place) => {
-    const wide = Math.max(column - (column > 4 ? 1 : 0), 1), x = place * column;
+    const wide = Math.max(column - (column > 4), 1), x = place * column;
     let y = floor;
+    if (one.refused) {
+      pen.strokeRect(x, 0, wide, floor);
+      pen.strokeText("×", x, floor / 2);
+    }
     for (const [tokens, fill] of [[one.read, colour("cached")], [one.again, again], [one.tokens - one.read - one.again, colour("kept")]]) {
       if (tokens <= 0) continue;
       pen.fillStyle = fill;

@@ -110,11 +110,7 @@ function otherSetting(params) {
   return /^(recipe|model|budget|format)$/.test(kind) && value && { [kind]: value };
 }
 
-function nearest(requests, at) {
-  let found = 0;
-  requests.forEach((one, place) => one.at <= at && (found = place));
-  return found;
-}
+const nearest = (requests, at) => Math.max(requests.findLastIndex((one) => one.at <= at), 0);
 
 // The sums of all requests, and the price of the compared ones.
 function sums(requests, other, earlier) {
