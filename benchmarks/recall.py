@@ -1,13 +1,15 @@
 """Evidence recall: which share of questions gets all the messages that answer it into a budget.
 
     uv run python benchmarks/recall.py --data FOLDER [--embedder multilingual] [--selections FOLDER]
-                                       [--stores FOLDER]
+                                       [--stores FOLDER] [--excerpts]
 
 FOLDER has the sets (`*.jsonl`, one conversation a line with its messages and questions). A message
-costs a quarter of the characters of `speaker: text`, and 4. Whole messages are recalled, never
-excerpts. The same configuration runs on every set. With `--selections` the messages that were
-chosen are written in the form that the sets' own scorer reads. With `--stores` the filled and
-indexed stores are kept there, so that nothing is embedded twice.
+costs a quarter of the characters of `speaker: text`, and 4. Whole messages are recalled; with
+`--excerpts`, passages of long ones, which count only if they hold the evidence (`spans.py`); a
+second row counts whole messages alone. The same configuration runs on every set. With
+`--selections` the messages that were chosen whole are written in the form that the sets' own scorer
+reads. With `--stores` the filled and indexed stores are kept there, so that nothing is embedded
+twice.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from contextwright import Author, Chat, Message, Store, Text
+from spans import Evidence
 
 BUDGETS = (1_000, 2_000, 4_000, 8_000)
 
@@ -44,17 +47,20 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, help="a file for MiniLM's vectors")
     parser.add_argument("--selections", type=Path, help="a folder for what was chosen")
     parser.add_argument("--stores", type=Path, help="a folder for filled stores")
+    parser.add_argument("--excerpts", action="store_true", help="passages of long messages")
     options = parser.parse_args()
     embedder = chosen(options.embedder, options.cache)
     print(f"{'all %':16}{'n':>5}  " + " ".join(f"{budget:>6}" for budget in BUDGETS) + "   ms/95%")
     for one in read_sets(options.data):
         with filled(one, embedder, options.stores) as store:
-            selections = list(selected(one, store))
+            selections = list(selected(one, store, options.excerpts))
         if options.selections:
             options.selections.mkdir(parents=True, exist_ok=True)
             lines = "".join(json.dumps(line) + "\n" for line in selections)
             (options.selections / f"{one.name}.jsonl").write_text(lines)
-        show(one, selections)
+        if options.excerpts:
+            show(one, selections, "held")
+        show(one, selections, "ids")
     return 0
 
 
@@ -123,25 +129,34 @@ def price(message: Message) -> int:
     return -(-len(f"{speaker}: {message.text}") // 4) + 4
 
 
-def selected(one: Set, store: Store) -> Iterator[dict[str, Any]]:
-    """What is recalled for every question and budget."""
+def selected(one: Set, store: Store, excerpts: bool) -> Iterator[dict[str, Any]]:
+    """What is recalled for every question and budget: whole messages, and those that are held."""
     for chat, conversation in chats_of(store, one):
         ids = [message["id"] for message in conversation["messages"]]
-        now = now_of(conversation)
+        now, evidence = now_of(conversation), Evidence(conversation)
         for question in conversation["questions"]:
             for budget in BUDGETS if question["evidence"] else ():
                 start = time.perf_counter()
-                found = chat.recall(question["q"], budget=budget, price=price, now=now)
+                found = chat.recall(
+                    question["q"], budget=budget, price=price, now=now, excerpts=excerpts
+                )
+                spent = time.perf_counter() - start
+                parts = {ids[item.seq - 1]: item.excerpt for item in found}
                 yield {
                     "conversation": conversation["conversation"],
                     "question": question["id"],
                     "budget": budget,
-                    "ids": [ids[item.seq - 1] for item in found],
-                    "ms": (time.perf_counter() - start) * 1e3,
+                    "ids": [id for id, part in parts.items() if part is None],
+                    "held": [
+                        id
+                        for id in question["evidence"]
+                        if id in parts and evidence.is_in(parts[id], question, id)
+                    ],
+                    "ms": spent * 1e3,
                 }
 
 
-def show(one: Set, selections: list[dict[str, Any]]) -> None:
+def show(one: Set, selections: list[dict[str, Any]], name: str) -> None:
     """The share of questions, unanswerable ones left out, that got everything they need."""
     gold = {
         (conversation["conversation"], question["id"]): set(question["evidence"])
@@ -152,7 +167,7 @@ def show(one: Set, selections: list[dict[str, Any]]) -> None:
     shares = []
     for budget in BUDGETS:
         whole = sum(
-            gold[key] <= set(line["ids"])
+            gold[key] <= set(line[name])
             for line in selections
             if line["budget"] == budget
             and (key := (line["conversation"], line["question"])) in gold
@@ -161,7 +176,8 @@ def show(one: Set, selections: list[dict[str, Any]]) -> None:
     times = sorted(line["ms"] for line in selections if line["budget"] == 2_000)
     row = " ".join(f"{share:6.1f}" for share in shares)
     median, late = statistics.median(times), times[int(len(times) * 0.95)]
-    print(f"{one.name:16}{len(gold):5}  {row}   {median:.1f}/{late:.1f}", flush=True)
+    what = f"{one.name} {name}" if name == "held" else one.name
+    print(f"{what:16}{len(gold):5}  {row}   {median:.1f}/{late:.1f}", flush=True)
 
 
 if __name__ == "__main__":

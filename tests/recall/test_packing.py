@@ -21,7 +21,6 @@ from contextwright.recall.packing import (
     Price,
     RecallHit,
     RecallResult,
-    by_worth,
     line_price,
     usual_price,
 )
@@ -200,7 +199,7 @@ def test_what_does_not_fit_leaves_room_for_what_does() -> None:
 
 def test_a_reason_names_what_counts_most() -> None:
     messages = talk(*FILLER, "Where did you buy that lamp?", "In a small shop.", *FILLER)
-    found = by_worth(ranked(messages, "Where did Boris buy the lamp?"))
+    found = ranked(messages, "Where did Boris buy the lamp?")
     packing = Packing(1_000, usual_price(len))
     for one in found:
         packing.offer("a", one, messages[one.number - 1])

@@ -13,12 +13,21 @@ OURS = str.maketrans(",:", ";;")
 
 
 def line_of(
-    sent_at: str | None, name: str, text: str, *, chat: str = "", longest: int = LONGEST
+    sent_at: str | None,
+    name: str,
+    text: str,
+    *,
+    chat: str = "",
+    place: str = "",
+    longest: int = LONGEST,
 ) -> str:
-    """Return `day, chat, name: words`, without what is unknown; the day is the sender's own."""
+    """Return `day, chat, name, place: words`, without what is unknown.
+
+    The day is the sender's own; the place is that of an excerpt in its message.
+    """
     moment = read_time(sent_at) if sent_at else None
     day = moment.date().isoformat() if moment else ""
     # Commas and the first colon are ours; everything after it is quoted.
-    head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name) if part)
+    head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name, place) if part)
     words = one_line(text, longest)
     return f"{quoted(head)}: {words}" if head else quoted(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import log
 from typing import TypeAlias
 
@@ -11,9 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.messages.message import Message
+from contextwright.messages.parts import Text
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.lines import LONGEST, line_of
 from contextwright.recall.memories import Memory
+from contextwright.recall.passages import Excerpt
 from contextwright.recall.ranking import Part, RankedMessage
 from contextwright.text.terms import terms_of
 
@@ -22,7 +24,6 @@ __all__ = [
     "Packing",
     "Price",
     "RecallResult",
-    "by_worth",
     "line_price",
     "usual_price",
     "worth",
@@ -77,6 +78,23 @@ class RecallHit(Struct, frozen=True):
     memory: Memory | None = None
     title: str = ""
     """The conversation, where several are searched; of a memory, the name of who it is about."""
+    excerpt: Excerpt | None = None
+    """The parts of a long message that are recalled; None: all of it."""
+
+    @property
+    def text(self) -> str:
+        """The recalled text: the message's, or passages of it with a mark for what is left out."""
+        text = spoken_text(self.message)
+        return text if self.excerpt is None else self.excerpt.of(text)
+
+    @property
+    def shown(self) -> Message:
+        """The message as it is recalled: with the text of the excerpt alone."""
+        return (
+            self.message
+            if self.excerpt is None
+            else replace(self.message, parts=(Text(self.text),))
+        )
 
     @property
     def speaker(self) -> str:
@@ -93,12 +111,13 @@ class RecallHit(Struct, frozen=True):
             about = f"about {about}" if about else self.memory.kind
             key = f"{self.memory.key}: " if self.memory.key else ""
             return line_of(at, about, key + self.memory.text)
-        return line_of(at, self.speaker, spoken_text(self.message), chat=self.title)
+        place = self.excerpt.place if self.excerpt else ""
+        return line_of(at, self.speaker, self.text, chat=self.title, place=place)
 
     @property
     def said(self) -> str:
         """The text with its speaker, because the same short text of someone else is different."""
-        return self.line if self.memory else f"{self.speaker}: {spoken_text(self.message)}"
+        return self.line if self.memory else f"{self.speaker}: {self.text}"
 
     @property
     def reason(self) -> str:
@@ -179,8 +198,11 @@ class Packing:
     @property
     def is_full(self) -> bool:
         """Whether nothing more is likely to fit."""
-        if self.left <= 0 or self._misses >= MISSES:
-            return True
+        return self.left <= 0 or self._misses >= MISSES
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are as many messages as wanted; those may still get longer."""
         return self.limit is not None and len(self.items) >= self.limit
 
     def has_room(self, size: int) -> bool:
@@ -188,32 +210,49 @@ class Packing:
         return self.price.least(min(size, LONGEST)) <= self.left
 
     def offer(
-        self, conversation: str, ranked: RankedMessage, message: Message, title: str = ""
+        self,
+        conversation: str,
+        ranked: RankedMessage,
+        message: Message,
+        title: str = "",
+        excerpt: Excerpt | None = None,
     ) -> None:
-        """Take a message if it fits and its text is new."""
-        item = RecallHit(conversation, ranked.number, message, ranked.score, (), 0, title=title)
+        """Take a message, or a passage of it, if it fits and its text is new."""
+        item = RecallHit(
+            conversation, ranked.number, message, ranked.score, (), 0, title=title, excerpt=excerpt
+        )
         place = self.add(item)
         if place is not None:  # reasons are computed only for hits that stay
             self.items[place] = replace(self.items[place], parts=ranked.parts)
 
     def add(self, item: RecallHit) -> int | None:
-        """Take a hit if it fits and its text is new; return its index."""
+        """Take a hit if it fits and its text is new; return its index.
+
+        A passage joins those of its message that are here already.
+        """
         said = item.said
         if said in self._offered:  # the same text: it stays already, or it did not fit
             return None
         self._offered.add(said)
         order = order_of(item)
         place = bisect(self._orders, order)
+        joins = item.excerpt is not None and order in self._orders[place - 1 : place]
+        if self.is_complete and not joins:
+            return None
+        paid = 0
+        if joins:
+            place -= 1
+            paid, item = self.items[place].tokens, with_passage(self.items[place], item)
         tokens = self.price.of(item)
-        if tokens > self.left:
+        if tokens - paid > self.left:
             self._misses += 1
             return None
         if self.is_full or self._is_told(said):
             return None
         self._misses = 0
-        self.left -= tokens
-        self.items.insert(place, replace(item, tokens=tokens))
-        self._orders.insert(place, order)
+        self.left -= tokens - paid
+        self.items[place : place + joins] = [replace(item, tokens=tokens)]
+        self._orders[place : place + joins] = [order]
         return place
 
     def _is_told(self, said: str) -> bool:
@@ -246,9 +285,17 @@ def say_the_same(terms: set[str], others: set[str]) -> bool:
     return not any(term[0].isdigit() for term in terms ^ others)
 
 
-def worth(ranked: RankedMessage) -> float:
-    """Return the score of a message for its price."""
-    return ranked.odds - PRICE * log(max(ranked.entry.size / ESTIMATE + FRAME, CHEAPEST))
+def with_passage(hit: RecallHit, other: RecallHit) -> RecallHit:
+    """Return a hit with another passage of its message; all passages are the whole message."""
+    if hit.excerpt is None or other.excerpt is None:
+        return hit
+    joined = hit.excerpt.joined(other.excerpt)
+    return replace(hit, excerpt=None if joined.is_whole else joined)
+
+
+def worth(odds: float, size: int) -> float:
+    """Return the log-odds of a text of that many characters for its price."""
+    return odds - PRICE * log(max(size / ESTIMATE + FRAME, CHEAPEST))
 
 
 def order_of(item: RecallHit) -> Order:
@@ -274,8 +321,3 @@ def usual_price(count: Callable[[str], int]) -> Price:
         return max(count(text), -(-len(text) // ESTIMATE)) + FRAME
 
     return Price(price, lambda size: size / ESTIMATE + FRAME)
-
-
-def by_worth(ranked: Iterable[RankedMessage]) -> list[RankedMessage]:
-    """Return the messages with the best score for their price first."""
-    return sorted(ranked, key=lambda one: (-worth(one), -one.number))

@@ -80,7 +80,7 @@ class PastMessages(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """Past messages that the newest question needs, whole and in order."""
+    """Past messages that the newest question needs, in order; of long ones the passages."""
 
     tokens: int | None = None
     """Maximum tokens; None: all that its share and the window leave."""
@@ -150,7 +150,13 @@ def prices_of(passages: Iterable[Memory], moment: SectionInput) -> tuple[int, in
 def as_lines(passages: Iterable[Memory]) -> str:
     """Return passages in their order, each with its day and its speaker."""
     return "\n".join(
-        line_of(one.at, one.author or "unknown", one.text, chat=where_said(one))
+        line_of(
+            one.at,
+            one.author or "unknown",
+            one.text,
+            chat=where_said(one),
+            place=str(one.meta.get("place", "")),
+        )
         for one in sorted(passages, key=place_of)
     )
 

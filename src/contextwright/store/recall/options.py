@@ -49,6 +49,8 @@ class RecallOptions(TypedDict, total=False):
     """The model whose tokens are counted; by default a count that fits most models."""
     price: Callable[[Message], int] | None
     """The price of a message, instead of the tokens of its line."""
+    excerpts: bool
+    """Whether long messages are recalled in passages; by default yes, unless there is a `price`."""
     ranking: Ranking
     """What else counts, such as recency."""
 
@@ -74,6 +76,7 @@ def wish_of(query: str, options: RecallOptions) -> RecallRequest:
         limit=options.get("limit"),
         min_score=options.get("min_score", 0.0),
         min_confidence=options.get("min_confidence", 0.0),
+        excerpts=options.get("excerpts", price is None),
         ranking=options.get("ranking", PLAIN),
     )
 
@@ -97,6 +100,8 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     last: int | None = None
     """The last message to recall from."""
     without: Collection[int] = ()
+    excerpts: bool = True
+    """Whether long messages are recalled in passages."""
     ranking: Ranking = PLAIN
 
     def __post_init__(self) -> None:
@@ -113,6 +118,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
             require(is_probability, name, value, "a probability, from 0 to 1")
         is_now = self.now is None or is_a(self.now, datetime)
         require(is_now, "now", self.now, "a datetime")
+        require(is_a(self.excerpts, bool), "excerpts", self.excerpts, "True or False")
         is_ranking = is_a(self.ranking, Ranking)
         require(is_ranking, "ranking", self.ranking, "Ranking(recency=…, senders=…)")
 
@@ -150,7 +156,7 @@ def is_count(value: object) -> bool:
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
     """Return the price of a message: the caller's, a model's count of its line, or a usual one."""
     if price is not None:
-        return Price(lambda item: price(item.message))
+        return Price(lambda item: price(item.shown))
     if model is not None:
         facts = as_model(model)
         return line_price(lambda text: count_text(text, facts).most)

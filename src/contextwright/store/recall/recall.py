@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.errors import EmbedderError
 from contextwright.messages.message import Message
 from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
-from contextwright.recall.outline import Outline, is_said
-from contextwright.recall.packing import (
-    Packing,
-    RecallHit,
-    RecallResult,
-    by_worth,
-    worth,
-)
+from contextwright.recall.outline import is_said
+from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import RankedMessage, rank
+from contextwright.recall.ranking import rank
 from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
+from contextwright.store.recall.filling import Candidates, SearchedConversation, fill
 from contextwright.store.recall.options import MOST, RecallRequest
 from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.index import Place, gaps_of
 from contextwright.store.state import State
 from contextwright.text.terms import terms_of
@@ -56,28 +46,9 @@ PART = 0.5
 """Weight of a part of a compound."""
 LONG = 5_000
 """Number of messages from which common words are not searched for, because too many have them."""
-AT_ONCE = 64
-"""Messages that are read together."""
-
-BODIES = f"""
-SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
-LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
-WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
 TITLE = "SELECT title FROM conversations WHERE number = ?"
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
-
-
-class SearchedConversation(Struct, frozen=True):
-    """A conversation to search, with its outline."""
-
-    id: str
-    head: Head
-    end: int
-    behind: dict[Place, Message]
-    outline: Outline
-    title: str = ""
-    """The title of the conversation, if several are searched."""
 
 
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
@@ -89,17 +60,15 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     vector, reason = vector_of(state, question)
 
     def work(connection: Connection) -> RecallResult:
-        ranked, confidence = ranked_in(
-            connection, state, searched, question, vector, wish, searched.end
-        )
+        found = ranked_in(connection, state, searched, question, vector, wish, searched.end)
         packing = Packing(wish.budget, wish.price, wish.limit)
         people = names_in(connection, searched)
         for item in known(connection, state.tenant, id, question, wish):
             packing.add(named(item, people))
-        if confidence >= wish.min_confidence:
-            fill(connection, packing, [(searched, one) for one in by_worth(ranked)])
+        if found.confidence >= wish.min_confidence:
+            fill(connection, packing, [found], wish.excerpts)
         result = packing.recall(wish.query, wish.budget, vector is not None)
-        return replace(result, confidence=confidence)
+        return replace(result, confidence=found.confidence)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -128,24 +97,21 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
 
     def work(connection: Connection) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
-        found: list[tuple[SearchedConversation, RankedMessage]] = []
+        found: list[Candidates] = []
         people: dict[str, str] = {}
-        best = 0.0
         for id in fitting(connection, state, question, vector):
             searched = look(connection, state, id, None)
             searched = replace(searched, title=title_of(connection, searched.head) or id)
             people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
             asked = question_of(wish.query, names, wish.now)
-            ranked, confidence = ranked_in(connection, state, searched, asked, vector, wish, total)
-            found += [(searched, one) for one in ranked]
-            best = max(best, confidence)
+            found.append(ranked_in(connection, state, searched, asked, vector, wish, total))
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, "", question, wish):
             packing.add(named(item, people))
-        found.sort(key=lambda pair: -worth(pair[1]))
+        best = max((one.confidence for one in found), default=0.0)
         if best >= wish.min_confidence:
-            fill(connection, packing, found)
+            fill(connection, packing, found, wish.excerpts)
         result = packing.recall(wish.query, wish.budget, vector is not None)
         return replace(result, confidence=best)
 
@@ -212,7 +178,7 @@ def ranked_in(
     vector: Vectors | None,
     wish: RecallRequest,
     total: int,
-) -> tuple[list[RankedMessage], float]:
+) -> Candidates:
     """Return the messages of a conversation that may be needed, and the confidence in them."""
     # Hidden messages displace nothing, count for no neighbour, and make nobody more confident.
     hidden = frozenset(seq for (seq,) in connection.rows(HIDDEN, searched.head.number))
@@ -231,7 +197,9 @@ def ranked_in(
     useful = without_filler(ranked)
     if wish.min_score:
         useful = [one for one in useful if one.score >= wish.min_score]
-    return useful, confidence_of(ranked, found)
+    whole = sum(one.weight for one in found) or 1.0
+    words = {one.term: one.weight / whole for one in found}
+    return Candidates(searched, useful, words, confidence_of(ranked, found))
 
 
 def found_in(
@@ -289,43 +257,3 @@ def is_recallable(connection: Connection, place: Place) -> bool:
     """Whether a message is part of the conversation, and not hidden where it was written."""
     message = search.visible(connection, place[0], place)
     return message is not None and is_said(message)
-
-
-def fill(
-    connection: Connection,
-    packing: Packing,
-    found: Sequence[tuple[SearchedConversation, RankedMessage]],
-) -> None:
-    """Offer the hits until nothing more fits, without hidden messages."""
-    offered: set[Place] = set()  # a fork and its parent share messages
-    waiting = (pair for pair in found if packing.has_room(pair[1].entry.size))
-    while some := [*islice(waiting, AT_ONCE)]:
-        messages = read_visible(connection, some)
-        for searched, one in some:
-            if packing.is_full:
-                return
-            message = messages.get((searched.id, one.number))
-            place = (searched.head.owner(one.number), one.number)
-            if message is not None and place not in offered:
-                offered.add(place)
-                packing.offer(searched.id, one, message, searched.title)
-
-
-def read_visible(
-    connection: Connection, some: Iterable[tuple[SearchedConversation, RankedMessage]]
-) -> dict[tuple[str, int], Message]:
-    """Return visible messages as their conversation shows them."""
-    wanted: dict[tuple[str, int, int], list[int]] = {}
-    for searched, one in some:
-        head = searched.head
-        key = (searched.id, head.number, head.owner(one.number))
-        wanted.setdefault(key, []).append(one.number)
-    messages: dict[tuple[str, int], Message] = {}
-    for (id, asking, number), seqs in wanted.items():
-        padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
-        for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
-            message = reading.marked(read_message(body, digest), *mark)
-            if message.visibility == "public":
-                (message,) = reading.without_lost_quotes(connection, asking, [message])
-                messages[id, seq] = message
-    return messages

@@ -7,7 +7,6 @@ from itertools import filterfalse, islice
 
 import msgspec
 
-from contextwright.messages.speech import spoken_text
 from contextwright.recall.memories import Memory, MemoryList, MemoryQuery
 from contextwright.recall.packing import RecallHit, line_price
 from contextwright.store.engines.base import Connection, Value
@@ -164,11 +163,16 @@ def as_passage(item: RecallHit) -> Memory:
     message = item.message
     return Memory(
         "passage",
-        spoken_text(message),
+        item.text,
         about=message.author.id if message.author else None,
         author=item.speaker,
         at=message.sent_at,
         scope=item.conversation,
         score=item.score,
-        meta={"seq": item.seq, "title": item.title},
+        meta={"seq": item.seq, "title": item.title, **place_in(item)},
     )
+
+
+def place_in(item: RecallHit) -> dict[str, str]:
+    """Return the place of an excerpt in its message."""
+    return {"place": item.excerpt.place} if item.excerpt else {}

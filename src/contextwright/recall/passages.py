@@ -1,0 +1,162 @@
+"""Passages: the parts of a long message, each recalled for itself.
+
+A long turn has paragraphs, lists and code, and a question mostly needs one of them. A passage is as
+likely needed as its message, times its share of what the message says about the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.recall.lines import LONGEST
+from contextwright.recall.ranking import RankedMessage
+from contextwright.recall.signals import OWN
+from contextwright.recall.vectors.chunks import cut_near
+from contextwright.text.terms import languages_of, terms_of
+
+__all__ = ["FEWEST_CHARS", "Excerpt", "Span", "is_long", "passage_odds", "passages_of"]
+
+Span: TypeAlias = tuple[int, int]
+"""The first character, and the one after the last."""
+
+LONG = 600
+"""Characters from which a message is recalled in passages."""
+FEWEST_CHARS, MOST_CHARS = 300, 800
+"""A shorter passage is joined with its neighbour, if that is not too long; a longer one is cut."""
+FIRST = 0.5
+"""What being the first passage adds to the log-odds: it mostly says what a message is about."""
+SUREST = 1 - 1e-9
+"""The largest probability, so that there are odds."""
+GAP = "[…]"
+"""The mark of what is left out."""
+
+# A fence opens or closes a block of code; a list item or a heading begins a passage.
+FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
+BEGINNING = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s")
+
+
+class Excerpt(Struct, frozen=True):
+    """Some passages of a long message."""
+
+    passages: tuple[Span, ...]
+    """All passages of the message's text, in order."""
+    numbers: tuple[int, ...]
+    """Those that are here, from 1, in order."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return len(self.numbers) == len(self.passages)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The parts of the text that are here; neighbours are one."""
+        spans: list[Span] = []
+        for number in self.numbers:
+            start, end = self.passages[number - 1]
+            if spans and spans[-1][1] == start:
+                start, _ = spans.pop()
+            spans.append((start, end))
+        return tuple(spans)
+
+    @property
+    def place(self) -> str:
+        """The place in the message: `part 2 of 9`."""
+        runs: list[list[int]] = []
+        for number in self.numbers:
+            if runs and runs[-1][-1] == number - 1:
+                runs[-1][1:] = [number]
+            else:
+                runs.append([number])
+        shown = " and ".join("-".join(map(str, run)) for run in runs)
+        return f"part{'s' * (len(self.numbers) > 1)} {shown} of {len(self.passages)}"
+
+    def of(self, text: str) -> str:
+        """Return the passages of the text, with a mark where something is left out."""
+        shown = f" {GAP} ".join(text[start:end].strip() for start, end in self.spans)
+        before = "" if self.numbers[0] == 1 else f"{GAP} "
+        behind = "" if self.numbers[-1] == len(self.passages) else f" {GAP}"
+        return f"{before}{shown}{behind}"
+
+    def joined(self, other: Excerpt) -> Excerpt:
+        """Return the passages of both."""
+        return Excerpt(self.passages, tuple(sorted({*self.numbers, *other.numbers})))
+
+
+def is_long(size: int) -> bool:
+    """Whether a message of that many characters is recalled in passages."""
+    return size > LONG
+
+
+def passages_of(text: str) -> list[Span]:
+    """Return the passages of a text: paragraphs, list items and code blocks of a similar size.
+
+    The text beyond what a line can hold is not in any of them.
+    """
+    found: list[Span] = []
+    for block in blocks_of(text[:LONGEST]):
+        for start, end in pieces_of(text, block):
+            if found and is_short(found[-1]) and end - found[-1][0] <= MOST_CHARS:
+                start, _ = found.pop()
+            found.append((start, end))
+    if len(found) > 1 and is_short(found[-1]) and found[-1][1] - found[-2][0] <= MOST_CHARS:
+        _, end = found.pop()
+        found[-1] = found[-1][0], end
+    return found
+
+
+def is_short(span: Span) -> bool:
+    """Whether a passage is too short to stand alone."""
+    return span[1] - span[0] < FEWEST_CHARS
+
+
+def pieces_of(text: str, block: Span) -> Iterator[Span]:
+    """Yield a block in pieces that are not too long, cut where a paragraph, line or word ends."""
+    start, end = block
+    while end - start > MOST_CHARS:
+        cut = cut_near(text, start + MOST_CHARS, MOST_CHARS - FEWEST_CHARS)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def blocks_of(text: str) -> Iterator[Span]:
+    """Yield the paragraphs, list items and code blocks of a text."""
+    start = position = 0
+    is_code = is_blank = False
+    for line in text.splitlines(keepends=True):
+        is_fence = FENCE.match(line) is not None
+        begins = is_blank or is_fence or BEGINNING.match(line) is not None
+        if begins and not is_code and text[start:position].strip():
+            yield start, position
+            start = position
+        position += len(line)
+        # What follows a block of code is a block of its own.
+        is_blank = not line.strip() or (is_fence and is_code)
+        is_code ^= is_fence
+    if text[start:].strip():
+        yield start, len(text)
+
+
+def passage_odds(
+    ranked: RankedMessage, text: str, passages: Sequence[Span], words: Mapping[str, float]
+) -> list[float]:
+    """Return the log-odds that each passage of a message is needed.
+
+    Args:
+        words: the share of the question that each of its terms is.
+    """
+    languages = languages_of(text[:MOST_CHARS])
+    weight = ranked.weights.words + OWN * ranked.weights.beside
+    adds = [FIRST, *[0.0] * (len(passages) - 1)]
+    for place, (start, end) in enumerate(passages):
+        terms = terms_of(text[start:end], languages)
+        adds[place] += weight * sum(share for term, share in words.items() if term in terms)
+    whole = sum(map(exp, adds))
+    chances = (min(ranked.score * exp(add) / whole, SUREST) for add in adds)
+    return [log(chance / (1 - chance)) for chance in chances]

@@ -1,0 +1,172 @@
+"""Filling a budget with what was found: messages are read best first, long ones as passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import islice
+from math import log
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
+from contextwright.recall.outline import Outline
+from contextwright.recall.packing import Packing, worth
+from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
+from contextwright.recall.ranking import RankedMessage
+from contextwright.store.engines.base import Connection
+from contextwright.store.rows import messages as reading
+from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.index import Place
+
+__all__ = ["Candidates", "SearchedConversation", "fill"]
+
+AT_ONCE = 64
+"""Messages that are read together."""
+
+BEST_SHARE = log(0.7)
+"""What the best passage of a long message mostly has of its probability, as a logarithm. More would
+read many messages for nothing, less would offer passages too late.
+"""
+
+BODIES = f"""
+SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
+LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
+WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
+
+
+class SearchedConversation(Struct, frozen=True):
+    """A conversation to search, with its outline."""
+
+    id: str
+    head: Head
+    end: int
+    behind: dict[Place, Message]
+    outline: Outline
+    title: str = ""
+    """The title of the conversation, if several are searched."""
+
+
+class Candidates(Struct, frozen=True):
+    """The messages of a conversation that may be needed."""
+
+    searched: SearchedConversation
+    ranked: list[RankedMessage]
+    words: Mapping[str, float]
+    """The share of the question that each of its terms is."""
+    confidence: float
+
+
+Order: TypeAlias = tuple[float, int, int, int]
+"""The place of a candidate among all, the best first: worth and number, both negative, because of
+equal ones the newer comes first; which conversation; which passage, 0 for a message.
+"""
+
+
+def fill(
+    connection: Connection, packing: Packing, found: Sequence[Candidates], excerpts: bool
+) -> None:
+    """Offer the hits, best first, until nothing more fits; hidden messages are left out.
+
+    Args:
+        excerpts: whether long messages are offered in passages.
+    """
+    ranked = [
+        ((-most_worth(one, excerpts), -one.number, source, 0), one)
+        for source, some in enumerate(found)
+        for one in some.ranked
+    ]
+    passages: dict[Order, tuple[RankedMessage, Message, Excerpt]] = {}
+    waiting: list[Order] = []  # the passages, as a heap
+
+    def offer_passage() -> None:
+        order = heappop(waiting)
+        one, message, excerpt = passages.pop(order)
+        searched = found[order[2]].searched
+        packing.offer(searched.id, one, message, searched.title, excerpt)
+
+    fitting = (pair for pair in sorted(ranked) if packing.has_room(least_size(pair[1], excerpts)))
+    for order, one, message in read_best(connection, found, fitting):
+        while waiting and waiting[0] < order:
+            offer_passage()
+        if packing.is_full or packing.is_complete:
+            break
+        source = found[order[2]]
+        parts = excerpts_in(one, message, source.words) if excerpts else ()
+        for part, (value, excerpt) in enumerate(parts, 1):
+            place = (-value, order[1], order[2], part)
+            passages[place] = (one, message, excerpt)
+            heappush(waiting, place)
+        if not parts:
+            packing.offer(source.searched.id, one, message, source.searched.title)
+    while waiting and not packing.is_full:
+        offer_passage()
+
+
+def excerpts_in(
+    ranked: RankedMessage, message: Message, words: Mapping[str, float]
+) -> list[tuple[float, Excerpt]]:
+    """Return each passage of a long message, with its worth; none if there are not several."""
+    text = spoken_text(message)
+    passages = tuple(passages_of(text)) if is_long(ranked.entry.size) else ()
+    if len(passages) < 2:
+        return []
+    odds = passage_odds(ranked, text, passages, words)
+    return [
+        (worth(one, end - start), Excerpt(passages, (number,)))
+        for number, (one, (start, end)) in enumerate(zip(odds, passages, strict=True), 1)
+    ]
+
+
+def most_worth(ranked: RankedMessage, excerpts: bool) -> float:
+    """Return what a message is worth, or about the most that a passage of it is."""
+    less = BEST_SHARE if excerpts and is_long(ranked.entry.size) else 0.0
+    return worth(ranked.odds + less, least_size(ranked, excerpts))
+
+
+def least_size(ranked: RankedMessage, excerpts: bool) -> int:
+    """Return the characters of a message, or of the shortest usual passage of it."""
+    size = ranked.entry.size
+    return FEWEST_CHARS if excerpts and is_long(size) else size
+
+
+def read_best(
+    connection: Connection,
+    found: Sequence[Candidates],
+    ranked: Iterator[tuple[Order, RankedMessage]],
+) -> Iterator[tuple[Order, RankedMessage, Message]]:
+    """Yield the visible ones with their messages; each once."""
+    read: set[Place] = set()  # a fork and its parent share messages
+    while some := [*islice(ranked, AT_ONCE)]:
+        messages = read_visible(
+            connection, [(found[order[2]].searched, one.number) for order, one in some]
+        )
+        for order, one in some:
+            searched = found[order[2]].searched
+            message = messages.get((searched.id, one.number))
+            place = (searched.head.owner(one.number), one.number)
+            if message is not None and place not in read:
+                read.add(place)
+                yield order, one, message
+
+
+def read_visible(
+    connection: Connection, some: Iterable[tuple[SearchedConversation, int]]
+) -> dict[tuple[str, int], Message]:
+    """Return visible messages as their conversation shows them."""
+    wanted: dict[tuple[str, int, int], list[int]] = {}
+    for searched, seq in some:
+        head = searched.head
+        wanted.setdefault((searched.id, head.number, head.owner(seq)), []).append(seq)
+    messages: dict[tuple[str, int], Message] = {}
+    for (id, asking, number), seqs in wanted.items():
+        padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
+        for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
+            message = reading.marked(read_message(body, digest), *mark)
+            if message.visibility == "public":
+                (message,) = reading.without_lost_quotes(connection, asking, [message])
+                messages[id, seq] = message
+    return messages

@@ -1,0 +1,173 @@
+"""Passages of long messages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.recall.lines import LONGEST
+from contextwright.recall.packing import Packing, RecallHit, usual_price
+from contextwright.recall.passages import (
+    MOST_CHARS,
+    Excerpt,
+    passage_odds,
+    passages_of,
+)
+from samples.recall import ranked, talk
+
+LINES = st.sampled_from(
+    (
+        "",
+        " ",
+        "\r\n",
+        "```",
+        "~~~",
+        "# A",
+        "- one",
+        "2) two",
+        "word " * 30,
+        "x" * 1_700,
+        "Yes. No. ",
+    )
+) | st.text(max_size=40)
+TEXTS = st.lists(LINES, max_size=40).map("\n".join)
+
+
+@given(TEXTS)
+def test_passages_are_all_of_the_text(text: str) -> None:
+    passages = passages_of(text)
+    assert all(0 < end - start <= MOST_CHARS for start, end in passages)
+    assert all(end == start for (_, end), (start, _) in pairwise(passages))
+    assert not passages or passages[0][0] == 0
+    assert not text[passages[-1][1] if passages else 0 : LONGEST].strip()
+
+
+@given(TEXTS, st.data())
+def test_an_excerpt_has_its_passages_and_marks_what_it_lacks(
+    text: str, data: st.DataObject
+) -> None:
+    passages = tuple(passages_of(text))
+    if not passages:
+        return
+    numbers = data.draw(st.sets(st.integers(1, len(passages)), min_size=1))
+    excerpt = Excerpt(passages, tuple(sorted(numbers)))
+    shown = excerpt.of(text)
+    for start, end in excerpt.spans:
+        assert text[start:end].strip() in shown
+    gaps = len(excerpt.spans) - 1 + (1 not in numbers) + (len(passages) not in numbers)
+    assert shown.count("[…]") - sum(text[a:b].count("[…]") for a, b in excerpt.spans) == gaps
+    assert excerpt.is_whole == (gaps == 0)
+    one, *others = (Excerpt(passages, (number,)) for number in sorted(numbers))
+    for other in others:
+        one = other.joined(one)
+    assert one == excerpt
+
+
+@pytest.mark.parametrize(
+    ("numbers", "place"),
+    [
+        ((2,), "part 2 of 9"),
+        ((2, 3), "parts 2-3 of 9"),
+        ((1, 2, 3, 5), "parts 1-3 and 5 of 9"),
+        ((1, 4, 9), "parts 1 and 4 and 9 of 9"),
+    ],
+)
+def test_the_place_of_an_excerpt(numbers: tuple[int, ...], place: str) -> None:
+    passages = tuple((start, start + 10) for start in range(0, 90, 10))
+    assert Excerpt(passages, numbers).place == place
+
+
+CODE = "```python\n" + "value = compute(value)\n" * 20 + "```\n"
+LONG = (
+    "I'm trying to read the sensor of the greenhouse, and it fails now and then.\n\n"
+    f"{CODE}"
+    "Also, the spare key of the greenhouse hangs behind the rain barrel. "
+    + "Nobody but us should know about that place. " * 5
+    + "\n\n"
+    + "".join(
+        f"- step {number}: water row {number} with care and patience\n" for number in range(9)
+    )
+)
+
+
+def test_paragraphs_code_and_lists_are_passages() -> None:
+    starts = [LONG[start : start + 12] for start, _ in passages_of(LONG)]
+    assert starts == ["I'm trying t", "Also, the sp", "- step 0: wa"]
+
+
+def test_a_passage_with_the_words_of_the_question_is_likelier() -> None:
+    messages = talk("Hello", LONG, "Bye")
+    question = "Where does the spare key hang?"
+    one = next(one for one in ranked(messages, question) if one.number == 2)
+    passages = passages_of(LONG)
+    odds = passage_odds(one, LONG, passages, {"spar": 0.4, "key": 0.4, "hang": 0.2})
+    assert max(odds) == odds[1]
+    assert odds[0] > odds[2]  # the first says what it is about
+    assert sum(1 / (1 + exp(-each)) for each in odds) == pytest.approx(one.score)
+
+
+def test_passages_of_a_message_are_one_hit() -> None:
+    passages = tuple(passages_of(LONG))
+    message = cw.user(LONG)
+    packing = Packing(10_000, usual_price(len), limit=1)
+    for number in (2, 1):
+        excerpt = Excerpt(passages, (number,))
+        packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=excerpt))
+    (item,) = packing.items
+    assert item.excerpt == Excerpt(passages, (1, 2))
+    assert item.line.startswith("user, parts 1-2 of 3: I'm trying")
+    assert item.line.endswith("that place. […]")
+    assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
+    packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=Excerpt(passages, (3,))))
+    (item,) = packing.items
+    assert item.excerpt is None
+    assert item.shown is message
+    assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
+    packing.add(RecallHit("a", 8, cw.user("beyond the limit"), 0.5, (), 0))
+    assert len(packing.items) == 1
+
+
+def test_a_long_message_is_recalled_by_its_passage(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    chat.add([cw.user("Hello"), cw.assistant(LONG), *map(cw.user, ("Fine", "Good", "Bye"))])
+    question = "Where does the spare key of the greenhouse hang?"
+    found = chat.recall(question, budget=120)
+    (item,) = found
+    assert item.message.text == LONG
+    start, end = passages_of(LONG)[1]
+    assert item.excerpt is not None
+    assert item.excerpt.spans == ((start, end),)
+    words = " ".join(LONG[start:end].split())
+    assert found.text == f"assistant, part 2 of 3: […] {words} […]"
+    assert found.tokens <= 120
+    assert not chat.recall(question, budget=120, excerpts=False).items
+    for options in ({"limit": 1}, {"excerpts": False, "limit": 1}):
+        (whole,) = chat.recall(question, budget=2_000, **options)
+        assert (whole.seq, whole.excerpt) == (2, None)
+    with pytest.raises(cw.UsageError, match="^excerpts cannot be 1"):
+        chat.recall(question, excerpts=1)  # pyright: ignore[reportArgumentType]
+    (priced,) = chat.recall(
+        question, budget=70, price=lambda one: len(one.text) // 4, excerpts=True
+    )
+    assert priced.tokens == len(priced.shown.text) // 4 <= 70
+
+
+def test_sections_show_the_passages_of_long_messages(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    said = [cw.assistant(LONG, sent_at="2026-05-04T12:00:00Z")]
+    chat.add([*said, *[cw.user(f"Line {number} about nothing") for number in range(60)]])
+    chat.add(cw.user("Where does the spare key of the greenhouse hang?"))
+    recipe = cw.Recipe(
+        system=["Be kind.", cw.sections.PastMessages(tokens=130)],
+        window=cw.windows.Newest(turns=1),
+    )
+    context = chat.context(recipe, model="gpt-4o", budget=2_000)
+    (line,) = [
+        line for text in context.sections.values() for line in text.split("\n") if "barrel" in line
+    ]
+    assert line.startswith("2026-05-04, assistant, part 2 of 3: […] Also, the spare key")
