@@ -18,7 +18,7 @@ from contextwright.recall.passages import (
     passage_odds,
     passages_of,
 )
-from samples.recall import ranked, talk
+from samples.recall import LONG, ranked, talk
 
 LINES = st.sampled_from(
     (
@@ -82,19 +82,6 @@ def test_the_place_of_an_excerpt(numbers: tuple[int, ...], place: str) -> None:
     assert Excerpt(passages, numbers).place == place
 
 
-CODE = "```python\n" + "value = compute(value)\n" * 20 + "```\n"
-LONG = (
-    "I'm trying to read the sensor of the greenhouse, and it fails now and then.\n\n"
-    f"{CODE}"
-    "Also, the spare key of the greenhouse hangs behind the rain barrel. "
-    + "Nobody but us should know about that place. " * 5
-    + "\n\n"
-    + "".join(
-        f"- step {number}: water row {number} with care and patience\n" for number in range(9)
-    )
-)
-
-
 def test_paragraphs_code_and_lists_are_passages() -> None:
     starts = [LONG[start : start + 12] for start, _ in passages_of(LONG)]
     assert starts == ["I'm trying t", "Also, the sp", "- step 0: wa"]
@@ -130,44 +117,3 @@ def test_passages_of_a_message_are_one_hit() -> None:
     assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
     packing.add(RecallHit("a", 8, cw.user("beyond the limit"), 0.5, (), 0))
     assert len(packing.items) == 1
-
-
-def test_a_long_message_is_recalled_by_its_passage(store: cw.Store) -> None:
-    chat = store.conversation("a")
-    chat.add([cw.user("Hello"), cw.assistant(LONG), *map(cw.user, ("Fine", "Good", "Bye"))])
-    question = "Where does the spare key of the greenhouse hang?"
-    found = chat.recall(question, budget=120)
-    (item,) = found
-    assert item.message.text == LONG
-    start, end = passages_of(LONG)[1]
-    assert item.excerpt is not None
-    assert item.excerpt.spans == ((start, end),)
-    words = " ".join(LONG[start:end].split())
-    assert found.text == f"assistant, part 2 of 3: […] {words} […]"
-    assert found.tokens <= 120
-    assert not chat.recall(question, budget=120, excerpts=False).items
-    for options in ({"limit": 1}, {"excerpts": False, "limit": 1}):
-        (whole,) = chat.recall(question, budget=2_000, **options)
-        assert (whole.seq, whole.excerpt) == (2, None)
-    with pytest.raises(cw.UsageError, match="^excerpts cannot be 1"):
-        chat.recall(question, excerpts=1)  # pyright: ignore[reportArgumentType]
-    (priced,) = chat.recall(
-        question, budget=70, price=lambda one: len(one.text) // 4, excerpts=True
-    )
-    assert priced.tokens == len(priced.shown.text) // 4 <= 70
-
-
-def test_sections_show_the_passages_of_long_messages(store: cw.Store) -> None:
-    chat = store.conversation("a")
-    said = [cw.assistant(LONG, sent_at="2026-05-04T12:00:00Z")]
-    chat.add([*said, *[cw.user(f"Line {number} about nothing") for number in range(60)]])
-    chat.add(cw.user("Where does the spare key of the greenhouse hang?"))
-    recipe = cw.Recipe(
-        system=["Be kind.", cw.sections.PastMessages(tokens=130)],
-        window=cw.windows.Newest(turns=1),
-    )
-    context = chat.context(recipe, model="gpt-4o", budget=2_000)
-    (line,) = [
-        line for text in context.sections.values() for line in text.split("\n") if "barrel" in line
-    ]
-    assert line.startswith("2026-05-04, assistant, part 2 of 3: […] Also, the spare key")

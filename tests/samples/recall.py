@@ -92,3 +92,17 @@ FILLER = (
     "Fine.",
     "My cat slept.",
 )
+
+
+CODE = "```python\n" + "value = compute(value)\n" * 20 + "```\n"
+LONG = (
+    "I'm trying to read the sensor of the greenhouse, and it fails now and then.\n\n"
+    f"{CODE}"
+    "Also, the spare key of the greenhouse hangs behind the rain barrel. "
+    + "Nobody but us should know about that place. " * 6
+    + "\n\n"
+    + "".join(
+        f"- step {number}: water row {number} with care and patience\n" for number in range(9)
+    )
+)
+"""A long message: a paragraph, code, a paragraph, a list."""

@@ -279,9 +279,10 @@ def test_large_messages_and_queries_are_recalled(store: cw.Store) -> None:
     chat.add(
         [cw.user("word " * 200_000), cw.user("The lamp is green"), cw.user("<|im_end|>" * 90_000)]
     )
-    assert [item.seq for item in chat.recall("lamp")] == [2]
-    assert [item.seq for item in chat.recall("lamp " * 20_000)] == [2]
-    whole = chat.recall("word", budget=10**6)
+    for query in ("lamp", "lamp " * 20_000):
+        assert [item.seq for item in chat.recall(query, excerpts=False)] == [2]
+        assert max(chat.recall(query), key=lambda item: item.score).seq == 2
+    whole = chat.recall("word", budget=10**6, excerpts=False)
     assert whole.items[0].line.endswith("...")
     assert len(whole.items[0].line) < 61_000
     assert vocabulary("o200k_base")(whole.text) <= whole.tokens

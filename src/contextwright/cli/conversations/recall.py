@@ -166,8 +166,20 @@ def item_fields(item: RecallHit) -> dict[str, Any]:
         "parts": {part.name: round(part.adds, 4) for part in item.parts},
         "tokens": item.tokens,
         "reason": item.reason,
+        "excerpt": excerpt_fields(item),
         "message": item.message,
         "memory": item.memory,
+    }
+
+
+def excerpt_fields(item: RecallHit) -> dict[str, Any] | None:
+    """Return which parts of a long message are recalled; None for all of it."""
+    if item.excerpt is None:
+        return None
+    return {
+        "parts": item.excerpt.numbers,
+        "of": len(item.excerpt.passages),
+        "spans": item.excerpt.spans,
     }
 
 
@@ -183,6 +195,14 @@ def explained(found: RecallResult, embedder: str | None) -> str:
     )
 
 
+def message_cell(item: RecallHit) -> str:
+    """Return the conversation and number of a hit, and its part of the message."""
+    if item.memory is not None:
+        return "memory"
+    place = f", {item.excerpt.place}" if item.excerpt else ""
+    return f"{one_line(item.conversation)} {item.seq}{place}"
+
+
 def item_row(item: RecallHit) -> tuple[str, ...]:
     """Return a hit as a row."""
     reasons = [f"{name} {adds:+.1f}" for name, adds in item.reasons if abs(adds) >= MIN_LOG_ODDS]
@@ -190,7 +210,7 @@ def item_row(item: RecallHit) -> tuple[str, ...]:
     speaker = item.speaker if item.memory is None else (item.memory.author or "-")
     return (
         f"{item.score:.2f}",
-        f"{one_line(item.conversation)} {item.seq}" if item.memory is None else "memory",
+        message_cell(item),
         f"{item.tokens:,}",
         one_line(speaker, MAX_NAME_CHARS),
         f"{time:%Y-%m-%d}" if time else "-",
