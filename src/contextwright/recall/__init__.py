@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contextwright.recall.memories import Ranking as Ranking
     from contextwright.recall.packing import RecallHit as RecallHit
     from contextwright.recall.packing import RecallResult as RecallResult
+    from contextwright.recall.passages import Excerpt as Excerpt
     from contextwright.recall.vectors.embedder import Embedder as Embedder
     from contextwright.recall.vectors.providers import gemini_embedder as gemini_embedder
     from contextwright.recall.vectors.providers import openai_embedder as openai_embedder
@@ -28,6 +29,7 @@ else:
             "contextwright.recall.episodes.refine": "EpisodeDetails",
             "contextwright.recall.memories": "Memory MemoryList MemoryQuery MemorySource Ranking",
             "contextwright.recall.packing": "RecallHit RecallResult",
+            "contextwright.recall.passages": "Excerpt",
             "contextwright.recall.vectors.embedder": "Embedder",
             "contextwright.recall.vectors.providers": "gemini_embedder openai_embedder",
         },
