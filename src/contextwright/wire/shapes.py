@@ -22,8 +22,8 @@ write_fast = msgspec.msgpack.Encoder(order="deterministic").encode
 """MessagePack with string keys: accepts only what JSON can hold, in a third of the time."""
 
 
-class Shape(Struct, forbid_unknown_fields=True):
-    """Base of all wire types; undeclared fields are not allowed."""
+class Shape(Struct, forbid_unknown_fields=True, gc=False):
+    """Base of all wire types; undeclared fields are not allowed, and nothing refers back to one."""
 
 
 def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem]:

@@ -280,7 +280,7 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
     if mode == "enabled" and not model.legacy_thinking and is_known(model):
         body["thinking"] = {"type": "adaptive"}
         changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
-    elif mode == "enabled" and any(open_loop(turns_of(body))):
+    elif mode == "enabled" and any(open_loop(turns_of(objects_in(body.get("messages"))))):
         del body["thinking"]
         reason = "the open tool loop does not begin with thinking"
         changes.append(Change("loss.setting", "thinking", reason))

@@ -9,7 +9,8 @@ import msgspec
 from contextwright.errors import Problem
 from contextwright.formats.gryag.meta import read_metadata
 from contextwright.models import Model
-from contextwright.wire.gemini.rules import pairing, read_shape, turns_of
+from contextwright.wire.gemini.rules import read_shape
+from contextwright.wire.gemini.turns import pairing, turns_of
 from contextwright.wire.gemini.types import Part, Proto, SystemContent, Tool
 from contextwright.wire.shapes import Shape, json_problems, objects_in
 from contextwright.wire.spelling import as_spelled

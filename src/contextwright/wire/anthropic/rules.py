@@ -11,11 +11,13 @@ from typing import Any
 
 from contextwright.errors import Level, Problem
 from contextwright.models import Model
-from contextwright.wire.anthropic.turns import MARK, Turn, media_holders, turn_problems, turns_of
+from contextwright.wire.anthropic.survey import survey
+from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
 from contextwright.wire.media import number_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
-from contextwright.wire.values import is_object
+from contextwright.wire.survey import Entries
+from contextwright.wire.values import Object, is_object
 
 __all__ = ["check"]
 
@@ -28,27 +30,22 @@ MIN_THINKING_BUDGET = 1024
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
-    problems = shape_problems(payload, Request)
-    problems.extend(json_problems(payload))
     if not is_object(payload):
-        return problems
-    turns = turns_of(payload)
-    problems.extend(turn_problems(turns, payload, model))
-    problems.extend(number_problems(media_holders(turns), "messages", model))
+        return shape_problems(payload, Request) + json_problems(payload)
+    messages = survey(payload)
+    if messages is None:
+        messages = objects_in(payload.get("messages"))
+        problems = shape_problems(payload, Request) + json_problems(payload)
+        turns = turns_of(messages)
+        problems.extend(turn_problems(turns, payload, model))
+        problems.extend(number_problems(media_holders(turns), "messages", model))
+    else:
+        holders = [block for _, message in messages for block in message["content"]]
+        problems = list(number_problems(holders, "messages", model))
     problems.extend(tools(payload, model))
     problems.extend(request_settings(payload, model))
-    if is_marked(payload, turns):
-        problems.extend(cache_marks(payload))
+    problems.extend(cache_marks(payload, messages))
     return problems
-
-
-def is_marked(payload: dict[str, Any], turns: list[Turn]) -> bool:
-    """Whether there can be cache breakpoints; most requests have none."""
-    if any(turn.marked for turn in turns):
-        return True
-    return any(
-        MARK in item for key in ("tools", "system") for _, item in objects_in(payload.get(key))
-    )
 
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -107,12 +104,12 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
         )
 
 
-def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:
+def cache_marks(payload: Object, messages: Entries) -> Iterator[Problem]:
     """At most four breakpoints; long-lived ones first, in the order tools, system, messages."""
     marks = [
-        (path, mark)
-        for field in ("tools", "system", "messages")
-        for path, mark in marks_in(payload.get(field), field)
+        *marks_in("tools", objects_in(payload.get("tools"))),
+        *marks_in("system", objects_in(payload.get("system"))),
+        *marks_in("messages", messages),
     ]
     automatic = 1 if payload.get(MARK) else 0
     if len(marks) + automatic > MAX_CACHE_MARKS:
@@ -125,11 +122,14 @@ def cache_marks(payload: dict[str, Any]) -> Iterator[Problem]:
             yield Problem("A-cache-ttl", path, "a 1h mark cannot follow a 5m mark")
 
 
-def marks_in(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the cache breakpoints in a list of tools, blocks or messages, in prompt order."""
-    for index, item in objects_in(value):
-        place = f"{path}[{index}]"
-        yield from marks_in(item.get("content"), f"{place}.content")
-        mark = item.get(MARK)
-        if isinstance(mark, dict):
-            yield f"{place}.cache_control", mark
+def marks_in(path: str, items: Entries) -> list[tuple[str, Object]]:
+    """Return the cache breakpoints of tools, blocks or messages, in prompt order."""
+    marks: list[tuple[str, Object]] = []
+    for index, item in items:
+        content = item.get("content")
+        if content is not None and type(content) is not str:
+            inside = marks_in("content", objects_in(content))
+            marks += [(f"{path}[{index}].{place}", mark) for place, mark in inside]
+        if MARK in item and is_object(mark := item[MARK]):
+            marks.append((f"{path}[{index}].{MARK}", mark))
+    return marks

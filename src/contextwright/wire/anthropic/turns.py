@@ -18,14 +18,18 @@ from contextwright.models import Model
 from contextwright.wire.anthropic.types import AssistantBlock
 from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
 from contextwright.wire.shapes import objects_in
-from contextwright.wire.values import Object, is_list, is_object
+from contextwright.wire.survey import Entries
+from contextwright.wire.values import Object, is_object
 
 __all__ = [
+    "ID",
     "MARK",
     "SERVER_CALLS",
     "Turn",
+    "blank_text",
     "media_holders",
     "open_loop",
+    "source",
     "turn_problems",
     "turns_of",
 ]
@@ -61,8 +65,6 @@ class Turn(Struct, gc=False):
     index: int
     blocks: list[Block]
     kinds: set[str]
-    marked: bool = False
-    """Whether there are cache breakpoints, or nested content that may have some."""
 
     @property
     def path(self) -> str:
@@ -78,19 +80,17 @@ def turn_problems(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
             yield from rule(turns, payload, model)
 
 
-def turns_of(payload: dict[str, Any]) -> list[Turn]:
+def turns_of(messages: Entries) -> list[Turn]:
     """Return the turns as the API reads them: adjacent messages of one role joined."""
     turns: list[Turn] = []
     previous: Any = None
-    for index, message in objects_in(payload.get("messages")):
+    for index, message in messages:
         role = message.get("role")
         if not turns or previous != role:
             turns.append(Turn(role if isinstance(role, str) else "", index, [], set()))
         previous = role
         turn = turns[-1]
         blocks, kinds = turn.blocks, turn.kinds
-        if MARK in message:
-            turn.marked = True
         content = message.get("content")
         if isinstance(content, str):
             blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
@@ -102,8 +102,6 @@ def turns_of(payload: dict[str, Any]) -> list[Turn]:
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
                     kinds.add(kind)
-                    if MARK in block or ("content" in block and is_list(block["content"])):
-                        turn.marked = True
     return turns
 
 

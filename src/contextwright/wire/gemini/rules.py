@@ -6,61 +6,43 @@ camelCase: `check` converts the body first, and reports each path in the body's 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from contextwright.errors import Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.gemini.schema import schema_problems
-from contextwright.wire.gemini.types import DATA_FIELDS, Request
-from contextwright.wire.media import GEMINI_BYTES, data_problems, number_problems
+from contextwright.wire.gemini.survey import survey
+from contextwright.wire.gemini.turns import (
+    FUNCTION_NAME,
+    NAME_RULE,
+    ends,
+    media,
+    pairing,
+    signatures,
+    turns_of,
+)
+from contextwright.wire.gemini.types import Request
+from contextwright.wire.media import number_problems
 from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["check", "pairing", "read_shape", "turns_of"]
+__all__ = ["check", "read_shape"]
 
-FUNCTION_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}").fullmatch
 MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 SAMPLING = ("temperature", "topP", "topK")
-DATA = frozenset(DATA_FIELDS)
-
-
-class Placed(Struct, gc=False):
-    """A part and its position: `contents[content].parts[place]`."""
-
-    content: int
-    place: int
-    part: Object
-
-    @property
-    def path(self) -> str:
-        """The path of the part."""
-        return f"contents[{self.content}].parts[{self.place}]"
-
-
-class Turn(Struct):
-    """Adjacent messages of one role, joined as the API joins them before it pairs calls."""
-
-    role: str
-    calls: list[Placed] = []
-    responses: list[Placed] = []
-    media: list[Placed] = []
-    others: list[Placed] = []
-    """All parts but plain text."""
-    first_other: int | None = None
-    """The first content of the turn that holds anything but function responses."""
-    last: int = 0
-    """The index of the turn's last content."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
+    holders = survey(payload, model) if is_object(payload) else None
+    if holders is not None:
+        problems = list(number_problems(holders, "contents", model))
+        return problems + request_problems(payload, model)
     body, problems = read_shape(payload, Request)
     problems += json_problems(payload)
     if not is_object(body):
@@ -70,8 +52,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(media(turns))
     holders = [placed.part for turn in turns for placed in turn.others]
     problems.extend(number_problems(holders, "contents", model))
-    for rule in (system, tools, settings):
-        problems.extend(rule(body, model))
+    problems += request_problems(body, model)
     for rule in (pairing, signatures, ends):
         problems.extend(rule(turns, model))
     if body is payload:
@@ -92,215 +73,9 @@ def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
     return payload, []
 
 
-def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
-    """Return the turns as the API reads them, and the problems inside their contents.
-
-    Both come from one pass, because only this grows with the history.
-    """
-    turns: list[Turn] = []
-    problems: list[Problem] = []
-    entries = body.get("contents")
-    if entries is None or entries == []:
-        problems.append(Problem("G-empty", "contents", "at least one content is needed"))
-    turn, answered = None, False
-    for index, content in objects_in(entries):
-        # An unknown role counts as the user's; T-literal reports it.
-        role = "model" if content.get("role") == "model" else "user"
-        if turn is None or turn.role != role:
-            turn = Turn(role)
-            turns.append(turn)
-        elif not answered:
-            reason = f"follows another {role} content and is joined to it"
-            problems.append(Problem("G-consecutive", f"contents[{index}]", reason, "warning"))
-        turn.last = index
-        parts = content.get("parts")
-        if is_list(parts) and len(parts) == 1 and is_plain(parts[0]):
-            answered = False
-            turn.first_other = index if turn.first_other is None else turn.first_other
-        else:
-            answered = read_parts(parts, index, turn, problems)
-    return turns, problems
-
-
-def is_plain(part: Any) -> bool:
-    """Whether a part is text and nothing else, as nearly all are."""
-    return isinstance(part, dict) and len(part) == 1 and "text" in part  # pyright: ignore
-
-
-def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> bool:
-    """Add the parts of one content to its turn; return whether it holds function responses."""
-    if parts is None or parts == []:
-        reason = "a content needs at least one part"
-        problems.append(Problem("G-parts", f"contents[{index}].parts", reason))
-    responses = others = 0
-    for place, part in enumerate(parts if is_list(parts) else ()):
-        if not is_object(part):
-            continue
-        if is_plain(part):
-            others += 1
-            continue
-        placed = Placed(index, place, part)
-        turn.others.append(placed)
-        one_part(placed, problems)
-        if "inlineData" in part:
-            turn.media.append(placed)
-        if part.get("functionResponse") is not None:
-            responses += 1
-            turn.responses.append(placed)
-        else:
-            others += 1
-            if part.get("functionCall") is not None:
-                turn.calls.append(placed)
-                others -= turn.role == "user"  # a call in a user turn is reported separately
-    if others and turn.first_other is None:
-        turn.first_other = index
-    if responses and others:
-        reason = "function responses need a content of their own"
-        problems.append(Problem("G-mixed", f"contents[{index}]", reason))
-    return bool(responses)
-
-
-def one_part(placed: Placed, problems: list[Problem]) -> None:
-    """Exactly one data field; a function has a valid name and valid values."""
-    part = placed.part
-    held = [key for key in part if key in DATA and part[key] is not None]
-    if len(held) != 1:
-        wrong = " and ".join(held) if held else "nothing"
-        reason = f"a part holds exactly one thing, not {wrong}"
-        problems.append(Problem("G-parts", placed.path, reason))
-    for key in held:
-        field = FUNCTIONS.get(key)
-        function = part[key]
-        if field is not None and is_object(function):
-            one_function(function, key, field, placed, problems)
-
-
-def one_function(
-    function: Object, key: str, field: str, placed: Placed, problems: list[Problem]
-) -> None:
-    """Check a call or a response: it has a name, and its arguments or response are an object."""
-    given = function.get(field)
-    if not is_object(given) and (given is not None or field == "response"):
-        path = f"{placed.path}.{key}.{field}"
-        problems.append(Problem("G-response", path, f"must be an object, not {shown(given)}"))
-    name = function.get("name")
-    if isinstance(name, str) and not FUNCTION_NAME(name):
-        level = "warning" if name else "error"
-        problems.append(Problem("G-toolname", f"{placed.path}.{key}.name", NAME_RULE, level))
-    if "thoughtSignature" in function or "thought_signature" in function:
-        reason = "the signature belongs next to the function, not inside it"
-        problems.append(Problem("G-signature", f"{placed.path}.{key}", reason))
-
-
-FUNCTIONS = {"functionCall": "args", "functionResponse": "response"}
-"""The two kinds of function parts, and the field of each that holds an object."""
-NAME_RULE = "a letter or _ first, then letters, digits, _ . : -, at most 128"
-
-
-def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """Calls follow a user turn; the next turn answers each of them, and only them."""
-    open_calls: list[Placed] = []
-    for index, turn in enumerate(turns):
-        if turn.role == "user":
-            yield from answers(turn, open_calls)
-            for call in turn.calls:
-                yield Problem("G-call-place", call.path, "a user content cannot call functions")
-            open_calls = []
-            continue
-        for response in turn.responses:
-            yield Problem("G-orphan", response.path, "a model content holds no function responses")
-        if turn.calls and index == 0:
-            yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn")
-        yield from repeated_ids(turn.calls)
-        open_calls = turn.calls
-    if open_calls:
-        yield Problem("G-unanswered", open_calls[0].path, "no function response follows this call")
-
-
-def repeated_ids(calls: list[Placed]) -> Iterator[Problem]:
-    """Two calls of one turn need different ids, or responses cannot be told apart."""
-    seen: set[str] = set()
-    for call in calls:
-        id = text_of(call, "functionCall", "id")
-        if id and id in seen:
-            path = f"{call.path}.functionCall.id"
-            yield Problem("G-dup-id", path, f"id {shown(id)} is used twice", "warning")
-        seen.add(id)
-
-
-def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
-    """Compare the responses of one user turn with the calls before it."""
-    responses = turn.responses
-    if not responses:
-        if calls:
-            yield Problem("G-unanswered", calls[0].path, "no function response follows this call")
-        return
-    if not calls:
-        for response in responses:
-            yield Problem("G-orphan", response.path, "no function call in the turn before")
-        return
-    if turn.first_other is not None and turn.first_other < responses[0].content:
-        yield Problem(
-            "G-orphan", responses[0].path, "a function response follows its call directly"
-        )
-    if len(responses) != len(calls) and not any(map(goes_on, responses)):
-        reason = f"{len(calls)} function calls, {len(responses)} function responses"
-        yield Problem("G-count", responses[0].path, reason)
-    ids = {text_of(call, "functionCall", "id") for call in calls}
-    names = {text_of(call, "functionCall", "name") for call in calls}
-    for response in responses:
-        id = text_of(response, "functionResponse", "id")
-        if id and id not in ids:
-            path = f"{response.path}.functionResponse.id"
-            yield Problem("G-orphan", path, f"no call {shown(id)} in the turn before")
-        elif not id and text_of(response, "functionResponse", "name") not in names:
-            path = f"{response.path}.functionResponse.name"
-            yield Problem("G-orphan", path, "no call of that name in the turn before", "warning")
-
-
-def goes_on(response: Placed) -> bool:
-    """Whether more responses to the same call will follow."""
-    function = response.part["functionResponse"]
-    return is_object(function) and bool(function.get("willContinue"))
-
-
-def text_of(placed: Placed, kind: str, field: str) -> str:
-    """Return a text field of a call or response; empty if there is none."""
-    function = placed.part[kind]
-    value = function.get(field) if is_object(function) else None
-    return value if isinstance(value, str) else ""
-
-
-def signatures(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """The first call of each step since the last user message carries a signature."""
-    if not model.thought_signatures:
-        return
-    for turn in reversed(turns):
-        if turn.role == "user":
-            if turn.first_other is not None:
-                return
-        elif turn.calls and not turn.calls[0].part.get("thoughtSignature"):
-            path = turn.calls[0].path
-            yield Problem(
-                "G-signature", path, f"{model.id} requires a thoughtSignature next to this call"
-            )
-
-
-def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """Which role may come last."""
-    if turns and turns[-1].role == "model" and not model.prefill:
-        path = f"contents[{turns[-1].last}]"
-        yield Problem("G-prefill", path, f"{model.id} refuses a final model turn")
-
-
-def media(turns: list[Turn]) -> Iterator[Problem]:
-    """Inline data is base64, and not too large."""
-    for turn in turns:
-        for placed in turn.media:
-            held = placed.part["inlineData"]
-            if is_object(held):
-                path = f"{placed.path}.inlineData.data"
-                yield from data_problems(held.get("data"), path, GEMINI_BYTES)
+def request_problems(body: Object, model: Model) -> list[Problem]:
+    """List the problems of everything but the contents."""
+    return [problem for rule in (system, tools, settings) for problem in rule(body, model)]
 
 
 def system(body: Object, model: Model) -> Iterator[Problem]:

@@ -24,6 +24,8 @@ from contextwright.wire.media import (
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
+from contextwright.wire.survey import is_valid, without_plain
+from contextwright.wire.values import is_list, is_object
 
 __all__ = ["NEEDING_TOOLS", "check", "json_mode"]
 
@@ -39,24 +41,66 @@ INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
     dialect = dialect_of(model)
-    problems = type_problems(payload, dialect) + json_problems(payload)
-    if not isinstance(payload, dict):
-        return problems
-    body = cast("dict[str, Any]", payload)
-    messages = objects_in(body.get("messages"))
     level: Level = "error" if dialect.closed else "warning"
-    for rule in (pairing, contents, names):
-        problems.extend(rule(messages, level))
+    if not is_object(payload):
+        return type_problems(payload, dialect) + json_problems(payload)
+    problems: list[Problem] = []
+    messages = survey(payload, level)
+    if messages is None:
+        problems = type_problems(payload, dialect) + json_problems(payload)
+        messages = objects_in(payload.get("messages"))
+        for rule in (pairing, contents, names):
+            problems.extend(rule(messages, level))
     holders = [message for _, message in messages if type(message.get("content")) is not str]
     problems.extend(number_problems(holders, "messages", model))
     for rule in (tools, tool_choice, json_mode):
-        problems.extend(rule(body, level))
+        problems.extend(rule(payload, level))
     if dialect.closed:
-        problems.extend(model_limits(body, messages, model))
+        problems.extend(model_limits(payload, messages, model))
     return problems
 
 
 Messages = list[tuple[int, dict[str, Any]]]
+
+
+def survey(body: dict[str, Any], level: Level) -> Messages | None:
+    """Return the messages that are more than text; None if types or order need a closer look."""
+    messages = body.get("messages")
+    if not is_list(messages):
+        return None
+    entries, texts = without_plain(messages)
+    if not is_valid({**body, "messages": [entry for _, entry in entries]}, Request, texts):
+        return None
+    open_calls: set[str] = set()
+    previous = -1
+    for index, message in entries:
+        if message["role"] == "tool":
+            if index != previous + 1 or message["tool_call_id"] not in open_calls:
+                return None
+            open_calls.remove(message["tool_call_id"])
+        elif open_calls:
+            return None
+        content, calls = message.get("content"), message.get("tool_calls")
+        if not calls and (content is None or calls is not None):
+            return None
+        for call in calls or ():
+            if not is_plain_call(call, open_calls):
+                return None
+        if is_list(content) and any(parts(content, "", level)):
+            return None
+        if "name" in message and not SPEAKER_NAME(message["name"]):
+            return None
+        previous = index
+    return None if open_calls else entries
+
+
+def is_plain_call(call: dict[str, Any], open_calls: set[str]) -> bool:
+    """Whether no rule about calls finds anything in a function call; adds it to `open_calls`."""
+    id, function = call["id"], call.get("function")
+    if function is None or id in open_calls or not 0 < len(id) <= MAX_ID:
+        return False
+    open_calls.add(id)
+    return TOOL_NAME(function["name"]) is not None and is_json_object(function["arguments"])
 
 
 def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
@@ -136,7 +180,7 @@ def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]
         if isinstance(name, str) and not TOOL_NAME(name):
             yield Problem("OC-callname", f"{path}.{kind}.name", NAME_RULE, level)
         text = called.get("arguments")
-        if isinstance(text, str) and not is_object(text):
+        if isinstance(text, str) and not is_json_object(text):
             yield Problem(
                 "OC-args",
                 f"{path}.{kind}.arguments",
@@ -148,7 +192,7 @@ def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]
 NAME_RULE = "1 to 64 of letters, digits, _ and -"
 
 
-def is_object(text: str) -> bool:
+def is_json_object(text: str) -> bool:
     """Whether a text is a JSON object."""
     if text == "{}":
         return True

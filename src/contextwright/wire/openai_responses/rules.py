@@ -15,9 +15,16 @@ import msgspec
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.media import OPENAI_BYTES, data_url_problems, number_problems
-from contextwright.wire.openai_responses.tools import name_problems, tool_problems
-from contextwright.wire.openai_responses.types import body_shape, item_shapes, kind_of
+from contextwright.wire.openai_responses.tools import is_name, name_problems, tool_problems
+from contextwright.wire.openai_responses.types import (
+    Request,
+    are_items,
+    body_shape,
+    item_shapes,
+    kind_of,
+)
 from contextwright.wire.shapes import json_problems, objects_in
+from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check"]
@@ -80,24 +87,75 @@ class Input(NamedTuple):
 
 def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
-    problems = [*body_shape(payload), *json_problems(payload)]
     if not is_object(payload):
-        return problems
+        return [*body_shape(payload), *json_problems(payload)]
+    holders = survey(payload)
+    if holders is None:
+        problems = history_problems(payload, model)
+    else:
+        problems = number_problems(holders, "input", model)
+    return [*problems, *request_settings(payload, model), *tool_problems(payload)]
+
+
+def history_problems(payload: dict[str, Any], model: Model) -> list[Problem]:
+    """List the problems of types, and those of the items."""
+    problems = [*body_shape(payload), *json_problems(payload)]
     items = payload.get("input")
     if is_list(items):
         problems.extend(item_shapes(items))
     read = read_input(payload, model)
-    holders = [
-        item
-        for _, kind, item in read.items
-        if kind not in CALLS and type(item.get("content", item.get("output"))) is not str
-    ]
+    holders = [item for _, kind, item in read.items if may_hold_media(kind, item)]
     problems.extend(number_problems(holders, "input", model))
     kinds = {kind for _, kind, _ in read.items}
     for about, rule in RULES:
         if about is None or not about.isdisjoint(kinds):
             problems.extend(rule(read))
-    return [*problems, *request_settings(payload, model), *tool_problems(payload)]
+    return problems
+
+
+def may_hold_media(kind: str, item: dict[str, Any]) -> bool:
+    return kind not in CALLS and type(item.get("content", item.get("output"))) is not str
+
+
+def survey(body: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the items that may hold media; None if types or order need a closer look."""
+    given = body.get("input")
+    if not is_list(given):
+        return None
+    entries, texts = without_plain(given)
+    items = [item for _, item in entries]
+    if not is_valid({**body, "input": items}, Request, texts) or not are_items(items):
+        return None
+    called: set[str] = set()
+    answered: set[str] = set()
+    holders: list[dict[str, Any]] = []
+    for item in items:
+        if "id" in item:
+            return None
+        kind = item.get("type")
+        content = None
+        if kind == "function_call":
+            id = item["call_id"]
+            if id in called or not ID(id) or not is_name(item["name"]):
+                return None
+            if not is_json_object(item["arguments"]):
+                return None
+            called.add(id)
+            continue
+        if kind == "function_call_output":
+            id, content = item.get("call_id"), item["output"]
+            if id not in called or id in answered:
+                return None
+            answered.add(id)
+        elif kind is None or kind == "message":
+            content = item["content"]
+        else:
+            return None
+        if type(content) is not str:
+            if any(part_problems(content, "")):
+                return None
+            holders.append(item)
+    return holders if len(called) == len(answered) else None
 
 
 def read_input(body: dict[str, Any], model: Model) -> Input:
@@ -254,15 +312,19 @@ def files(read: Input) -> Iterator[Problem]:
         parts = item.get(field)
         if not parts or isinstance(parts, str):
             continue
-        for place, part in objects_in(parts):
-            if part.get("type") == "input_image":
-                if not part.get("image_url") and not part.get("file_id"):
-                    path = f"input[{index}].{field}[{place}].image_url"
-                    yield Problem("T-required", path, "an image needs image_url or file_id")
-                path = f"input[{index}].{field}[{place}].image_url"
-                yield from data_url_problems(part.get("image_url"), path, OPENAI_BYTES)
-            elif part.get("type") == "input_file":
-                yield from file_source(part, f"input[{index}].{field}[{place}]")
+        yield from part_problems(parts, f"input[{index}].{field}")
+
+
+def part_problems(parts: object, path: str) -> Iterator[Problem]:
+    """Check the images and files of one item."""
+    for place, part in objects_in(parts):
+        if part.get("type") == "input_image":
+            where = f"{path}[{place}].image_url"
+            if not part.get("image_url") and not part.get("file_id"):
+                yield Problem("T-required", where, "an image needs image_url or file_id")
+            yield from data_url_problems(part.get("image_url"), where, OPENAI_BYTES)
+        elif part.get("type") == "input_file":
+            yield from file_source(part, f"{path}[{place}]")
 
 
 def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:

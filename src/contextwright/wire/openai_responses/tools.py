@@ -12,7 +12,7 @@ from contextwright.errors import Problem
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Tool", "ToolChoice", "is_strict", "name_problems", "tool_problems"]
+__all__ = ["Tool", "ToolChoice", "is_name", "is_strict", "name_problems", "tool_problems"]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
 USUAL_NAME = 64
@@ -253,9 +253,14 @@ def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
         yield from named_choice(choice)
 
 
+def is_name(name: str) -> bool:
+    """Whether every host accepts this as the name of a tool."""
+    return len(name) <= USUAL_NAME and NAME(name) is not None
+
+
 def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
     """Check a tool name, in a definition or a call."""
-    if isinstance(name, str) and (len(name) > USUAL_NAME or not NAME(name)):
+    if isinstance(name, str) and not is_name(name):
         level = "warning" if NAME(name) else "error"
         yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
 

@@ -17,7 +17,7 @@ from contextwright.wire.openai_responses.tools import Tool, ToolChoice
 from contextwright.wire.shapes import Shape, objects_in, shape_problems
 from contextwright.wire.values import is_object
 
-__all__ = ["Request", "body_shape", "item_shapes", "kind_of"]
+__all__ = ["Request", "are_items", "body_shape", "item_shapes", "kind_of"]
 
 
 class ReasoningConfig(Shape):
@@ -128,6 +128,13 @@ class Request(Shape):
     type: Literal["response.create"] | None = None
 
 
+class Items(Shape):
+    """The items of an input, apart because messages are told by `role` and others by `type`."""
+
+    messages: list[Message]
+    others: list[Item]
+
+
 def kind_of(item: dict[str, Any]) -> str:
     """Return an item's `type`, or the role of a message."""
     kind = item.get("type")
@@ -156,17 +163,23 @@ def body_shape(payload: Any) -> Iterator[Problem]:
 
 
 def item_shapes(items: list[Any]) -> Iterator[Problem]:
-    """List type errors of the items: two conversions if all are valid, one by one if not."""
-    messages: list[Any] = []
-    others: list[Any] = []
-    for item in items:
-        (messages if is_message(item) else others).append(item)
-    try:
-        convert(messages, list[Message])
-        convert(others, list[Item])
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+    """List type errors of the items, one by one unless all are valid."""
+    if not are_items(items):
         for index, item in enumerate(items):
             yield from item_shape(item, f"input[{index}]")
+
+
+def are_items(values: list[Any]) -> bool:
+    """Whether all values are items."""
+    messages: list[Any] = []
+    others: list[Any] = []
+    for value in values:
+        (messages if is_message(value) else others).append(value)
+    try:
+        convert({"messages": messages, "others": others}, Items)
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def is_message(item: Any) -> bool:

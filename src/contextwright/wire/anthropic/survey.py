@@ -1,0 +1,142 @@
+"""A pass over the messages of an Anthropic request, which finds most of them in order."""
+
+# `type(value) is dict` leaves the types of its items unknown; a call of `is_object` would cost more
+# than the whole look.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+from contextwright.wire.anthropic.turns import ID, MARK, blank_text, source
+from contextwright.wire.anthropic.types import Request
+from contextwright.wire.shapes import objects_in
+from contextwright.wire.survey import Entries, is_valid, take_turns
+from contextwright.wire.values import Object, is_list
+
+__all__ = ["survey"]
+
+
+def survey(payload: Object) -> Entries | None:
+    """Return the messages that may hold media or cache breakpoints.
+
+    None if types or order need a closer look.
+    """
+    messages = payload.get("messages")
+    if not is_list(messages) or not take_turns(messages, "assistant"):
+        return None
+    entries, texts = without_plain(messages)
+    if not is_valid({**payload, "messages": [entry for _, entry in entries]}, Request, texts):
+        return None
+    if messages[0]["role"] != "user":
+        return None
+    if has_faults(payload.get("system")) or is_open_loop(payload, messages[-1]):
+        return None
+    open_calls: set[str] = set()
+    called = False
+    previous = -1
+    for index, message in entries:
+        content = message["content"]
+        if type(content) is not list or not content or (open_calls and index != previous + 1):
+            return None
+        if message["role"] == "assistant":
+            if not assistant_fits(content, open_calls):
+                return None
+            called = called or bool(open_calls)
+        elif not user_fits(content, open_calls):
+            return None
+        previous = index
+    if called and not (payload.get("tools") or payload.get("mcp_servers")):
+        return None
+    if open_calls:
+        return None
+    return [entry for entry in entries if is_rich(entry[1]["content"])]
+
+
+def is_rich(content: list[Object]) -> bool:
+    """Whether there may be media or cache breakpoints."""
+    for block in content:
+        if MARK in block or block["type"] == "image" or is_list(block.get("content")):
+            return True
+    return False
+
+
+def without_plain(messages: list[Any]) -> tuple[Entries, list[str]]:
+    """Return the messages that are more than a role and a text, and the texts of the others."""
+    entries: Entries = []
+    texts: list[str] = []
+    for index, message in enumerate(messages):
+        if type(message) is dict and len(message) == 2:
+            text = message.get("content")
+            if (
+                type(text) is list
+                and len(text) == 1
+                and type(block := text[0]) is dict
+                and len(block) == 2
+                and block.get("type") == "text"
+            ):
+                text = block.get("text")
+            if type(text) is str and text and not text.isspace():
+                texts.append(text)
+                continue
+        entries.append((index, message))
+    return entries, texts
+
+
+def assistant_fits(content: list[Object], open_calls: set[str]) -> bool:
+    """Whether no rule finds anything in an assistant message; adds its calls to `open_calls`."""
+    for block in content:
+        kind = block["type"]
+        if kind == "tool_use":
+            id = block["id"]
+            if id in open_calls or not ID(id):
+                return False
+            open_calls.add(id)
+        elif kind == "text":
+            if not block["text"] or block["text"].isspace():
+                return False
+        elif kind == "thinking":
+            if not block["signature"]:
+                return False
+        elif kind != "redacted_thinking":
+            return False
+    return True
+
+
+def user_fits(content: list[Object], open_calls: set[str]) -> bool:
+    """Whether a user message answers all open calls, and then holds text and images."""
+    for block in content:
+        kind = block["type"]
+        if kind == "tool_result":
+            if block["tool_use_id"] not in open_calls:
+                return False
+            open_calls.remove(block["tool_use_id"])
+            held = block.get("content")
+            if not held and block.get("is_error"):
+                return False
+            if type(held) is not str and has_faults(held):
+                return False
+        elif open_calls:
+            return False
+        elif kind == "text":
+            if not block["text"] or block["text"].isspace():
+                return False
+        elif kind != "image" or any(source(block, "")):
+            return False
+    return not open_calls
+
+
+def has_faults(blocks: object) -> bool:
+    """Whether the text of a block is blank, or its image is not valid."""
+    return any(
+        any(blank_text("", block)) or any(source(block, "")) for _, block in objects_in(blocks)
+    )
+
+
+def is_open_loop(payload: Object, last: Object) -> bool:
+    """Whether the request asks for extended thinking, and its last message has results."""
+    thinking, content = payload.get("thinking"), last["content"]
+    if not thinking or thinking["type"] != "enabled" or type(content) is str:
+        return False
+    return any(block["type"] == "tool_result" for block in content)

@@ -1,0 +1,78 @@
+"""`check` lists the same problems with and without the quick look at a request."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.wire.anthropic import rules as anthropic
+from contextwright.wire.gemini import rules as gemini
+from contextwright.wire.openai_chat import rules as openai_chat
+from contextwright.wire.openai_responses import rules as openai_responses
+from laws.test_mangled_bodies import JUNK, places
+from profiles import BODY, examples
+from strategies.bodies import MODELS, bodies
+from strategies.traffic import traffic
+
+RULES: dict[str, Any] = {
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "openai-chat": openai_chat,
+    "openai-responses": openai_responses,
+}
+ODD: tuple[Any, ...] = (
+    *JUNK,
+    " \n",
+    "\ud800",
+    {"a": "\udc00"},
+    {"a": {1}},
+    {None: 1},
+    float("nan"),
+)
+"""Also values that only Python has."""
+
+
+@st.composite
+def requests(draw: st.DrawFn, api: str) -> dict[str, Any]:
+    """A request: rendered or of the API's own shapes, with up to three changes to it."""
+    if draw(st.booleans()):
+        body = copy.deepcopy(cw.render(draw(traffic(api)), api).payload)
+    else:
+        body = copy.deepcopy(draw(bodies(api)))
+    for _ in range(draw(st.integers(0, 3))):
+        found = list(places(body))
+        holder, key = found[draw(st.integers(0, len(found) - 1))]
+        match draw(st.sampled_from(("put", "leave out", "repeat", "swap"))):
+            case "put":
+                holder[key] = copy.deepcopy(draw(st.sampled_from(ODD)))
+            case "leave out":
+                del holder[key]
+            case "repeat" if isinstance(holder, list):
+                holder.insert(key, copy.deepcopy(holder[key]))
+            case _:
+                other, place = found[draw(st.integers(0, len(found) - 1))]
+                holder[key] = copy.deepcopy(other[place])
+    return body
+
+
+@pytest.mark.parametrize("api", RULES)
+def test_what_a_survey_accepts_breaks_no_rule(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    accepted: list[bool] = []
+    survey = RULES[api].survey
+
+    @examples(BODY)
+    @given(requests(api), st.sampled_from(MODELS[api]))
+    def law(body: dict[str, Any], model: str) -> None:
+        quick = cw.check(body, api, model=model)
+        monkeypatch.setattr(
+            RULES[api], "survey", lambda *given: accepted.append(survey(*given) is not None)
+        )
+        whole = cw.check(body, api, model=model)
+        monkeypatch.undo()
+        assert quick == whole
+
+    law()
+    assert sum(accepted) * 20 > len(accepted)
