@@ -44,6 +44,8 @@ def requests(draw: st.DrawFn, api: str) -> dict[str, Any]:
         body = copy.deepcopy(draw(bodies(api)))
     for _ in range(draw(st.integers(0, 3))):
         found = list(places(body))
+        if not found:
+            break
         holder, key = found[draw(st.integers(0, len(found) - 1))]
         match draw(st.sampled_from(("put", "leave out", "repeat", "swap"))):
             case "put":

@@ -143,7 +143,7 @@ class OneFile(Files):
     def raw(self, name: str) -> IO[bytes]:
         """Open the file from its beginning."""
         if self.path is not None:
-            return open(self.path, "rb")
+            return open(self.path, "rb", buffering=CHUNK)
         spooled = cast("IO[bytes]", self.spooled)
         spooled.seek(0)
         return cast("IO[bytes]", Unclosed(spooled))

@@ -15,7 +15,7 @@ from contextwright.formats.api import check
 from contextwright.importers.base import Report
 from contextwright.messages.exchanges import Answer, Waiting
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
+from contextwright.messages.parts import Media, Opaque, Text, ToolCall, ToolResult
 from contextwright.wire.media import data_fault
 
 __all__ = ["Inspection"]
@@ -45,22 +45,20 @@ class Inspection:
     def watch(self, messages: Iterable[Message], start: int = 0) -> Iterator[Message]:
         """Yield each message, and report what a request will have to repair."""
         for index, message in enumerate(messages, start):
-            if any(type(part) is not Text for part in message.parts):
+            parts = message.parts
+            if len(parts) != 1 or type(parts[0]) is not Text:
                 for code, reason in self._faults(message, index):
                     self._report.change(code, f"message {index + 1}", reason)
             yield message
 
     def _faults(self, message: Message, index: int) -> Iterator[tuple[str, str]]:
         for place, part in enumerate(message.parts):
-            match part:
-                case Text() | Thinking():
-                    pass
-                case Media() | Opaque():
-                    yield from self._piece(part, message.role)
-                case ToolCall():
-                    yield from self._call(part, message, (index, place))
-                case ToolResult():
-                    yield from self._result(part, message)
+            if type(part) is ToolResult:
+                yield from self._result(part, message)
+            elif type(part) is ToolCall:
+                yield from self._call(part, message, (index, place))
+            elif type(part) is Media or type(part) is Opaque:
+                yield from self._piece(part, message.role)
 
     def _piece(self, piece: Media | Opaque, role: str) -> Iterator[tuple[str, str]]:
         if isinstance(piece, Opaque):

@@ -112,7 +112,8 @@ class Intake(Struct, frozen=True, kw_only=True):
     def seen(self, messages: Iterable[Message], outcome: Outcome) -> Iterator[Message]:
         """Yield the messages; record whether one of them is the assistant's."""
         for message in messages:
-            outcome.has_me = outcome.has_me or message.role == "assistant"
+            if message.role == "assistant":
+                outcome.has_me = True
             yield message
 
     def take(

@@ -91,7 +91,8 @@ def require_json(value: object, depth: int = 0) -> None:
         for key, item in cast("dict[object, object]", value).items():
             if not isinstance(key, str):
                 raise UsageError(f"the key {shown(key)} is not text")
-            require_json(item, depth + 1)
+            if type(item) is not str:
+                require_json(item, depth + 1)
     elif isinstance(value, list | tuple):
         for item in cast("list[object]", value):
             require_json(item, depth + 1)

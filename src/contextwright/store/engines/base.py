@@ -70,6 +70,10 @@ class Connection(Protocol):
         """The suffix of a SELECT that locks its rows until the transaction ends."""
         ...
 
+    def text(self, utf8: bytes) -> Value:
+        """Return a text as the value of a `CAST(? AS TEXT)`, without coding it twice."""
+        ...
+
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """Run a statement and return all its rows."""
         ...

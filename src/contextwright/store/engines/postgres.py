@@ -106,6 +106,10 @@ class PostgresConnection:
     def __init__(self, session: psycopg.Connection[Row]) -> None:
         self.session = session
 
+    def text(self, utf8: bytes) -> Value:
+        """Return the text, because Postgres does not read bytes as text."""
+        return utf8.decode()
+
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """Run a statement and give all its rows."""
         return self.session.execute(in_dialect(sql), values or None).fetchall()

@@ -103,6 +103,10 @@ class SqliteConnection:
         time.sleep(random.uniform(0.0002, min(0.001 * (tries + 1), 0.01)))
         return now < self._deadline
 
+    def text(self, utf8: bytes) -> Value:
+        """Return the bytes, which SQLite reads as text."""
+        return utf8
+
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """Run a statement and return all its rows.
 

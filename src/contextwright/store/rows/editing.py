@@ -71,7 +71,7 @@ def replace_message(
     # Its visibility is stored in its mark, which stays.
     new = msgspec.structs.replace(new, meta=meta, visibility=old.visibility, pinned=old.pinned)
     if keep:
-        connection.run(KEEP, number, seq, now, body_of(old, "message"), number, seq)
+        connection.run(KEEP, number, seq, now, body_of(old, "message").decode(), number, seq)
     else:
         connection.run(DROP, number, seq)
     for reader in rewrite(connection, number, {seq: new}):

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from contextwright.messages.exchanges import Answer, Waiting
 from contextwright.messages.message import Message
-from contextwright.messages.parts import ToolCall, ToolResult
+from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 
 __all__ = ["OpenCall", "join", "open_call_rows", "unanswered"]
@@ -42,7 +42,12 @@ def join(
     if not any(type(part) in (ToolCall, ToolResult) for one in messages for part in one.parts):
         return [None] * len(messages)
     joining = Joining(connection, conversation)
-    joins = [joining.join(message, first + place) for place, message in enumerate(messages)]
+    joins = [
+        None
+        if len(message.parts) == 1 and type(message.parts[0]) is Text
+        else joining.join(message, seq)
+        for seq, message in enumerate(messages, first)
+    ]
     joining.leave_open()
     return joins
 
@@ -69,6 +74,8 @@ class Joining:
                 self._calls.append(answer)
             elif type(part) is ToolResult:
                 answered.extend(self._take(part))
+        if not answered:
+            return None
         return min((call for call in answered if call != seq), default=None)
 
     def leave_open(self) -> None:

@@ -86,7 +86,7 @@ def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]
     rows: list[tuple[str, int | None, int, int, int]] = []
     for seq, message in messages.items():
         body = body_of(message, f"message {seq}")
-        rows.append((body, kind_of(message), digest_of(body), number, seq))
+        rows.append((body.decode(), kind_of(message), digest_of(body), number, seq))
     connection.run_many(SET, rows)
     for reader in readers:
         shift(connection, reader, added, is_own=reader.number == number)

@@ -23,12 +23,12 @@ from contextwright.store.rows import open_calls as calls
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import (
+    NUL,
     body_of,
     decode_message,
     require_text,
     settings_text,
 )
-from contextwright.text.json import encode_json
 from contextwright.windows.ruler import length_of
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "with_key",
 ]
 
-Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[str], str | None]
+Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[bytes], str | None]
 """The id of a conversation, messages, their JSON, and the key of their turn."""
 
 BATCH = 256
@@ -51,9 +51,10 @@ BATCH = 256
 
 INSERT = """
 INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
-VALUES (?, ?, ?, ?, ?, ?, ?)"""
+VALUES (?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
 MARK = """
 INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, ?, ?, ?)"""
+encode_lines = msgspec.json.Encoder().encode_lines
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
@@ -89,7 +90,7 @@ def add(
     connection.run_many(
         INSERT,
         [
-            (number, seq, joined, kind_of(message), body, end, digest_of(body))
+            (number, seq, joined, kind_of(message), connection.text(body), end, digest_of(body))
             for seq, (message, joined, body, end) in enumerate(each, first)
         ],
     )
@@ -119,11 +120,11 @@ def marks_of(message: Message) -> tuple[str | None, int | None, str | None] | No
 
 
 def require_same(
-    connection: Connection, number: int, first: int, count: int, bodies: Sequence[str], key: str
+    connection: Connection, number: int, first: int, count: int, bodies: Sequence[bytes], key: str
 ) -> None:
     """Raise if a key was used for other messages."""
     stored = reading.bodies_between(connection, number, first, first + count - 1)
-    if [body for body, _ in stored] == list(bodies):
+    if [body for body, _ in stored] == [body.decode() for body in bodies]:
         return
     # The same messages may be spelled differently: with fields in another order.
     if len(stored) != len(bodies) or any(
@@ -165,43 +166,50 @@ def add_or_compare(
         head = conversations.find(connection, tenant, info.id)
     length = conversations.length_of(connection, head, info.id) if connection and head else 0
     following = head.fork_at + 1 if head else 1
-    numbered = enumerate(messages)
-    while batch := [(one, import_body(one, index)) for index, one in islice(numbered, BATCH)]:
+    messages, taken = iter(messages), 0
+    while batch := list(islice(messages, BATCH)):
+        bodies = import_bodies(batch, taken)
+        taken += len(batch)
         known = min(max(length - following + 1, 0), len(batch))
         if connection is not None:
             if known and head is not None:
-                require_known(connection, head.number, following, batch[:known], info.id)
+                require_known(connection, head.number, following, batch[:known], bodies, info.id)
             if head is None:
                 details = msgspec.structs.replace(info, parent=None, fork_at=None)
                 conversations.create(connection, tenant, details)
                 head = conversations.require(connection, tenant, info.id)
             if batch[known:]:
-                added, bodies = zip(*batch[known:], strict=True)
-                add(connection, tenant, (info.id, added, bodies, None))
+                add(connection, tenant, (info.id, batch[known:], bodies[known:], None))
         following += len(batch)
         yield len(batch) - known, known
 
 
-def import_body(message: Message, index: int) -> str:
-    """Return the JSON of an imported message.
+def import_bodies(messages: Sequence[Message], start: int) -> list[bytes]:
+    """Return the JSON of imported messages.
 
-    It was made from valid JSON, so it is not decoded again as a check, which would be a sixth of
-    the work of an import. Tests assert that it can be decoded.
+    They were made from valid JSON, so they are not decoded again as a check, which would be a sixth
+    of the work of an import. Tests assert that they can be decoded.
     """
-    body = encode_json(message)
-    if rb"\u0000" in body:  # not certain: an escaped backslash before u0000 looks the same
-        return body_of(message, f"messages[{index}]")
-    return body.decode()
+    lines = encode_lines(messages)
+    if NUL in lines:  # not certain: an escaped backslash before u0000 looks the same
+        return [body_of(one, f"messages[{index}]") for index, one in enumerate(messages, start)]
+    return lines.splitlines()
 
 
 def require_known(
-    connection: Connection, number: int, first: int, batch: Sequence[tuple[Message, str]], id: str
+    connection: Connection,
+    number: int,
+    first: int,
+    messages: Sequence[Message],
+    bodies: Sequence[bytes],
+    id: str,
 ) -> None:
     """Raise if the messages of an import differ from the stored ones."""
-    stored = reading.bodies_between(connection, number, first, first + len(batch) - 1)
-    for seq, (old, (message, body)) in enumerate(zip(stored, batch, strict=True), first):
+    stored = reading.bodies_between(connection, number, first, first + len(messages) - 1)
+    each = zip(stored, messages, bodies, strict=False)
+    for seq, (old, message, body) in enumerate(each, first):
         # The same message may be spelled differently: with fields in another order.
-        if old[0] != body and read_message(*old) != message:
+        if old[0] != body.decode() and read_message(*old) != message:
             raise Conflict(
                 f"{shown(id)} is in the store with another message {seq}",
                 hint="forget it first, or give the import another name with --as",

@@ -21,7 +21,9 @@ from contextwright.recall.memories import Memory
 from contextwright.text.json import UNFIT, convert, decoder, encode_json, require_json
 
 __all__ = [
+    "NUL",
     "bodies_of",
+    "body_of",
     "decode_memory",
     "decode_message",
     "memory_body",
@@ -109,8 +111,8 @@ def settings_text(settings: dict[str, Any]) -> str:
     return body.decode()
 
 
-def bodies_of(messages: Sequence[Message]) -> list[str]:
-    """Messages as the JSON texts that are stored.
+def bodies_of(messages: Sequence[Message]) -> list[bytes]:
+    """Messages as the JSON that is stored.
 
     Raises:
         UsageError: with the path and the character, if one of them cannot be stored.
@@ -118,8 +120,8 @@ def bodies_of(messages: Sequence[Message]) -> list[str]:
     return [body_of(message, f"messages[{index}]") for index, message in enumerate(messages)]
 
 
-def body_of(message: Message, path: str) -> str:
-    """Return one message as JSON text that can be read again."""
+def body_of(message: Message, path: str) -> bytes:
+    """Return one message as JSON that can be read again."""
     if type(message) is not Message:
         raise UsageError(
             f"{path}: {shown(message)} is not a message", hint="use user(…) and the like"
@@ -137,7 +139,7 @@ def body_of(message: Message, path: str) -> str:
         raise UsageError(f"{path}: {shorter(str(error))}") from None
     except RecursionError:
         raise UsageError(f"{path}: nested too deeply") from None
-    return body.decode()
+    return body
 
 
 def encoded(value: object, path: str) -> bytes:
