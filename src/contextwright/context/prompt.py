@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count as numbers
-from itertools import takewhile
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from contextwright.context.receipt import (
 )
 from contextwright.formats.api import count
 from contextwright.models import Model
+from contextwright.text.json import encode_json
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["Difference", "Prompt", "difference_of", "plainly_spelt", "prompt_of"]
@@ -30,6 +31,7 @@ AROUND_BYTES = 160
 PLAIN_TURNS = "messages["
 """Where turns stand whose lone text may be a string or a block."""
 SYSTEM_ROLES = ("system", "developer")
+TOKENS, SIZE = attrgetter("tokens"), attrgetter("size")
 
 
 class Prompt(Struct, frozen=True):
@@ -43,30 +45,30 @@ class Prompt(Struct, frozen=True):
     @property
     def tokens(self) -> int:
         """The tokens of all steps."""
-        return sum(unit.tokens for unit in self.units)
+        return sum(map(TOKENS, self.units))
 
     @property
     def size(self) -> int:
         """The bytes of all steps."""
-        return sum(unit.size for unit in self.units)
+        return sum(map(SIZE, self.units))
 
     def compared_with(self, previous: Prompt) -> Comparison:
         """Return how much of the previous request is a prefix of this one, and why not more."""
-        shared = len(shared_units(self.units, previous.units))
+        shared = shared_units(self.units, previous.units)
         if self.model.id != previous.model.id:
             shared = 0
-        tokens = sum(unit.tokens for unit in self.units[:shared])
+        tokens, total = sum(map(TOKENS, self.units[:shared])), self.tokens
         if shared == len(previous.units):
-            return Comparison(tokens, self.tokens, None, None, "nothing changed, only added", 0.0)
+            return Comparison(tokens, total, None, None, "nothing changed, only added", 0.0)
         prices = self.model.prices
         price = prices.input if prices.cache_write is None else prices.cache_write
         return Comparison(
             tokens,
-            self.tokens,
+            total,
             previous.units[shared].place,
-            sum(unit.size for unit in self.units[:shared]),
+            sum(map(SIZE, self.units[:shared])),
             self.cause(previous, shared),
-            None if price is None else (self.tokens - tokens) * price / 1_000_000,
+            None if price is None else (total - tokens) * price / 1_000_000,
         )
 
     def cause(self, previous: Prompt, shared: int) -> str:
@@ -92,12 +94,14 @@ def prompt_of(
     """
     steps = steps_of(payload)
     earlier = previous if previous is not None and previous.model == model else Prompt(model, ())
-    places = [unit.place for unit in earlier.units]
-    pairs = zip(steps, zip(places, earlier.steps, strict=True), strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    same = 0
+    for (place, step), unit, known in zip(steps, earlier.units, earlier.steps, strict=False):
+        if place != unit.place or not spelt_alike(step, known):
+            break
+        same += 1
     chain = earlier.units[same - 1].chain if same else ""
     rest = units_after(chain, steps[same:])
-    known = same + len(shared_units(earlier.units[same:], rest))
+    known = same + shared_units(earlier.units[same:], rest)
     fresh = with_tokens(rest[known - same :], payload, format, model)
     return Prompt(model, (*earlier.units[:known], *fresh), tuple(step for _, step in steps))
 
@@ -166,10 +170,24 @@ def with_plain_text(turn: Any) -> Any:
     return {**turn, "content": block.get("text")}
 
 
-def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> Sequence[Unit]:
-    """Return the steps at the beginning that the other request has too."""
-    pairs = zip(units, others, strict=False)
-    return [one for one, _ in takewhile(lambda pair: pair[0].chain == pair[1].chain, pairs)]
+def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> int:
+    """Return how many steps at the beginning the other request has too.
+
+    By halving, because a step's hash is that of all steps before it too.
+    """
+    low, high = 0, min(len(units), len(others))
+    while low < high:
+        middle = (low + high) // 2
+        if units[middle].chain == others[middle].chain:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def spelt_alike(step: Any, other: Any) -> bool:
+    """Whether two steps are the same JSON; `==` would take 1 for true."""
+    return step is other or (step == other and encode_json(step) == encode_json(other))
 
 
 def with_tokens(

@@ -88,6 +88,8 @@ class Format(Struct, frozen=True, kw_only=True):
     parse_stream: ParseStream | None = None
     default_model: str | None = None
     """The model for a request that names none. None: the format needs no model."""
+    turns: str | None = None
+    """The field of its turns, if each is one message and read by itself."""
 
 
 def without(fields: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -65,8 +65,9 @@ class HttpResponse:
 class HttpClient:
     """Connections to any number of hosts. Use it in `async with`, in one event loop.
 
-    Redirects are not followed, because they would send a key to another host. Proxies come from the
-    environment. Without `decompress` the bytes are passed on as on the wire.
+    Redirects are not followed, because they would send a key to another host. Cookies are not kept,
+    because a host's answer to one client must not reach another. Proxies come from the environment.
+    Without `decompress` the bytes are passed on as on the wire.
     """
 
     def __init__(
@@ -104,7 +105,9 @@ class HttpClient:
             connect, read = self.timeouts
             timeout = client.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
             session = self._session = client.ClientSession(
-                timeout=timeout, auto_decompress=self.decompress
+                timeout=timeout,
+                auto_decompress=self.decompress,
+                cookie_jar=client.DummyCookieJar(),
             )
         try:
             response = await session.request(

@@ -35,8 +35,10 @@ from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
 from contextwright.serve.passage import Passage
+from contextwright.serve.reading import Readings
 from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
+from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.spans import Spans
 from contextwright.serve.translate import answer, count_tokens, cross
@@ -138,6 +140,7 @@ class Gateway:
         self.environment = environment
         self.client = HttpClient(decompress=False)
         self.vault = Vault()
+        self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
         self.recorder: Recorder | None = None
@@ -225,7 +228,9 @@ class Gateway:
         """Return the answer of a route's upstream to a request."""
         if route.is_open(call.format):
             return await relay(call, route.host(call.format), self.client, key)
-        crossing = cross(call, route, self.recipe_of(route), self.vault, owner)
+        line = (session_of(call) or owner, call.format, call.model)
+        said = self.readings.read(line, call.format, call.fields).said
+        crossing = cross(call, said, route, self.recipe_of(route), self.vault, owner)
         if passage is not None:
             body = crossing.payload
             if route.upstream != ECHO:

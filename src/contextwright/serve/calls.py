@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from contextwright.errors import ParseError
+from contextwright.serve.reading import read_fields
 from contextwright.text.json import decode_json
-from contextwright.wire.values import is_object
 
-__all__ = ["Action", "Call", "KEY_HEADERS", "key_in", "read_call"]
+__all__ = ["Action", "Call", "KEY_HEADERS", "key_in", "read_call", "value_of"]
 
 Action: TypeAlias = Literal["generate", "count"]
 
@@ -46,7 +46,8 @@ class Call(Struct, frozen=True):
     headers: Mapping[str, str]
     """By their names in lower case."""
     body: bytes
-    payload: dict[str, Any]
+    fields: Mapping[str, Raw]
+    """The fields of the body, unread."""
 
 
 def read_call(
@@ -62,22 +63,25 @@ def read_call(
     Raises:
         ParseError: the body is not a JSON object, or names no model.
     """
-    try:
-        payload = decode_json(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ParseError(f"the body is not JSON: {error}") from error
-    if not is_object(payload):
-        raise ParseError("the body is not a JSON object")
+    fields = read_fields(body)
     if format == "gemini":
         model, _, name = method.rpartition(":")
         action, streams = METHODS[name]
         path = f"/models/{quote(model)}:{name}"
     else:
-        named = payload.get("model")
+        named = value_of(fields, "model")
         if not isinstance(named, str) or not named:
             raise ParseError("model: a name is required")
-        model, streams, path = named, payload.get("stream") is True, PATHS[format, action]
-    return Call(format, action, model, streams, path, query, headers, body, payload)
+        model, streams, path = named, value_of(fields, "stream") is True, PATHS[format, action]
+    return Call(format, action, model, streams, path, query, headers, body, fields)
+
+
+def value_of(fields: Mapping[str, Raw], name: str) -> Any:
+    """Return the value of a field; None if there is none, or it cannot be read."""
+    try:
+        return decode_json(fields[name]) if name in fields else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def key_in(headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:

@@ -20,7 +20,8 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.calls import Call
-from contextwright.store.recording import EndedRequest
+from contextwright.serve.reading import Readings, read_fields
+from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
 from contextwright.text.json import decode_object, decoder, encode_json
 
@@ -71,7 +72,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     owner: str
 
 
-def ended_request(transcript: Transcript) -> EndedRequest:
+def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
     """Read a request and its answer, and make them ready for the store."""
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
     sent = RequestBodies(
@@ -82,9 +83,10 @@ def ended_request(transcript: Transcript) -> EndedRequest:
     # Everything that is stored is read from what is left without keys.
     hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
     is_masked = hidden != sent
-    payload = decode_object(hidden.request or b"") if is_masked else call.payload
-    said = None if is_masked else transcript.said
-    said = said or read_request(call.format, payload)
+    said, payload = transcript.said, transcript.upstream
+    if is_masked or said is None:
+        said, read = read_request(transcript, hidden.request or b"", readings)
+        payload = payload or read
     reply = read_reply(call.format, outcome, hidden.reply or b"")
     state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage
@@ -111,7 +113,7 @@ def ended_request(transcript: Transcript) -> EndedRequest:
     ended = EndedRequest(
         record=record,
         bodies=hidden,
-        payload=transcript.upstream or call.payload,
+        payload=payload or {},
         owner=transcript.owner,
         said=said,
         reply=without_keys(answer, transcript.keys) if answer and answer.parts else None,
@@ -152,12 +154,17 @@ def without_keys(value: Value, keys: frozenset[str]) -> Value:
     return value if hidden == told else decoder(type(value)).decode(hidden)
 
 
-def read_request(format: str, payload: Any) -> Conversation | None:
-    """Return what a client said; None if it cannot be read."""
+def read_request(
+    transcript: Transcript, body: bytes, readings: Readings
+) -> tuple[Conversation | None, dict[str, Any] | None]:
+    """Return what a client said, and the payload in which it said it; None for the unreadable."""
+    call, line = transcript.call, line_of(transcript.record, transcript.owner)
     try:
-        return api.parse(payload, format)
+        fields = call.fields if body is call.body else read_fields(body)
+        reading = readings.read(line, call.format, fields)
     except ContextwrightError:
-        return None
+        return None, decode_object(body)
+    return reading.said, reading.payload
 
 
 def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:

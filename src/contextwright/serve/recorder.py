@@ -27,6 +27,7 @@ from contextwright.serve.calls import Call
 from contextwright.serve.metrics import Metrics
 from contextwright.serve.outcome import ended_request
 from contextwright.serve.passage import Passage
+from contextwright.serve.reading import Readings
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
 from contextwright.serve.spans import Spans
@@ -75,6 +76,7 @@ class Recorder:
         self.spans = spans
         self.log = RequestLog(store.state, process_name())
         self.metrics = Metrics()
+        self.readings = Readings()
         self.held_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._begun: deque[Step] = deque()
@@ -213,7 +215,7 @@ class Recorder:
         over = [step.passage for step in steps if step.ended]
         if over:
             transcripts = [each.transcript() for each in over]
-            ended = [ended_request(each) for each in transcripts]
+            ended = [ended_request(each, self.readings) for each in transcripts]
             records = self.log.finish(ended)
             for passage, record in zip(over, records, strict=True):
                 passage.record = record
@@ -236,7 +238,7 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
     """Return what is known of a request before it is sent on."""
     upstream_format = call.format if route.upstream == ECHO else route.host(call.format).format
     return RecordedRequest(
-        session=session_of(call.headers, call.payload),
+        session=session_of(call),
         client=client_of(call.headers),
         format=call.format,
         upstream_format=upstream_format,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
 
+from contextwright.serve.calls import Call, value_of
 from contextwright.text.json import decode_object
 from contextwright.wire.values import is_object
 
@@ -33,12 +33,12 @@ AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/([\w.+-]{1,40}))?")
 PLAIN = re.compile(r"[\w.:-]{1,100}", re.ASCII).fullmatch
 
 
-def session_of(headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
+def session_of(call: Call) -> str:
     """Return the session that a client names; empty if it names none."""
     for name in SESSION_HEADERS:
-        if value := headers.get(name, "").strip():
+        if value := call.headers.get(name, "").strip():
             return plain(value)
-    metadata = payload.get("metadata")
+    metadata = value_of(call.fields, "metadata")
     named = metadata.get("user_id") if is_object(metadata) else None
     if isinstance(named, str) and named.startswith("{"):
         session = (decode_object(named) or {}).get("session_id")

@@ -36,7 +36,7 @@ from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import Route
 from contextwright.serve.vault import Vault
-from contextwright.text.json import encode_json
+from contextwright.text.json import decode_object, encode_json
 
 __all__ = ["Crossing", "count_tokens", "cross"]
 
@@ -71,14 +71,15 @@ class Sent(NamedTuple):
     tool_names: Mapping[str, str]
 
 
-def cross(call: Call, route: Route, recipe: Recipe | None, vault: Vault, owner: str) -> Crossing:
-    """Write a client's request in the API of its upstream.
+def cross(
+    call: Call, said: Conversation, route: Route, recipe: Recipe | None, vault: Vault, owner: str
+) -> Crossing:
+    """Write what a client said in the API of its upstream.
 
     Raises:
-        ContextwrightError: the client's request cannot be read, or does not fit the budget.
+        ContextwrightError: it does not fit the budget.
     """
     format = call.format if route.upstream == "echo" else route.host(call.format).format
-    said = api.parse(call.payload, call.format)
     conversation = vault.restored(owner, format, said)
     model = route.send_as or call.model
     conversation = replaced(conversation, model=model, settings=stored_as(conversation, format))
@@ -222,7 +223,7 @@ def named(changes: Sequence[Change]) -> str:
 
 def count_tokens(call: Call) -> Response:
     """Count a request here, and answer as its API does."""
-    payload = call.payload
+    payload = decode_object(call.body) or {}
     if call.format == "gemini" and isinstance(payload.get("generateContentRequest"), dict):
         payload = payload["generateContentRequest"]
     count = api.count(payload, model=call.model, format=call.format)

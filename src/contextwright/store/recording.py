@@ -27,18 +27,19 @@ from contextwright.store.requests import (
     RequestBodies,
 )
 from contextwright.store.rows import bodies, conversations, places, requests, turns
-from contextwright.store.rows.places import Place
+from contextwright.store.rows.places import Place, Trail
 from contextwright.store.rows.requests import moment
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from contextwright.store.state import State
 from contextwright.text.json import decode_object
 from contextwright.text.quoting import one_line
 
-__all__ = ["BegunRequest", "EndedRequest", "RequestLog", "recorded_prompt"]
+__all__ = ["BegunRequest", "EndedRequest", "RequestLog", "line_of", "recorded_prompt"]
 
-MAX_PROMPTS = 256
-"""Prompts that are remembered, to compare the next request with."""
-MAX_RECENT_BYTES = 16 << 20
+MAX_LINES = 256
+"""Clients, sessions and models whose last request is known."""
+MAX_RECENT_BYTES = 32 << 20
+"""Bytes of requests that are remembered, to compare the next ones with."""
 TITLE_CHARS = 60
 FORKED = re.compile(r"~\d+$")
 """The end of a fork's name: the number of the request that made it."""
@@ -81,9 +82,28 @@ class Target(NamedTuple):
     number: int
     known: int
     """How many of its messages the conversation has already."""
+    end: tuple[int, int] = (0, 0)
+    """Its last message and its length."""
     fork: RecordedFork | None = None
     parent: int | None = None
     """The conversation it was forked from."""
+
+
+class Recent(NamedTuple):
+    """A request that the next one of its history is compared with."""
+
+    bodies: RequestBodies
+    prompt: Prompt | None
+    trail: Trail | None = None
+    """What its client said."""
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes, about."""
+        return size_of(self.bodies) + (0 if self.prompt is None else self.prompt.size)
+
+
+NOTHING = Recent(RequestBodies(), None)
 
 
 class RequestLog:
@@ -91,9 +111,7 @@ class RequestLog:
 
     def __init__(self, state: State, process: str) -> None:
         self.state, self.process = state, process
-        self.prompts: OrderedDict[int, Prompt] = OrderedDict()
-        self.prompt_bytes = 0
-        self.recent: OrderedDict[int, RequestBodies] = OrderedDict()
+        self.recent: OrderedDict[int, Recent] = OrderedDict()
         self.recent_bytes = 0
         self.newest: OrderedDict[tuple[str, ...], int] = OrderedDict()
         """The last finished request of each client, session and model."""
@@ -116,7 +134,7 @@ class RequestLog:
         self.compact.discard(number)
         if body is not None:
             base = self.newest.get(line_of(record, begun.owner), 0)
-            old = self._at_hand(base).request
+            old = self._at_hand(base).bodies.request
             if old and bodies.add_difference(connection, number, "request", body, base, old):
                 self.compact.add(number)
             else:  # not compressed: the answer waits for this
@@ -124,21 +142,25 @@ class RequestLog:
         return number
 
     def _finish(self, connection: Connection, ended: EndedRequest) -> RecordedRequest:
-        record, digests = ended.record, digests_of(ended)
+        record, line = ended.record, line_of(ended.record, ended.owner)
+        trail = self._trail(ended, line)
+        digests = trail.followed_by([] if ended.reply is None else [ended.reply]).digests
         target = self._target(connection, ended, digests)
         if target is not None and ended.reply is not None:
             record = self._add(connection, ended, target, digests)
-        record = self._compared(connection, ended, record, target)
+        previous = self._before(connection, record, target)
+        before = NOTHING if previous is None else self._recalled(connection, previous)
+        prompt, record = compared(ended, replace(record, previous=previous), before.prompt)
         sent = ended.bodies
-        before = self._at_hand(record.previous or 0)
         for kind in bodies.KINDS:
             body = getattr(sent, kind)
             if body is not None and not (kind == "request" and record.number in self.compact):
                 base = None if kind == "reply" else record.previous
-                old = getattr(before, kind)
+                old = getattr(before.bodies, kind)
                 bodies.replace(connection, record.number, kind, body, base, old)
         self.compact.discard(record.number)
-        self._keep_at_hand(record.number, sent, line_of(record, ended.owner))
+        self._keep_at_hand(record.number, Recent(replace(sent, reply=None), prompt, trail))
+        self._keep_newest(line, record.number)
         requests.finish(connection, record, None if target is None else target.number)
         return record if target is None else replace(record, conversation=target.id)
 
@@ -160,10 +182,11 @@ class RequestLog:
                 return self._created(connection, ended)
             return self._forked(connection, record, RecordedFork(left, 0, "compaction"), 0)
         count, known = len(ended.said.messages) + 1, found.index + 1
-        head = conversations.require(connection, tenant, found.id)
-        last = conversations.locked_length(connection, head)
-        if known == count or found.seq == last:
-            return Target(found.id, found.conversation, known)
+        end = conversations.locked_end(connection, found.conversation)
+        if end is None:
+            raise conversations.unknown(found.id)
+        if known == count or found.seq == end[0]:
+            return Target(found.id, found.conversation, known, end)
         fork = RecordedFork(found.id, found.seq, reason_of(found, count))
         return self._forked(connection, record, fork, known)
 
@@ -179,21 +202,23 @@ class RequestLog:
         record, said = ended.record, ended.said
         assert said is not None
         id = f"{record.client.partition('/')[0] or 'client'}/{record.session or record.number}"
-        if conversations.find(connection, self.state.tenant, id) is not None:
-            id = f"{id}~{record.number}"
         info = ConversationInfo(id, 0, title_of(said), settings=settings_of(said))
-        conversations.create(connection, self.state.tenant, info)
-        head = conversations.require(connection, self.state.tenant, id)
-        return Target(id, head.number, 0)
+        number = conversations.create(connection, self.state.tenant, info)
+        if number is None:
+            info = replace(info, id=f"{id}~{record.number}")
+            conversations.create(connection, self.state.tenant, info)
+            number = conversations.require(connection, self.state.tenant, info.id).number
+        return Target(info.id, number, 0)
 
     def _forked(
         self, connection: Connection, record: RecordedRequest, fork: RecordedFork, known: int
     ) -> Target:
         """Return a conversation that leaves another behind one of its messages."""
         tenant, id = self.state.tenant, f"{FORKED.sub('', fork.parent)}~{record.number}"
-        turns.fork(connection, tenant, fork.parent, id, fork.at, None)
-        head = conversations.require(connection, tenant, id)
-        return Target(id, head.number, known, fork, head.line[1][0])
+        head = turns.fork(connection, tenant, fork.parent, id, fork.at, None)
+        end = conversations.locked_end(connection, head.number)
+        assert end is not None
+        return Target(id, head.number, known, end, fork, head.line[1][0])
 
     # --- what was said -----------------------------------------------------------------------
 
@@ -214,7 +239,7 @@ class RequestLog:
         clean, changes = replace_invalid([without_marks(one) for one in messages])
         writing = (target.id, clean, bodies_of(clean), f"request {record.number}")
         now = moment(datetime.now(UTC))
-        seqs = turns.add(connection, self.state.tenant, writing, stored=now)
+        seqs = turns.append(connection, (target.number, *target.end), writing, now)
         places.add(connection, target.number, seqs, digests[target.known :])
         return replace(
             record,
@@ -223,26 +248,6 @@ class RequestLog:
             last=seqs[-1],
             changes=(*record.changes, *changes),
         )
-
-    # --- the prefix --------------------------------------------------------------------------
-
-    def _compared(
-        self,
-        connection: Connection,
-        ended: EndedRequest,
-        record: RecordedRequest,
-        target: Target | None,
-    ) -> RecordedRequest:
-        """Return the record with what it shares with the request before it."""
-        before = self._before(connection, record, target)
-        previous = None if before is None else self._prompt(connection, before)
-        model = as_model(record.sent_model)
-        prompt = prompt_of(ended.payload, record.upstream_format, model, previous)
-        self._remember(record.number, prompt)
-        if previous is None:
-            return replace(record, previous=before)
-        comparison = explained(prompt.compared_with(previous), record.fork)
-        return replace(record, previous=before, prefix=comparison)
 
     def _before(
         self, connection: Connection, record: RecordedRequest, target: Target | None
@@ -256,42 +261,47 @@ class RequestLog:
         last = requests.last_of_session(connection, self.state.tenant, record)
         return None if last is None else last.number
 
-    def _prompt(self, connection: Connection, number: int) -> Prompt | None:
-        """Return the prompt of an earlier request."""
-        known = self.prompts.get(number)
-        if known is None:
+    # --- what is remembered ------------------------------------------------------------------
+
+    def _trail(self, ended: EndedRequest, line: tuple[str, ...]) -> Trail:
+        """Return the places of what was said, from the last request of its line if it goes on."""
+        said = () if ended.said is None else ended.said.messages
+        before = self._at_hand(self.newest.get(line, 0)).trail
+        if before is None or not before.leads_to(said):
+            session = ended.record.session
+            before = Trail(f"session {session}" if session else f"owner {ended.owner}")
+        return before.followed_by(said[len(before.messages) :])
+
+    def _recalled(self, connection: Connection, number: int) -> Recent:
+        """Return an earlier request, from memory or from the store."""
+        known = self._at_hand(number)
+        if known is NOTHING:
             record = requests.find(connection, self.state.tenant, number)
-            known = recorded_prompt(record, bodies.all_of(connection, number))
-        if known is not None:
-            self._remember(number, known)
+            sent = replace(bodies.all_of(connection, number), reply=None)
+            known = Recent(sent, recorded_prompt(record, sent))
+            self._keep_at_hand(number, known)
         return known
 
-    def _remember(self, number: int, prompt: Prompt) -> None:
-        """Keep the prompts in memory that were last compared with."""
-        if self.prompts.pop(number, None) is not None:
-            self.prompt_bytes -= prompt.size
-        self.prompts[number] = prompt
-        self.prompt_bytes += prompt.size
-        while len(self.prompts) > MAX_PROMPTS or self.prompt_bytes > MAX_RECENT_BYTES:
-            self.prompt_bytes -= self.prompts.popitem(last=False)[1].size
-
-    def _at_hand(self, number: int) -> RequestBodies:
-        """Return the bodies of a request, if they are in memory."""
+    def _at_hand(self, number: int) -> Recent:
+        """Return an earlier request, if it is in memory."""
         if number not in self.recent:
-            return RequestBodies()
+            return NOTHING
         self.recent.move_to_end(number)
         return self.recent[number]
 
-    def _keep_at_hand(self, number: int, sent: RequestBodies, line: tuple[str, ...]) -> None:
-        """Keep the last bodies in memory: the next request is stored as its difference to one."""
-        self.recent_bytes -= size_of(self.recent.pop(number, RequestBodies()))
-        self.recent[number] = replace(sent, reply=None)
-        self.recent_bytes += size_of(sent)
+    def _keep_at_hand(self, number: int, recent: Recent) -> None:
+        """Keep a request in memory: the next one is stored as its difference to it."""
+        self.recent_bytes -= self.recent.pop(number, NOTHING).size
+        self.recent[number] = recent
+        self.recent_bytes += recent.size
         while self.recent_bytes > MAX_RECENT_BYTES:
-            self.recent_bytes -= size_of(self.recent.popitem(last=False)[1])
+            self.recent_bytes -= self.recent.popitem(last=False)[1].size
+
+    def _keep_newest(self, line: tuple[str, ...], number: int) -> None:
+        """Note the last finished request of a line."""
         self.newest.pop(line, None)
         self.newest[line] = number
-        if len(self.newest) > MAX_PROMPTS:
+        if len(self.newest) > MAX_LINES:
             self.newest.popitem(last=False)
 
 
@@ -316,13 +326,16 @@ def size_of(sent: RequestBodies) -> int:
     return len(sent.request or b"") + len(sent.upstream or b"")
 
 
-def digests_of(ended: EndedRequest) -> list[str]:
-    """Return the places of a request's messages, and of its answer."""
-    said = () if ended.said is None else ended.said.messages
-    answer = () if ended.reply is None else (ended.reply,)
-    session = ended.record.session
-    seed = f"session {session}" if session else f"owner {ended.owner}"
-    return places.digests_of(seed, [*said, *answer])
+def compared(
+    ended: EndedRequest, record: RecordedRequest, previous: Prompt | None
+) -> tuple[Prompt, RecordedRequest]:
+    """Return the prompt of a request, and its record with what it shares with the one before it."""
+    model = as_model(record.sent_model)
+    prompt = prompt_of(ended.payload, record.upstream_format, model, previous)
+    if previous is None:
+        return prompt, record
+    comparison = explained(prompt.compared_with(previous), record.fork)
+    return prompt, replace(record, prefix=comparison)
 
 
 def reason_of(found: Place, count: int) -> ForkReason:

@@ -195,4 +195,5 @@ FORMAT = Format(
     parse_reply=parse_reply,
     parse_stream=parse_stream,
     default_model="claude-sonnet-5-5",
+    turns="messages",
 )

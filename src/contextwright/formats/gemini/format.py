@@ -273,4 +273,5 @@ FORMAT = Format(
     parse_reply=parse_reply,
     parse_stream=parse_stream,
     default_model="gemini-3.8-flash",
+    turns="contents",
 )

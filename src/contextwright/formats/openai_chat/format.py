@@ -159,4 +159,5 @@ FORMAT = Format(
     parse_reply=parse_reply,
     parse_stream=parse_stream,
     default_model="gpt-5.6-sol",
+    turns="messages",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from contextlib import aclosing
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from contextwright.errors import ParseError, ProviderError, in_one_line
 from contextwright.formats.reader import Reader
@@ -79,7 +79,8 @@ class StreamReader:
 
     def handed_over(self) -> list[Event]:
         """Return the events since the last call; raise recorded errors."""
-        self.reader.finish()
+        if self.reader.faults:
+            self.reader.finish()
         events, self.out = self.out, []
         return events
 
@@ -263,6 +264,8 @@ def stream_parser(readers: StreamReaders) -> Callable[[Iterable[Any]], ModelRepl
 
 def as_object(value: Any) -> Object:
     """Return an event as a dict, from decoded JSON or an SDK object; else an empty one."""
+    if type(value) is dict:
+        return cast("Object", value)
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         value = dump(mode="json", by_alias=True, exclude_unset=True)

@@ -47,6 +47,8 @@ CUT_OFF: dict[FinishReason, str] = {
 }
 """Finish reasons that leave a reply incomplete."""
 UNANSWERED: dict[FinishReason, str] = {**CUT_OFF, "refusal": "the model declined"}
+PIECES = (TextDelta, ThinkingDelta, CallStart, ArgumentsDelta)
+"""Events that bring a piece of a part."""
 CUSTOM = ("custom", "custom_tool_call")
 """How the two formats with custom tools mark a custom call."""
 
@@ -159,7 +161,7 @@ def gather_partial(events: Iterable[Event], format: str) -> ModelReply:
             pieces.pop(event.index, None)
         elif type(event) is ReplyStart:
             model = event.model
-        elif isinstance(event, TextDelta | ThinkingDelta | CallStart | ArgumentsDelta):
+        elif isinstance(event, PIECES):
             pieces.setdefault(event.index, []).append(event)
     if not any(type(event) is Finish for event in seen):
         ended = {event.index for event in seen if type(event) is PartEnd}

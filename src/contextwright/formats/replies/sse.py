@@ -17,6 +17,7 @@ __all__ = ["DONE", "Decoder", "encode_event"]
 
 DONE = "[DONE]"
 """OpenAI's end-of-stream mark; decoded as this text."""
+DONE_BYTES = DONE.encode()
 LINE_END = re.compile(rb"\r\n|\n|\r")
 MARK = re.compile(rb'["\\{}\[\]]')
 BLANK = b" \t\r\n,"
@@ -69,10 +70,10 @@ class Lines:
         found: list[Any] = []
         *ended, rest = LINE_END.split(piece)
         for line in ended:
-            self.line.append(line)
-            whole = b"".join(self.line)
-            self.line.clear()
-            self.take(whole, found)
+            if self.line:
+                line = b"".join((*self.line, line))
+                self.line.clear()
+            self.take(line, found)
         if rest:
             self.line.append(rest)
         return found
@@ -83,9 +84,10 @@ class Lines:
             if self.data:
                 found.append(decoded(b"\n".join(self.data)))
                 self.data.clear()
-        elif line.removeprefix(BOM).startswith(b"data:"):
+        elif line.startswith((b"data:", BOM)):
             line = line.removeprefix(BOM)
-            self.data.append(line[5:].removeprefix(b" "))
+            if line.startswith(b"data:"):
+                self.data.append(line[5:].removeprefix(b" "))
 
     def close(self) -> list[Any]:
         found: list[Any] = []
@@ -163,10 +165,10 @@ class JsonValues:
 
 def decoded(data: bytes) -> Any:
     """Decode the JSON of one event, or the end-of-stream mark."""
-    if data == DONE.encode():
+    if data == DONE_BYTES:
         return DONE
     try:
-        return decode_json(data.decode())
+        return decode_json(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ParseError(f"an event of the stream is not JSON: {shown(data)}") from error
 

@@ -92,6 +92,9 @@ class SqliteConnection:
         # apsw's stub leaves some types open
         self.database: Any = apsw.Connection(path, flags=flags)
         self.database.set_busy_handler(self._wait)
+        # We keep no statistics: without this SQLite plans many statements again at every call, in
+        # search of some, which takes longer than the statements themselves.
+        self.database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._deadline = 0.0
 
     def _wait(self, tries: int) -> bool:

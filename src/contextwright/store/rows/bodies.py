@@ -35,6 +35,8 @@ ON CONFLICT (request, kind) DO UPDATE SET base = excluded.base, depth = excluded
 head = excluded.head, tail = excluded.tail, body = excluded.body"""
 KINDS: tuple[BodyKind, ...] = ("request", "upstream", "reply")
 LEVEL = 3
+STRIDE = 4_096
+"""Bytes of two bodies that are compared at once."""
 
 
 def add(connection: Connection, request: int, kind: BodyKind, body: bytes, level: int = 0) -> None:
@@ -119,9 +121,23 @@ def remove(connection: Connection, requests: str, *values: Value) -> None:
 def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:
     """Return how many bytes two bodies share at the beginning, and of the rest at the end."""
     least = min(len(old), len(new))
-    head = longest(least, lambda size: old.startswith(new[:size]))
-    tail = longest(least - head, lambda size: not size or old.endswith(new[-size:]))
+    head = 0
+    while head + STRIDE <= least and old.startswith(new[head : head + STRIDE], head):
+        head += STRIDE
+    most = min(STRIDE, least - head)
+    head += longest(most, lambda size: old.startswith(new[head : head + size], head))
+    tail = 0
+    most = least - head
+    while tail + STRIDE <= most and ends_alike(old, new, tail, STRIDE):
+        tail += STRIDE
+    tail += longest(min(STRIDE, most - tail), lambda size: ends_alike(old, new, tail, size))
     return head, tail
+
+
+def ends_alike(old: bytes, new: bytes, tail: int, size: int) -> bool:
+    """Whether two bodies have the same bytes before a tail that they share."""
+    end = len(new) - tail
+    return old.endswith(new[end - size : end], 0, len(old) - tail)
 
 
 def longest(most: int, fits: Callable[[int], bool]) -> int:

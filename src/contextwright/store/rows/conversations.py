@@ -29,6 +29,7 @@ __all__ = [
     "last_times",
     "length_of",
     "locked",
+    "locked_end",
     "locked_length",
     "require",
     "seen",
@@ -42,6 +43,7 @@ __all__ = [
 PAGE = 100
 
 LAST = "SELECT last FROM heads WHERE conversation = ?"
+END = "SELECT last, length FROM heads WHERE conversation = ?"
 NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
 LINE = """
 WITH RECURSIVE line (depth, number, parent, fork_at) AS (
@@ -240,16 +242,23 @@ def locked_length(connection: Connection, head: Head) -> int | None:
     return None
 
 
+def locked_end(connection: Connection, number: int) -> tuple[int, int] | None:
+    """Return the last message and the length of a conversation, locked; None if it is gone."""
+    for last, length in connection.rows(END + connection.for_update, number):
+        return last, length
+    return None
+
+
 def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:
     """Lock a conversation; create it if there is none.
 
     Returns it with the number of its last message, and its length on the ruler of windows.
     """
-    sql = "SELECT last, length FROM heads WHERE conversation = ?" + connection.for_update
     while True:
         head = ensure(connection, tenant, id)
-        for last, length in connection.rows(sql, head.number):
-            return head, last, length
+        end = locked_end(connection, head.number)
+        if end is not None:
+            return head, *end
 
 
 def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo:

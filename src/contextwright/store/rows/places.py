@@ -8,9 +8,11 @@ left out, because clients change it from request to request.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from hashlib import blake2b
-from itertools import dropwhile, islice
-from typing import Any
+from itertools import islice
+from operator import is_
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +21,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection
 
-__all__ = ["INSERT", "Place", "add", "digests_of", "longest", "sayings"]
+__all__ = ["INSERT", "Place", "Trail", "add", "longest", "sayings"]
 
 INSERT = """
 INSERT INTO places (conversation, seq, digest) VALUES (?, ?, ?)
@@ -47,22 +49,43 @@ class Place(Struct, frozen=True):
     id: str
 
 
-def digests_of(seed: str, messages: Sequence[Message]) -> list[str]:
-    """Return a digest for each message of everything said up to it; empty before any text.
+class Trail:
+    """The places of a history, which may go on.
 
-    `seed` separates the histories of different clients.
+    `seed` separates the histories of different clients. `digests` has a digest for each message of
+    everything said up to it; empty before any text.
     """
-    digest = blake2b(seed.encode(errors="surrogatepass"), digest_size=16)
-    found = ["" for _ in messages]
-    begun = dropwhile(lambda one: one[1].role == "system", enumerate(messages))
-    speaker = ""
-    for index, message in begun:
+
+    def __init__(self, seed: str) -> None:
+        self.messages: tuple[Message, ...] = ()
+        self.digests: list[str] = []
+        self._digest = blake2b(seed.encode(errors="surrogatepass"), digest_size=16)
+        self._speaker = ""
+        self._begun = False
+
+    def leads_to(self, messages: Sequence[Message]) -> bool:
+        """Whether a history begins with the very messages of this one."""
+        return len(messages) >= len(self.messages) and all(map(is_, self.messages, messages))
+
+    def followed_by(self, messages: Sequence[Message]) -> Self:
+        """Return the trail with further messages."""
+        after = copy(self)
+        after.messages = (*self.messages, *messages)
+        after._digest = self._digest.copy()
+        after.digests = [*self.digests, *map(after._pass, messages)]
+        return after
+
+    def _pass(self, message: Message) -> str:
+        """Return the digest after one more message."""
+        self._begun = self._begun or message.role != "system"
+        if not self._begun:
+            return ""
+        digest = self._digest
         for kind, words in sayings(message):
-            digest.update(b"" if kind == speaker else f"\x1e{kind}\x1f".encode())
+            digest.update(b"" if kind == self._speaker else f"\x1e{kind}\x1f".encode())
             digest.update(words.encode(errors="surrogatepass") if isinstance(words, str) else words)
-            speaker = kind if kind in ("user", "assistant", "system") else ""
-        found[index] = digest.hexdigest()
-    return found
+            self._speaker = kind if kind in ("user", "assistant", "system") else ""
+        return digest.hexdigest()
 
 
 def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:

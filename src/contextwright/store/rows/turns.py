@@ -35,6 +35,7 @@ __all__ = [
     "Writing",
     "add",
     "add_or_compare",
+    "append",
     "forget",
     "fork",
     "mark",
@@ -77,13 +78,27 @@ def add(
     Raises:
         Conflict: the key was used for other messages.
     """
-    id, messages, bodies, key = writing
+    id, _, bodies, key = writing
     head, last, length = conversations.locked(connection, tenant, id)
     if key is not None:
         for first, count in connection.rows(NAMED, head.number, key):
             require_same(connection, head.number, first, count, bodies, key)
             return list(range(first, first + count))
-    first, number = last + 1, head.number
+    if told:
+        notes.count_accesses(connection, tenant, id, told)
+    return append(connection, (head.number, last, length), writing, stored)
+
+
+def append(
+    connection: Connection, end: tuple[int, int, int], writing: Writing, stored: str | None
+) -> list[int]:
+    """Store a turn whose key is new, and return the numbers of its messages.
+
+    `end` is the number of a conversation, which is locked, its last message and its length.
+    """
+    _, messages, bodies, key = writing
+    number, last, length = end
+    first = last + 1
     joins = calls.join(connection, number, first, messages)
     ends = list(accumulate(map(length_of, messages), initial=length))
     each = zip(messages, joins, bodies, ends[1:], strict=True)
@@ -98,8 +113,6 @@ def add(
     connection.run_many(MARK, [(number, seq, *marks) for seq, marks in said if marks])
     turn = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
     connection.run(turn, number, first, len(messages), key, stored)
-    if told:
-        notes.count_accesses(connection, tenant, id, told)
     grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
     connection.run(grow, last + len(messages), ends[-1], number)
     return list(range(first, first + len(messages)))
@@ -284,7 +297,7 @@ def fork(
     new_id: str,
     at: int | None,
     known_calls: Sequence[calls.OpenCall] | None,
-) -> None:
+) -> conversations.Head:
     """Create a conversation that begins with the messages of another, up to one of them.
 
     `known_calls` are its open calls, if they have been found already.
@@ -300,7 +313,7 @@ def fork(
     if not 0 <= at <= last:
         raise NotFound(f"there is no message {at} in {shown(id)}")
     if is_forked(connection, tenant, id, new_id, at):
-        return
+        return conversations.require(connection, tenant, new_id)
     old = conversations.details_of(connection, tenant, id)
     new = ConversationInfo(new_id, at, old.title, old.agent, old.settings, id, at)
     length = length_until(connection, head.number, at)
@@ -322,6 +335,7 @@ def fork(
     else:
         waiting = open_calls_at(connection, head, at) if known_calls is None else known_calls
         calls.open_call_rows(connection, number, waiting)
+    return conversations.Head(number, ((number, at + 1), *head.line))
 
 
 def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int) -> bool:

@@ -240,11 +240,19 @@ def replace_invalid(messages: Sequence[Message]) -> tuple[list[Message], list[Ch
     clean: list[Message] = []
     changes: list[Change] = []
     for index, message in enumerate(messages):
-        fields, path = msgspec.to_builtins(message), f"messages[{index}]"
-        if any(True for _ in faults_of(fields, path)):
+        if not is_clean(message):
+            fields, path = msgspec.to_builtins(message), f"messages[{index}]"
             message = convert(replaced(fields, path, changes), Message)
         clean.append(message)
     return clean, changes
+
+
+def is_clean(message: Message) -> bool:
+    """Whether the JSON of a message shows that all of its text can be stored."""
+    try:
+        return NUL not in encode_json(message)
+    except (ValueError, OverflowError):  # half a surrogate pair, a number that JSON does not have
+        return False
 
 
 def replaced(value: Any, path: str, changes: list[Change]) -> Any:

@@ -1,0 +1,156 @@
+"""Bodies of requests, read: what a client has sent before is not read again.
+
+A client sends its whole history with every request. What is spelt byte for byte as in the request
+before is taken from the reading of that one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from operator import eq
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from contextwright import formats
+from contextwright.errors import ContextwrightError, ParseError
+from contextwright.formats import api
+from contextwright.messages.conversation import Conversation
+from contextwright.text.json import decode_json, decoder
+
+__all__ = ["Reading", "Readings", "read_fields"]
+
+MAX_BYTES = 8 << 20
+"""Bytes of bodies whose readings are remembered; those longest unused are forgotten."""
+
+SYSTEM = ("system", "systemInstruction", "system_instruction")
+TOOLS = ("tools", "functions")
+
+decode_fields = decoder(dict[str, Raw]).decode
+decode_turns = decoder(list[Raw]).decode
+
+
+class Reading(Struct, frozen=True):
+    """A request, read."""
+
+    payload: dict[str, Any]
+    said: Conversation
+    """What the client said."""
+    fields: Mapping[str, Raw]
+    """The fields of the body as they are spelt."""
+    turns: Sequence[Raw]
+    """The turns as they are spelt; none in a format that does not read them one by one."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of the body."""
+        return sum(memoryview(raw).nbytes for raw in self.fields.values())
+
+
+class Readings:
+    """Reads requests, and remembers the last of each client, session and model."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._known: OrderedDict[tuple[str, ...], Reading] = OrderedDict()
+        self._bytes, self._max_bytes = 0, max_bytes
+
+    def read(self, line: tuple[str, ...], format: str, fields: Mapping[str, Raw]) -> Reading:
+        """Read a request; `line` is what the requests of one history have in common.
+
+        Raises:
+            ParseError: it cannot be read.
+        """
+        before = self._known.pop(line, None)
+        self._bytes -= 0 if before is None else before.size
+        try:
+            reading = read(format, fields, before)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            raise ParseError(f"the body is not JSON: {error}") from error
+        self._known[line] = reading
+        self._bytes += reading.size
+        while self._bytes > self._max_bytes:
+            self._bytes -= self._known.popitem(last=False)[1].size
+        return reading
+
+
+def read_fields(body: bytes) -> dict[str, Raw]:
+    """Return the fields of a body, unread.
+
+    Raises:
+        ParseError: the body is not a JSON object.
+    """
+    try:
+        body.decode()  # because what is left unread may not be UTF-8
+        return decode_fields(body)
+    except msgspec.ValidationError:
+        raise ParseError("the body is not a JSON object") from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ParseError(f"the body is not JSON: {error}") from error
+
+
+def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Reading:
+    """Read a request; what the one before spells the same is taken from it."""
+    name = formats.find(format).turns
+    turns = turns_in(fields, name)
+    shared = 0 if before is None else shared_turns(turns, before.turns)
+    payload: dict[str, Any] = {}
+    for field, raw in fields.items():
+        if before is not None and before.fields.get(field) == raw:
+            payload[field] = before.payload[field]
+        elif before is not None and field == name and shared:
+            rest = [decode_json(turn) for turn in turns[shared:]]
+            payload[field] = [*before.payload[field][:shared], *rest]
+        else:
+            payload[field] = decode_json(raw)
+    said = None if before is None or not shared else resumed(format, payload, before, shared)
+    return Reading(payload, said or api.parse(payload, format), fields, turns)
+
+
+def turns_in(fields: Mapping[str, Raw], name: str | None) -> list[Raw]:
+    """Return the turns of a body, unread; none if they are no list."""
+    if name is None or name not in fields:
+        return []
+    try:
+        return decode_turns(fields[name])
+    except msgspec.ValidationError:
+        return []
+
+
+def shared_turns(turns: Sequence[Raw], others: Sequence[Raw]) -> int:
+    """Return how many turns at the beginning are spelt the same."""
+    return len(list(takewhile(bool, map(eq, turns, others))))
+
+
+def resumed(
+    format: str, payload: dict[str, Any], before: Reading, shared: int
+) -> Conversation | None:
+    """Return what was said, with the first turns and perhaps the tools of the request before.
+
+    None if the whole request must be read: a repair names its place in it.
+    """
+    name = formats.find(format).turns
+    if name is None or before.said.changes or payload.get("model") != before.payload.get("model"):
+        return None
+    rest = {**payload, name: payload[name][shared:]}
+    same_system = all(payload.get(field) is before.payload.get(field) for field in SYSTEM)
+    same_tools = payload.get("tools") and all(
+        payload.get(field) is before.payload.get(field) for field in TOOLS
+    )
+    for field in (*(SYSTEM if same_system else ()), *(TOOLS if same_tools else ())):
+        rest.pop(field, None)
+    try:
+        new = api.parse(rest, format)
+    except ContextwrightError:
+        return None
+    if new.changes:
+        return None
+    # The system text stands before the turns.
+    start = len(new.messages) - len(rest[name])
+    earlier = len(before.said.messages) - len(before.turns)
+    known = before.said.messages[0 if same_system else earlier : earlier + shared]
+    messages = (*new.messages[:start], *known, *new.messages[start:])
+    return replace(new, messages=messages, tools=before.said.tools if same_tools else new.tools)
