@@ -3,7 +3,8 @@
     uv run python benchmarks/gateway.py [--seconds 30] [--clients 64] [--requests 20000]
 
 An upstream, a bare proxy (Starlette and aiohttp, nothing read) and `cw serve` with a store of its
-own run as processes on this machine; nothing leaves it. Requests have 50 KB and are streamed:
+own run as processes on this machine; nothing leaves it. Each client has sessions of twenty
+requests, and sends the whole history with each: 37 to 63 KB, 20 tools. Answers are streamed:
 passed through, and translated from Anthropic's API to Chat Completions. CPU is that of the server
 alone, user and system, until all is recorded. Each piece of an answer says when it was sent.
 """
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
@@ -31,6 +33,10 @@ import aiohttp
 PIECES = 14
 PAUSE = 0.02
 SENT = re.compile(rb"<([0-9.]+)>")
+TURNS = 31
+"""Turns of the history that a session begins with."""
+REQUESTS = 20
+"""Requests of a session."""
 HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
 MODELS = {"bare proxy": "claude-x", "pass-through": "claude-x", "translated": "other-x"}
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -144,10 +150,11 @@ class Load:
     async def repeat(
         self, session: aiohttp.ClientSession, address: str, model: str, end: float
     ) -> None:
+        client = Client(session, address, f"{model}-slow")
         while time.monotonic() < end:
             try:
                 pieces = 0
-                async for chunk in answer_of(session, address, f"{model}-slow"):
+                async for chunk in client.ask():
                     sent = SENT.findall(chunk)
                     self.late += [time.time() - float(moment) for moment in sent]
                     self.bunched += len(sent) > 1
@@ -163,8 +170,9 @@ async def ask_many(session: aiohttp.ClientSession, address: str, model: str, cou
     left = iter(range(count))
 
     async def ask() -> None:
+        client = Client(session, address, model)
         for _ in left:
-            async for _ in answer_of(session, address, model):
+            async for _ in client.ask():
                 pass
 
     await asyncio.gather(*(ask() for _ in range(8)))
@@ -182,43 +190,68 @@ async def settled(session: aiohttp.ClientSession, address: str) -> None:
 async def first_byte(session: aiohttp.ClientSession, address: str, model: str) -> float:
     """The median seconds until an answer begins."""
     taken: list[float] = []
+    client = Client(session, address, model)
     for _ in range(100):
         begun = time.perf_counter()
         first = True
-        async for _ in answer_of(session, address, model):
+        async for _ in client.ask():
             if first:
                 taken.append(time.perf_counter() - begun)
                 first = False
     return median(taken)
 
 
-async def answer_of(
-    session: aiohttp.ClientSession, address: str, model: str
-) -> AsyncGenerator[bytes, None]:
-    body = BODY.replace(b"MODEL", model.encode())
-    async with session.post(f"{address}/v1/messages", data=body) as response:
-        response.raise_for_status()
-        async for chunk in response.content.iter_any():
-            yield chunk
+class Client:
+    """A client that goes on with its session, and begins another after some requests."""
+
+    numbers = count()
+
+    def __init__(self, session: aiohttp.ClientSession, address: str, model: str) -> None:
+        self.session, self.address, self.model = session, address, model
+        self.turns: list[bytes] = []
+        self.asked, self.name = REQUESTS, ""
+
+    async def ask(self) -> AsyncGenerator[bytes, None]:
+        """Ask the next question; yield the pieces of the answer."""
+        if self.asked == REQUESTS:
+            self.asked, self.name = 0, f"session-{next(self.numbers)}"
+            self.turns = [turn_of(place) for place in range(TURNS)]
+        self.asked += 1
+        head, tail = FRAME
+        body = b"".join((head.replace(b"MODEL", self.model.encode()), b",".join(self.turns), tail))
+        headers, answer = {"x-session-id": self.name}, b""
+        url = f"{self.address}/v1/messages"
+        async with self.session.post(url, data=body, headers=headers) as response:
+            response.raise_for_status()
+            async for chunk in response.content.iter_any():
+                answer += chunk
+                yield chunk
+        said = "".join(f"<{moment.decode()}>" for moment in SENT.findall(answer))
+        self.turns += [turn_of(len(self.turns), said), turn_of(len(self.turns) + 1)]
 
 
-def request() -> bytes:
-    """A conversation of 50 KB with tools."""
-    words = "The quick brown fox jumps over the lazy dog, and nobody knows why it does so. "
-    turns = [
-        {"role": ("user", "assistant")[place % 2], "content": f"{place}: {words * 12}"}
-        for place in range(41)
-    ]
-    schema = {"type": "object", "properties": {"path": {"type": "string", "description": words}}}
+WORDS = "The quick brown fox jumps over the lazy dog, and nobody knows why it does so. "
+
+
+def turn_of(place: int, text: str = "") -> bytes:
+    """A turn of a history; every second one is the client's."""
+    role = ("user", "assistant")[place % 2]
+    return json.dumps({"role": role, "content": text or f"{place}: {WORDS * 12}"}).encode()
+
+
+def frame() -> tuple[bytes, bytes]:
+    """What stands before the turns of a request, and after them."""
+    schema = {"type": "object", "properties": {"path": {"type": "string", "description": WORDS}}}
     tools = [
-        {"name": f"tool_{place}", "description": words * 5, "input_schema": schema}
+        {"name": f"tool_{place}", "description": WORDS * 5, "input_schema": schema}
         for place in range(20)
     ]
-    payload = {"model": "MODEL", "max_tokens": 1_000, "stream": True, "system": words}
-    return json.dumps({**payload, "messages": turns, "tools": tools}).encode()
+    payload = {"model": "MODEL", "max_tokens": 1_000, "stream": True, "system": WORDS}
+    head, _, tail = json.dumps({**payload, "messages": [], "tools": tools}).partition("[]")
+    return f"{head}[".encode(), f"]{tail}".encode()
 
 
-BODY = request()
+FRAME = frame()
 
 
 def cpu_of(pid: int) -> float:

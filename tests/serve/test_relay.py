@@ -104,6 +104,17 @@ def test_compressed_bytes_stay_compressed() -> None:
     assert answer.body == server.body
 
 
+def test_a_cookie_of_one_client_does_not_reach_another() -> None:
+    with upstream() as server:
+        server.headers["set-cookie"] = "session=of-the-first; Path=/"
+        base = f"http://localhost:{server.server_port}"  # no cookies are kept for numbers
+        route = Route("*", "anthropic", base_url=base)
+        with running(GatewaySettings((route,))) as gateway:
+            answers = [gateway.ask("/v1/messages", {"model": "m"}) for _ in range(2)]
+    assert {answer.headers["set-cookie"] for answer in answers} == {"session=of-the-first; Path=/"}
+    assert all("cookie" not in headers for _, headers, _ in server.seen)
+
+
 @pytest.mark.parametrize(("name", "ending"), sorted(set(UPSTREAMS.values())))
 def test_every_recorded_request_goes_up_as_it_is(name: str, ending: str, data_folder: Path) -> None:
     """Body, path, query and headers, of requests that only count too."""

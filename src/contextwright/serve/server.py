@@ -38,6 +38,7 @@ class GatewayServer(uvicorn.Server):
         chosen: dict[str, Any] = {
             "http": BoundedProtocol,
             "access_log": False,
+            "proxy_headers": False,
             "log_level": "warning",
             "timeout_graceful_shutdown": GRACE_SECONDS,
             "timeout_keep_alive": KEEP_ALIVE_SECONDS,
