@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from contextwright.windows.history import View, coarsest_line, first_from, last_before
 
@@ -78,11 +79,9 @@ class Room:
         """
         if self.stopped is None or not self.starts:
             return self.start
-        last = len(self.starts) - 1
         enough = self._enough(step)
-        place = last
-        while place > enough and not self._always_fitted(self.starts[place]):
-            place -= 1
+        last = len(self.starts) - 1
+        place = enough if enough == last else Growth(self).first_fitted(enough)
         # Behind the coarsest line that the messages before these starts cross.
         begin = self.view.log.begin
         before = self.stopped if place == last else self.starts[place + 1]
@@ -107,28 +106,80 @@ class Room:
         last = len(self.starts) - 1
         return bisect_right(range(last), (1 - step) * lasting(last), key=lasting)
 
-    def _always_fitted(self, start: int) -> bool:
-        """Whether a window that begins here has always fitted while the history grew.
 
-        Before the next question, the one before the window had to stay, and a late result required
-        its distant call. Room that has become free since is not filled with older messages, because
-        the prefix would change twice.
-        """
+class Growth:
+    """What windows cost while the history grew: sums of which each is made once.
+
+    Before the next question, the one before the window had to stay, and a late result required its
+    distant call. Room that has become free since is not filled with older messages, because the
+    prefix would change twice.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self.room, self.view, self.earliest = room, room.view, room.starts[-1]
+        self._required = Sums(room.view, sorted(room.always))
+        self._sums = [0.0]
+        """The tokens of other messages from the earliest start on, as far as anyone has asked."""
+        self._exchanges: dict[int, Sums] = {}
+
+    def first_fitted(self, last: int) -> int:
+        """Return the place of the earliest start that has always fitted, else `last`."""
+        late = self.view.log.exchanges.late
+        barred = sorted(map(self._barred, late[bisect_left(late, self.earliest) :]), reverse=True)
+        reached = 0
+        for place in range(len(self.room.starts) - 1, last, -1):
+            start = self.room.starts[place]
+            while barred and barred[-1][0] <= start:
+                reached = max(reached, barred.pop()[1])
+            if reached <= start and self._is_answered(start):
+                return place
+        return last
+
+    def _barred(self, result: int) -> tuple[int, int]:
+        """Return from where to where a window did not fit when a late result required its call."""
+        members = self.view.log.exchanges.members(result)
+        distant = self._exchanges.get(members[0])
+        if distant is None:
+            own = [index for index in members if index not in self.room.always]
+            distant = self._exchanges[members[0]] = Sums(self.view, own)
+        first = max(self.earliest, members[0] + 1)
+
+        def is_fitted(start: int) -> bool:
+            return self._cost(start, result + 1) + distant.before(start) <= self.room.limit
+
+        fitting = range(first, result + 1)
+        return first, first + bisect_left(fitting, True, key=is_fitted)
+
+    def _is_answered(self, start: int) -> bool:
+        """Whether a window fitted until the next question, with the one before it."""
         log = self.view.log
         following = first_from(log.plain, start)
-        if following is not None and following > start:
-            asked = {last_before(log.plain, start), last_before(log.questions, start)} - {None}
-            if not self._fitted(start, following, [index for index in asked if index is not None]):
-                return False
-        return all(
-            self._fitted(start, index + 1, log.exchanges.members(index))
-            for index in log.exchanges.late
-            if log.exchanges.first(index) < start <= index
-        )
+        if following is None or following == start:
+            return True
+        asked = {last_before(log.plain, start), last_before(log.questions, start)}
+        before = [self.view.cost(index) for index in asked - self.room.always if index is not None]
+        return self._cost(start, following) + sum(before) <= self.room.limit
 
-    def _fitted(self, start: int, stop: int, required: Iterable[int]) -> bool:
-        """Whether a window between two indexes fits with the messages required at that time."""
-        outside = {*self.always, *required}
-        cost = sum(self.view.cost(index) for index in outside if index < start)
-        inside = (index for index in range(start, stop) if self.view.is_countable(index))
-        return cost + sum(map(self.view.cost, inside)) <= self.limit
+    def _cost(self, start: int, stop: int) -> float:
+        """Return the tokens of a window between two indexes, and of what stays before its end."""
+        return self._required.before(stop) + self._others(stop) - self._others(start)
+
+    def _others(self, stop: int) -> float:
+        """Return the tokens of messages before an index that do not always stay."""
+        sums, view, always = self._sums, self.view, self.room.always
+        for index in range(self.earliest + len(sums) - 1, stop):
+            is_other = view.is_countable(index) and index not in always
+            sums.append(sums[-1] + view.cost(index) if is_other else sums[-1])
+        return sums[stop - self.earliest]
+
+
+class Sums:
+    """The tokens of some messages, added up in their order."""
+
+    def __init__(self, view: View, indexes: Sequence[int]) -> None:
+        self._indexes = indexes
+        self._sums = [0.0, *accumulate(map(view.cost, indexes))]
+
+    def before(self, index: int) -> float:
+        """Return the tokens of those before an index."""
+        return self._sums[bisect_left(self._indexes, index)]
