@@ -7,7 +7,8 @@
 A mutant changes one comparison, operator, condition or constant. The sources are copied, so
 nothing here is touched. The tests of a file are those that mirror it (tests/windows/ for
 windows/stepped.py) and the laws; the first that fails, or does not end, has killed the mutant and
-is named. Survivors are listed with their line: give each a test, or say why it changes nothing.
+is named; `--near` leaves out the laws and PostgreSQL, which take minutes. Survivors are listed with
+their line: give each a test, or say why it changes nothing.
 """
 
 from __future__ import annotations
@@ -17,20 +18,29 @@ import ast
 import os
 import resource
 import shutil
-import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import NamedTuple, NoReturn
+
+import hypothesis.strategies
+import msgspec
+import numpy
+import pytest
+import xdist.plugin
+
+__all__ = ["hypothesis", "msgspec", "numpy", "xdist"]  # every test run needs them
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "contextwright"
 FOLDERS = "text messages tokens wire formats windows recall sections context store"
 HANG_SECONDS = 180
 """No test takes a tenth of this, also on a busy machine."""
+WITHOUT_SERVER = ("-m", "not slow and not postgres")
 MEMORY = 8 << 30
 """A loop without an end may fill this much, not the machine's memory."""
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -67,6 +77,7 @@ def main() -> int:
     options.add_argument("--count", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", metavar="FIRST-LAST", help="mutants of these numbers, from 1")
+    options.add_argument("--near", action="store_true", help="without PostgreSQL and the laws")
     options.add_argument("--folders", default=FOLDERS.replace(" ", ","))
     given = options.parse_args()
     chosen = sample(given.folders.split(","), given.count, Random(given.seed))
@@ -76,7 +87,7 @@ def main() -> int:
     for number in numbers:
         mutant = chosen[number - 1]
         place = f"{mutant.path.relative_to(SOURCE)}:{mutant.line}  {mutant.fault}"
-        killer = killer_of(mutant)
+        killer = killer_of(mutant, given.near)
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]
     print(f"\n{len(numbers) - len(survivors)} of {len(numbers)} killed")
@@ -136,42 +147,63 @@ def mutated(path: Path, number: int) -> Mutant:
     return Mutant(path, line, words, ast.unparse(ast.fix_missing_locations(tree)))
 
 
-def killer_of(mutant: Mutant) -> str:
+def killer_of(mutant: Mutant, near: bool) -> str:
     """The first test that fails, or does not end, with the mutant in place of its file."""
     with TemporaryDirectory() as folder:
         source = Path(folder) / "contextwright"
         shutil.copytree(SOURCE, source)
         (source / mutant.path.relative_to(SOURCE)).write_text(mutant.text, "utf-8")
-        return next(filter(None, (failure(tests, folder) for tests in tests_of(mutant.path))), "")
+        tried = (failure(tests, folder) for tests in tests_of(mutant.path, near))
+        return next(filter(None, tried), "")
 
 
-def tests_of(path: Path) -> Iterator[list[str]]:
+def tests_of(path: Path, near: bool) -> Iterator[list[str]]:
     """The tests to run, the nearest first: of the file, of its folder, the laws."""
-    near = ROOT / "tests" / path.relative_to(SOURCE).parent
-    named = [str(found) for found in near.glob(f"test_{path.stem}*.py")]
-    yield from ([named] if named else [])
-    while not near.exists():
-        near = near.parent
-    yield [str(near)]
-    yield [str(ROOT / "tests" / "laws")]
+    folder = ROOT / "tests" / path.relative_to(SOURCE).parent
+    named = [str(found) for found in folder.glob(f"test_{path.stem}*.py")]
+    yield from ([[*WITHOUT_SERVER, *named]] if named else [])
+    while not folder.exists():
+        folder = folder.parent
+    yield [*WITHOUT_SERVER, str(folder)]
+    if not near:
+        yield [str(folder), str(ROOT / "tests" / "laws")]
 
 
-def failure(tests: list[str], folder: str) -> str:
-    """The first of the tests that fails with the package in that folder."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, "-o", f"timeout={HANG_SECONDS}", *tests],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((folder, str(ROOT / "tests")))},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_DATA, (MEMORY, MEMORY)),
-    )
-    if done.returncode in (0, 5):  # 5: all of them are slow ones
+def failure(arguments: list[str], folder: str) -> str:
+    """The first test that fails with the package in that folder, in a process of its own.
+
+    A fork, because most of what a test run imports is imported here already.
+    """
+    with TemporaryFile() as output:
+        child = os.fork()
+        if not child:
+            run_tests(arguments, folder, output.fileno())
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        output.seek(0)
+        lines = output.read().decode(errors="replace").splitlines()
+    if code in (0, 5):  # 5: there are none without a server
         return ""
-    lines = done.stdout.decode(errors="replace").splitlines()
     named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    return named[0].split(" - ")[0] if named else f"exit code {done.returncode}"
+    return named[0].split(" - ")[0] if named else f"exit code {code}"
+
+
+def run_tests(arguments: list[str], folder: str, output: int) -> NoReturn:
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.chdir(ROOT)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    sys.path.insert(0, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
+    command = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "-o", f"timeout={HANG_SECONDS}"]
+    command += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before: see above
+    code = 3
+    try:
+        code = int(pytest.main([*command, *arguments]))
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
