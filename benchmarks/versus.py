@@ -2,11 +2,12 @@
 
     uv run --group peers python benchmarks/versus.py --data FOLDER --write
     uv run --group peers python benchmarks/versus.py --only litellm,contextwright
+    uv run --group peers python benchmarks/versus.py --only langchain --jobs turns --sizes 100000
 
 Installs each library into an environment of its own, which is kept (`--environments`). Figures are
-kept too (`--results`): a run of some libraries leaves those of the others as they were. `--write`
-makes docs/comparison.md and its pictures from all of them. Nothing is sent anywhere but to the
-package index.
+kept too (`--results`): a run of some libraries, jobs or sizes leaves the others as they were.
+`--write` makes docs/comparison.md and its pictures from all of them. Nothing is sent anywhere but
+to the package index.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def main() -> int:
     options.add_argument("--only", default="", help="libraries to run, by name; default: all")
     options.add_argument("--data", type=Path, help="a folder with wire/ and trajectories/")
     options.add_argument("--sizes", default="100,1000,10000,100000")
+    options.add_argument("--jobs", default="", help="jobs to run, by name; default: all")
     options.add_argument("--environments", type=Path, default=CACHE / "peers")
-    options.add_argument("--results", type=Path, default=CACHE / "versus.json")
+    options.add_argument("--results", type=Path, default=HERE / "comparison/results.json")
     options.add_argument("--seconds", type=int, default=1_800, help="limit for each library")
     options.add_argument("--write", action="store_true", help="write docs/comparison.md")
     given = options.parse_args()
@@ -43,16 +45,26 @@ def main() -> int:
     results = json.loads(given.results.read_text("utf-8")) if given.results.exists() else {}
     for library in wanted if wanted != ["none"] else ():
         print(f"{library} …", file=sys.stderr, flush=True)
-        results[library] = measured(library, given)
-        given.results.parent.mkdir(parents=True, exist_ok=True)
-        given.results.write_text(json.dumps(results, indent=1), "utf-8")
-        if reason := results[library].get("missing"):
+        found = measured(library, given)
+        results[library] = joined(results.get(library, {}), found)
+        given.results.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        if reason := found.get("missing"):
             print(f"{library} is left out: {reason}", file=sys.stderr)
     if given.write:
         write_page({name: results[name] for name in LIBRARIES if name in results})
     else:
         print(json.dumps(results, indent=1))
     return 0
+
+
+def joined(before: Any, found: Any) -> Any:
+    """The new figures, and the old ones of what did not run again."""
+    if not isinstance(before, dict) or not isinstance(found, dict):
+        return found
+    if "missing" in found:
+        return before or found
+    old = {key: value for key, value in before.items() if key != "missing"}
+    return old | {key: joined(old.get(key), value) for key, value in found.items()}
 
 
 def measured(library: str, given: argparse.Namespace) -> dict[str, Any]:
@@ -62,6 +74,8 @@ def measured(library: str, given: argparse.Namespace) -> dict[str, Any]:
     except RuntimeError as error:
         return {"missing": f"cannot be installed: {error}"}
     command = [str(python), "-m", "contenders.jobs", library, "--sizes", given.sizes]
+    if given.jobs:
+        command += ["--jobs", given.jobs]
     if given.data:
         command += ["--data", str(given.data.resolve())]
     try:

@@ -1,6 +1,6 @@
 """The same work for every library; each job gives plain values, which become tables.
 
-    python -m contenders.jobs LIBRARY [--data FOLDER] [--sizes 100,1000]
+    python -m contenders.jobs LIBRARY [--data FOLDER] [--sizes 100,1000] [--jobs turns,counting]
 
 Runs in the environment of one library and prints JSON. CPU time of the process, without garbage
 collection; a figure is [median, first quartile, third quartile] in milliseconds.
@@ -42,6 +42,8 @@ BUDGET = 8_000
 LIMIT = 20.0
 """CPU seconds after which a figure has no more rounds; a size that would take three times as long
 is left out."""
+JOBS = ("rendering", "conversions", "counting", "validity", "trimming", "caching", "turns")
+LEFT_OUT = "left out: takes minutes"
 HISTORIES = 200
 FORMATS = ("openai-chat", "anthropic", "gemini")
 TARGETS = ("anthropic", "gemini")
@@ -59,37 +61,39 @@ def main() -> int:
     options.add_argument("library")
     options.add_argument("--data", type=Path, help="a folder with wire/ and trajectories/")
     options.add_argument("--sizes", default="100,1000,10000,100000")
+    options.add_argument("--jobs", default=",".join(JOBS))
     given = options.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     warnings.simplefilter("ignore")
     logging.disable()
     # Whatever a library prints is not the result.
     result, sys.stdout = sys.stdout, sys.stderr
-    found = all_jobs(given.library, sizes, given.data)
+    found = all_jobs(given.library, given.jobs.split(","), sizes, given.data)
     print(json.dumps(found), file=result, flush=True)
     os._exit(0)  # some leave threads behind
 
 
-def all_jobs(library: str, sizes: Sequence[int], data: Path | None) -> Found:
+def all_jobs(library: str, jobs: Sequence[str], sizes: Sequence[int], data: Path | None) -> Found:
     ways = [way for way in WAYS if way.library == library]
-    found: Found = {
-        "version": version_of(library),
-        "rendering": rendering(library),
-        "conversions": conversions(library),
-        "ways": {way.name: of_way(way, sizes, data) for way in ways},
-    }
-    if data is not None:
+    found: Found = {"version": version_of(library)}
+    if "rendering" in jobs:
+        found["rendering"] = rendering(library)
+    if "conversions" in jobs:
+        found["conversions"] = conversions(library)
+    if "counting" in jobs and data:
         found["counting"] = count_errors(library, data)
-    return found
+    return {**found, "ways": {way.name: of_way(way, jobs, sizes, data) for way in ways}}
 
 
-def of_way(way: Way, sizes: Sequence[int], data: Path | None) -> Found:
+def of_way(way: Way, jobs: Sequence[str], sizes: Sequence[int], data: Path | None) -> Found:
     found: Found = {"budget": way.budget}
-    if way.begin is not None:
+    if way.begin is not None and "validity" in jobs:
         found["validity"] = validity(way.begin, way.format)
+    if way.begin is not None and "trimming" in jobs:
         found["trimming"] = by_size(sizes[:3], partial(trimming, way.begin, way.chunk))
+    if way.begin is not None and "caching" in jobs:
         found["caching"] = cached_shares(way.begin, data) if data else {}
-    if way.stored is not None:
+    if way.stored is not None and "turns" in jobs:
         found["turns"] = by_size(sizes, partial(turns, way.stored, way.chunk))
     return found
 
@@ -122,15 +126,15 @@ def by_size(sizes: Sequence[int], measure: Callable[[int], Figure]) -> dict[str,
     """A figure for each size, and why there are no more."""
     found: dict[str, Any] = {}
     before = 0.0
-    for size in sizes:
+    for number, size in enumerate(sizes):
         start = process_time()
         try:
             found[str(size)] = measure(size)
         except Exception as error:  # foreign code: whatever it raises is the finding
             return {**found, str(size): f"{type(error).__name__}: {error}"[:120]}
         taken = process_time() - start
-        if before and taken * taken / before > 3 * LIMIT and size != sizes[-1]:
-            return {**found, str(size * 10): "left out: takes minutes"}
+        if taken * max(taken / before if before else 0, 10) > 3 * LIMIT:
+            return {**found, **dict.fromkeys(map(str, sizes[number + 1 :]), LEFT_OUT)}
         before = taken
     return found
 
@@ -193,11 +197,12 @@ def turns(stored: Callable[[Path, int], Talk], chunk: int, size: int) -> Figure:
 def timed_turns(talk: Talk) -> Figure:
     random = Random(7)
 
-    def turn() -> object:
+    def turn() -> bytes:
         talk.add([cw.user(workload.words(random, 400))])
         return encode(talk.request())
 
-    turn()
+    if tokens(turn().decode()) > 2 * BUDGET:
+        raise ValueError("the request is not cut")
     return timed(turn)
 
 

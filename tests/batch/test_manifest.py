@@ -17,6 +17,7 @@ import pytest
 import contextwright as cw
 from batch.data_sets import chat, files_in, lines
 from contextwright.batch import TARGETS, Columns, Job, Manifest, Place, inputs, operation_of, run
+from contextwright.batch.targets import Target
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
@@ -197,6 +198,34 @@ def test_a_finished_job_is_not_done_again_and_another_is_refused(tmp_path: Path)
     (tmp_path / "out" / "manifest.json").write_text("{}")
     with pytest.raises(UsageError, match="not a manifest"):
         run(job(tmp_path / "out"), [str(source)])
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("target", [*TARGETS, "chatml"])
+def test_two_rows_with_one_id_are_refused_where_a_provider_would(
+    target: str, tmp_path: Path
+) -> None:
+    """The second is in another piece; a row that is rejected takes no id."""
+    answer = {"role": "assistant", "content": "Risotto."}
+    rows = [{"id": str(number), **chat(number)} for number in range(60)]
+    rows = [{**row, "messages": [*row["messages"], answer]} for row in rows]
+    broken = {"id": "3", "messages": "none"}
+    unique = "\n".join(map(json.dumps, [broken, *rows, broken]))
+    (tmp_path / "unique.jsonl").write_text(unique)
+    (tmp_path / "doubled.jsonl").write_text(unique + "\n" + json.dumps(rows[7]))
+    ids = Columns(id="id")
+    done = run(
+        job(tmp_path / "a", target, columns=ids), [str(tmp_path / "unique.jsonl")], workers=1
+    )
+    assert (done.rows, done.rejected) == (62, 2)
+    twice = job(tmp_path / "b", target, columns=ids)
+    if not TARGETS.get(target, Target(formats=())).has_ids:
+        assert run(twice, [str(tmp_path / "doubled.jsonl")], workers=1).rows == 63
+        return
+    for _ in range(2):  # the second time it goes on from finished pieces
+        with pytest.raises(UsageError, match="two rows have the id '7'"):
+            run(twice, [str(tmp_path / "doubled.jsonl")], workers=1)
+        assert not [name for name in os.listdir(tmp_path / "b") if name.startswith("part-")]
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -1,6 +1,7 @@
 """The function between record batches does what the library does, row by row."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -76,6 +77,34 @@ def test_every_operation() -> None:
     [simulated] = rows_of(simulation, json.dumps(body))
     played = cw.simulate(conversation, ["default", "013"], model=model, budget=500)
     assert json.loads(simulated["document"]) == {"recipes": [row.summary() for row in played]}
+
+
+def test_recall_finds_what_the_newest_question_needs(tmp_path: Path) -> None:
+    """The same as the library, by words, of the messages before the question alone."""
+    said = ["I can't eat hazelnuts.", "The hotel is near the opera.", "What can't I eat?"]
+    messages = [{"role": "user", "content": text} for text in said]
+    body = {"messages": [*messages, {"role": "assistant", "content": "Hazelnuts."}]}
+    operation = operation_of("recall", source="openai-chat", budget=300)
+    [row] = rows_of(operation, json.dumps(body), id=["a"])
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        chat = store.conversation("chat")
+        chat.add([cw.user(text) for text in said[:2]])
+        expected = chat.recall(said[2], budget=300)
+    assert expected.items[0].seq == 1
+    assert json.loads(row["document"]) == {
+        "id": "a",
+        "confidence": round(expected.confidence, 4),
+        "tokens": expected.tokens,
+        "hits": [{"index": hit.seq - 1, "score": round(hit.score, 4)} for hit in expected],
+        "text": expected.text,
+    }
+    for unasked in (
+        [],
+        [{"role": "assistant", "content": "Hello."}],
+        [messages[0] | {"content": " "}],
+    ):
+        [row] = rows_of(operation, json.dumps({"messages": unasked}))
+        assert json.loads(row["error"]) == {"message": "there is no question to recall for"}
 
 
 def test_nested_columns_are_read_without_their_empty_fields() -> None:

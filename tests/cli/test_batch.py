@@ -35,7 +35,7 @@ def test_what_is_printed(cw: Run) -> None:
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("operation", ["build", "check", "count", "simulate"])
+@pytest.mark.parametrize("operation", ["build", "check", "count", "simulate", "recall"])
 def test_other_operations(operation: str, cw: Run) -> None:
     done = cw("batch", operation, "good.jsonl", "-m", "gpt-5.6-sol", "-o", "out", "--json")
     assert done.code == 0

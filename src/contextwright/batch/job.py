@@ -18,10 +18,14 @@ from contextwright.batch.places import FoundFile, Place
 from contextwright.batch.rows import reason, transform
 from contextwright.text.json import decode_json, encode_json
 
-__all__ = ["Job", "Record", "work"]
+__all__ = ["IDS", "Job", "Record", "work"]
 
 CHUNKS_PER_SHARD = 8
 """Chunks are joined whole, so that shards are at least seven eighths full."""
+
+
+IDS = ".ids"
+"""The ending of a file with the ids of a piece's rows."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -38,6 +42,11 @@ class Job(Struct, frozen=True, kw_only=True):
         """The limits of a finished file: the user's and the provider's."""
         file = self.operation.file
         return Limits(min(self.shard_bytes, file.max_bytes or self.shard_bytes), file.max_rows)
+
+    @property
+    def must_have_unique_ids(self) -> bool:
+        """Whether two rows of a file could have one id, which the provider refuses."""
+        return self.columns.id is not None and self.operation.file.has_ids
 
     @property
     def pieces(self) -> Place:
@@ -82,6 +91,7 @@ def work(job: Job, piece: Piece) -> Record:
     """
     changes: Counter[str] = Counter()
     rows = rejected = unsound = 0
+    ids: list[str] = []
     rejects: Any = None
     base = job.place_of(piece.number, "")
     limits = job.limits.parts(CHUNKS_PER_SHARD)
@@ -98,7 +108,11 @@ def work(job: Job, piece: Piece) -> Record:
                 else:
                     changes.update(result["changes"])
                     unsound += not result["sound"]
+                    ids += [result["id"]] if job.must_have_unique_ids else []
                     chunks.write(result["id"], result["document"], result["changes"])
+    if job.must_have_unique_ids:
+        with job.place_of(piece.number, IDS).written() as stream:
+            stream.write(encode_json(ids))
     record = Record(piece.number, rows, rejected, unsound, dict(changes), tuple(chunks.done))
     with job.place_of(piece.number, ".json").written() as stream:
         stream.write(encode_json(record))

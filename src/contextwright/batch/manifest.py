@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from contextwright.batch.chunks import Chunk, Shard, join, shards_of
 from contextwright.batch.inputs import Piece, divide
-from contextwright.batch.job import Job, Record, work
+from contextwright.batch.job import IDS, Job, Record, work
 from contextwright.batch.places import FoundFile, Place, find_files
 from contextwright.errors import UsageError, shown
-from contextwright.text.json import decoder
+from contextwright.text.json import decode_json, decoder
 
 __all__ = ["Manifest", "run"]
 
@@ -166,7 +166,12 @@ def finish(job: Job, begun: Manifest, records: list[Record]) -> Manifest:
     """Join the pieces to shards, in order; write the rejects and the manifest.
 
     A shard that is there is whole, and its chunks may be gone.
+
+    Raises:
+        UsageError: two rows have the same id, and the provider wants unique ones.
     """
+    if job.must_have_unique_ids:
+        refuse_equal_ids(job, records)
     chunks = (chunk for record in records for chunk in record.chunks)
     shards = [
         shard(job, number, group) for number, group in enumerate(shards_of(chunks, job.limits))
@@ -190,6 +195,21 @@ def finish(job: Job, begun: Manifest, records: list[Record]) -> Manifest:
     )
     write(job.output / MANIFEST, finished)
     return finished
+
+
+def refuse_equal_ids(job: Job, records: list[Record]) -> None:
+    """Look for an id that two rows have.
+
+    Raises:
+        UsageError: there is one.
+    """
+    seen: set[str] = set()
+    for record in records:
+        for id in decode_json(job.place_of(record.number, IDS).read()):
+            if id in seen:
+                hint = "the provider wants unique ids; without --id, rows are numbered"
+                raise UsageError(f"two rows have the id {shown(id)}", hint=hint)
+            seen.add(id)
 
 
 def shard(job: Job, number: int, chunks: list[Chunk]) -> Shard:

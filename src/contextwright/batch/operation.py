@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -12,19 +13,22 @@ from contextwright.batch.targets import Target, find_target
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
 from contextwright.context.simulate import simulate
-from contextwright.errors import UsageError, shown
+from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.formats import api
 from contextwright.formats.base import as_options
 from contextwright.importers.detection import format_of
 from contextwright.messages.changes import Change
 from contextwright.models import Model, as_model
 from contextwright.store.frames import question_time
+from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
 __all__ = ["KINDS", "Kind", "Operation", "Result", "operation_of"]
 
-Kind: TypeAlias = Literal["convert", "build", "check", "count", "simulate"]
-KINDS: tuple[Kind, ...] = ("convert", "build", "check", "count", "simulate")
+Kind: TypeAlias = Literal["convert", "build", "check", "count", "simulate", "recall"]
+KINDS: tuple[Kind, ...] = ("convert", "build", "check", "count", "simulate", "recall")
+RECALL_TOKENS = 2_000
+"""The budget of `recall` unless there is another."""
 
 
 class Result(Struct, frozen=True):
@@ -77,6 +81,8 @@ class Operation(Struct, frozen=True, kw_only=True):
                 return self.count(data, id)
             case "simulate":
                 return self.simulate(data, id)
+            case "recall":
+                return self.recall(data, id)
 
     def convert(self, data: Any, id: str | None) -> Result:
         """Write the conversation in the target's format."""
@@ -131,6 +137,34 @@ class Operation(Struct, frozen=True, kw_only=True):
         summaries = [row.summary() for row in rows]
         sound = all(row.sound for row in rows)
         return Result(encode_json(named(id, {"recipes": summaries})), conversation.changes, sound)
+
+    def recall(self, data: Any, id: str | None) -> Result:
+        """Find what the newest question needs of the messages before it, by words alone.
+
+        Raises:
+            ContextwrightError: nobody asks anything.
+        """
+        conversation = api.parse(data, self.source or format_of(data), strict=self.strict)
+        messages = conversation.messages
+        asked = [index for index, message in enumerate(messages) if message.role == "user"]
+        if not asked or not messages[asked[-1]].text.strip():
+            raise ContextwrightError("there is no question to recall for")
+        earlier, question = messages[: asked[-1]], messages[asked[-1]]
+        with (
+            TemporaryDirectory() as folder,
+            Store(f"{folder}/row.db", sync="fast", embedder=None) as store,
+        ):
+            chat = store.conversation("row")
+            chat.add(earlier)
+            found = chat.recall(
+                question.text,
+                budget=self.budget or RECALL_TOKENS,
+                now=question_time([question, *reversed(earlier)]),
+                model=self.model,
+            )
+        hits = [{"index": hit.seq - 1, "score": round(hit.score, 4)} for hit in found]
+        fields = {"confidence": round(found.confidence, 4), "tokens": found.tokens, "hits": hits}
+        return Result(encode_json(named(id, {**fields, "text": found.text})), conversation.changes)
 
 
 def named(id: str | None, fields: dict[str, Any]) -> dict[str, Any]:

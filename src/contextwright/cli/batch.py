@@ -109,8 +109,8 @@ class WorkerOptions(OptionGroup, frozen=True, kw_only=True):
 
 def batch(
     operation: Annotated[
-        Literal["convert", "build", "check", "count", "simulate"],
-        Argument("OPERATION", help="convert, build, check, count or simulate."),
+        Literal["convert", "build", "check", "count", "simulate", "recall"],
+        Argument("OPERATION", help="convert, build, check, count, simulate or recall."),
     ],
     inputs: Annotated[
         list[str],
