@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -137,12 +138,13 @@ def show_recorded(folder: Path, policies: Sequence[Recipe], model: str) -> None:
     for name, runs in recorded_runs(folder).items():
         rows = [found for run in runs if (found := played(run, policies, model))]
         everything.extend(rows)
-        show(f"{name}, {model}, {len(rows)} runs over budget, each alone", summed(rows))
+        title = f"{name}, {model}, {len(rows)} runs over budget, each alone"
+        show(title, summed(rows), dearest(rows))
         session = joined(runs)
         budget = tokens_of(session, model) // 4
         rows = simulate(session, policies, model=model, budget=budget)
         show(f"{name}, {model}, {len(runs)} runs in one session, budget {budget:,}", rows)
-    show(f"all recorded runs, {model}, each alone", summed(everything))
+    show(f"all recorded runs, {model}, each alone", summed(everything), dearest(everything))
 
 
 def joined(runs: Sequence[Conversation]) -> Conversation:
@@ -169,20 +171,30 @@ def summed(rows: Sequence[Sequence[Row]]) -> list[Row]:
     return [total(found) for found in zip(*rows, strict=True)]
 
 
-def show(title: str, rows: Sequence[Row]) -> None:
+def dearest(runs: Sequence[Sequence[Row]]) -> list[float]:
+    """Policy by policy, the price on the run where it is dearest beside the sliding window."""
+    return [
+        max((row.dollars or 0) / (run[0].dollars or 1) for row, run in zip(rows, runs, strict=True))
+        for rows in zip(*runs, strict=True)
+    ]
+
+
+def show(title: str, rows: Sequence[Row], dearest: Sequence[float] = ()) -> None:
     """One table: a row a policy, and what it is of the sliding window's."""
     print(f"\n{title}")
     print(
         f"  {'':13}{'requests':>9}{'bad':>5}{'sent':>13}{'fill':>7}{'in prefix':>11}"
         f"{'uncached':>12}{'of sliding':>11}{'input $':>10}{'of sliding':>11}"
+        f"{'dearest run' if dearest else '':>13}"
     )
     sliding = rows[0]
-    for row in rows:
+    for row, worst in zip_longest(rows, dearest):
         bad = row.refused + row.invalid + row.over_budget + row.lost_questions
         print(
             f"  {row.recipe:13}{len(row.requests):>9,}{bad:>5}{row.sent:>13,}{row.fill:>7.0%}"
             f"{row.share:>11.1%}{row.uncached:>12,}{row.uncached / sliding.uncached:>11.0%}"
             f"{row.dollars or 0:>10.4f}{(row.dollars or 0) / (sliding.dollars or 1):>11.0%}"
+            f"{f'{worst:.0%}' if worst else '':>13}"
         )
 
 

@@ -3,25 +3,30 @@
     uv run python tests/mutants.py                    # 200 mutants, seed 1
     uv run python tests/mutants.py --only 101-120     # some of them, by number
     uv run python tests/mutants.py --count 20 --seed 7 --folders windows,context
+    uv run python tests/mutants.py --reach reach.jsonl    # only tests that reach the fault
 
 A mutant changes one comparison, operator, condition or constant. The sources are copied, so
 nothing here is touched. The tests of a file are those that mirror it (tests/windows/ for
-windows/stepped.py) and the laws; the first that fails, or does not end, has killed the mutant and
-is named; `--near` leaves out the laws and PostgreSQL, which take minutes. Survivors are listed with
-their line: give each a test, or say why it changes nothing.
+windows/stepped.py) and the laws, or with what reach.py wrote those that reach the fault, for 20 s
+of CPU at most. The first that fails, or does not end, has killed the mutant and is named. Survivors
+are listed with their line: give each a test, or say why it changes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import resource
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -41,6 +46,8 @@ FOLDERS = "text messages tokens wire formats windows recall sections context sto
 HANG_SECONDS = 180
 """No test takes a tenth of this, also on a busy machine."""
 WITHOUT_SERVER = ("-m", "not slow and not postgres")
+CPU_SECONDS = 20
+"""What the tests of a mutant may take without it; they stop at the first that fails."""
 MEMORY = 8 << 30
 """A loop without an end may fill this much, not the machine's memory."""
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -68,8 +75,14 @@ class Mutant(NamedTuple):
 
     path: Path
     line: int
+    end: int
     fault: str
     text: str
+
+    @property
+    def name(self) -> str:
+        """The file below the package."""
+        return self.path.relative_to(SOURCE).as_posix()
 
 
 def main() -> int:
@@ -77,17 +90,18 @@ def main() -> int:
     options.add_argument("--count", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", metavar="FIRST-LAST", help="mutants of these numbers, from 1")
-    options.add_argument("--near", action="store_true", help="without PostgreSQL and the laws")
+    options.add_argument("--reach", type=Path, help="what reach.py wrote: which tests to run")
     options.add_argument("--folders", default=FOLDERS.replace(" ", ","))
     given = options.parse_args()
     chosen = sample(given.folders.split(","), given.count, Random(given.seed))
     first, _, last = (given.only or f"1-{given.count}").partition("-")
     numbers = range(int(first), int(last or first) + 1)
+    reached = given.reach.read_text("utf-8").splitlines() if given.reach else []
     survivors: list[str] = []
     for number in numbers:
         mutant = chosen[number - 1]
-        place = f"{mutant.path.relative_to(SOURCE)}:{mutant.line}  {mutant.fault}"
-        killer = killer_of(mutant, given.near)
+        place = f"{mutant.name}:{mutant.line}  {mutant.fault}"
+        killer = killer_of(mutant, tests_of(mutant, reached))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]
     print(f"\n{len(numbers) - len(survivors)} of {len(numbers)} killed")
@@ -103,10 +117,10 @@ def sample(folders: list[str], count: int, random: Random) -> list[Mutant]:
     return [mutated(path, number) for path, number in random.sample(places, count)]
 
 
-def faults(tree: ast.Module) -> list[tuple[int, str, Callable[[], None]]]:
-    """The line, the words and the making of each fault that a file can have."""
+def faults(tree: ast.Module) -> list[tuple[int, int, str, Callable[[], None]]]:
+    """The lines, the words and the making of each fault that a file can have."""
     return [
-        (getattr(node, "lineno", 0), words, make)
+        (getattr(node, "lineno", 0), getattr(node, "end_lineno", 0), words, make)
         for node in ast.walk(tree)
         for words, make in fault_of(node)
     ]
@@ -142,31 +156,59 @@ def named(before: ast.AST, after: type[ast.AST]) -> str:
 def mutated(path: Path, number: int) -> Mutant:
     """A file with its fault of that number."""
     tree = ast.parse(path.read_text("utf-8"))
-    line, words, make = faults(tree)[number]
+    line, end, words, make = faults(tree)[number]
     make()
-    return Mutant(path, line, words, ast.unparse(ast.fix_missing_locations(tree)))
+    return Mutant(path, line, end, words, ast.unparse(ast.fix_missing_locations(tree)))
 
 
-def killer_of(mutant: Mutant, near: bool) -> str:
+def killer_of(mutant: Mutant, tests: Iterable[list[str]]) -> str:
     """The first test that fails, or does not end, with the mutant in place of its file."""
     with TemporaryDirectory() as folder:
         source = Path(folder) / "contextwright"
         shutil.copytree(SOURCE, source)
         (source / mutant.path.relative_to(SOURCE)).write_text(mutant.text, "utf-8")
-        tried = (failure(tests, folder) for tests in tests_of(mutant.path, near))
-        return next(filter(None, tried), "")
+        return next(filter(None, (failure(some, folder) for some in tests)), "")
 
 
-def tests_of(path: Path, near: bool) -> Iterator[list[str]]:
-    """The tests to run, the nearest first: of the file, of its folder, the laws."""
-    folder = ROOT / "tests" / path.relative_to(SOURCE).parent
-    named = [str(found) for found in folder.glob(f"test_{path.stem}*.py")]
+def tests_of(mutant: Mutant, reached: Sequence[str]) -> Iterator[list[str]]:
+    """The tests that reach the fault, else those of the file, the folder, the laws."""
+    if found := chosen_tests(mutant, reached):
+        yield [*WITHOUT_SERVER, *found]
+        return
+    folder = ROOT / "tests" / mutant.path.relative_to(SOURCE).parent
+    named = [str(found) for found in folder.glob(f"test_{mutant.path.stem}*.py")]
     yield from ([[*WITHOUT_SERVER, *named]] if named else [])
     while not folder.exists():
         folder = folder.parent
-    yield [*WITHOUT_SERVER, str(folder)]
-    if not near:
-        yield [str(folder), str(ROOT / "tests" / "laws")]
+    yield [str(folder)]
+    if not reached:
+        yield [str(ROOT / "tests" / "laws")]
+
+
+def chosen_tests(mutant: Mutant, reached: Sequence[str]) -> list[str]:
+    """The tests that reach a line of the fault, cases of all kinds first, within some CPU seconds.
+
+    A fault outside of functions takes effect on import: then all that reach the file.
+    """
+    span = set(range(mutant.line, mutant.end + 1))
+    near: list[tuple[str, float]] = []
+    far: list[tuple[str, float]] = []
+    for name, seconds, lines in map(json.loads, (row for row in reached if mutant.name in row)):
+        if mutant.name in lines:
+            hit = not span.isdisjoint(lines[mutant.name])
+            (near if hit else far).append((name, seconds))
+    cases: Counter[str] = Counter()
+    order: list[tuple[int, float, str]] = []
+    for name, seconds in sorted(near or far, key=itemgetter(1)):
+        function = name.partition("[")[0]
+        cases[function] += 1
+        order.append((cases[function], seconds, name))
+    total = accumulate(seconds for _, seconds, _ in sorted(order))
+    return [
+        name
+        for (_, _, name), spent in zip(sorted(order), total, strict=True)
+        if spent < CPU_SECONDS
+    ]
 
 
 def failure(arguments: list[str], folder: str) -> str:

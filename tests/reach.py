@@ -34,7 +34,7 @@ def pytest_configure() -> None:
 
 def follow(code: CodeType, offset: int) -> object:
     """Ask for the lines of a function of the package when it is first called."""
-    if code.co_filename.startswith(SOURCE):
+    if SOURCE and code.co_filename.startswith(SOURCE):
         monitoring.set_local_events(monitoring.COVERAGE_ID, code, monitoring.events.LINE)
     return monitoring.DISABLE
 

@@ -163,3 +163,30 @@ def test_the_settings_of_a_file(tmp_path: Path) -> None:
                 assert connection.database.pragma("journal_mode") == "wal"
                 assert connection.number("foreign_keys") == 1
     assert tuple(map(int, apsw.sqlitelibversion().split("."))) >= (3, 51, 3)
+
+
+KEYS = """
+SELECT c.relname, array_agg(a.attname::text ORDER BY k.place)
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname NOT LIKE 'pg\\_%'
+CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k (number, place)
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
+WHERE i.indisunique
+GROUP BY c.relname, i.indexrelid
+"""
+EVERYWHERE = {"backups", "conversations", "embedders", "memories", "versioning"}
+"""Tables that every node needs; they are small, or seldom written."""
+RECORDS = {"requests", "bodies"}
+"""Recorded requests, some of which belong to no conversation: not to be sharded."""
+
+
+def test_what_belongs_to_a_conversation_has_it_first_in_every_key(postgres: str) -> None:
+    """So that PostgreSQL can be sharded by conversation: docs/scale.md."""
+    cw.Store(postgres).close()
+    with psycopg.connect(postgres) as session:
+        keys = session.execute(KEYS).fetchall()  # pyright: ignore[reportArgumentType, reportCallIssue]
+    tables = {table for table, _ in keys}
+    sharded = {(table, columns[0]) for table, columns in keys if table not in EVERYWHERE | RECORDS}
+    assert {"heads", "messages", "turns", "words", "vectors", "summaries"} < tables
+    assert {first for _, first in sharded} == {"conversation"}
