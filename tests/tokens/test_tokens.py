@@ -349,6 +349,17 @@ def test_a_tool_exchange_costs_what_was_measured() -> None:
     assert both > 2 * (counted.tokens - 8)  # calls made together are wrapped once more
 
 
+def test_arguments_are_read_without_blanks_and_custom_input_as_it_is() -> None:
+    """What a model wrote in a call: JSON in its shortest spelling, free text with every blank."""
+    calls = [
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": '{"a":  [1, 2]}'},
+        {"type": "custom_tool_call", "call_id": "b", "name": "g", "input": '{"a":  [1, 2]}'},
+    ]
+    found = pieces({"model": "gpt-5.6-sol", "input": calls}, "openai-responses")
+    written = [piece.value for piece in found if piece.kind == "arguments"]
+    assert written == ['{"a":[1,2]}', '{"a":  [1, 2]}']
+
+
 def test_tools_are_explained_to_claude() -> None:
     tool = {"name": "get_weather", "input_schema": {"type": "object"}}
     body: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}

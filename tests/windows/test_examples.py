@@ -389,3 +389,18 @@ def test_old_messages_are_not_looked_at(window: Window) -> None:
         assert decisions.is_changed
         looked.append(log.looked)
     assert looked[1] <= looked[0] * 1.2
+
+
+def test_a_note_stands_before_exchanges_that_overlap() -> None:
+    """The exchange of the last result begins within another one: the note goes before both."""
+    messages = [
+        *(cw.user("before") for _ in range(3)),
+        cw.assistant(cw.ToolCall("t", {}, "a")),
+        cw.assistant(cw.ToolCall("t", {}, "b")),
+        msgspec.structs.replace(cw.tool_result("a", "A"), pinned=True),
+        cw.user("between"),
+        msgspec.structs.replace(cw.tool_result("b", "B"), pinned=True),
+        cw.user("now"),
+    ]
+    decisions = decided(messages, KeepRecent(messages=3), 10**9)
+    assert (list(decisions.kept()), decisions.gap) == ([3, 4, 5, 6, 7, 8], 3)

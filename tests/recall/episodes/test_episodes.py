@@ -9,7 +9,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.recall.episodes.boundaries import Signals
-from contextwright.recall.episodes.episode import importance_of
+from contextwright.recall.episodes.episode import importance_of, is_telling
 from contextwright.recall.episodes.phrases import turns_subject
 from contextwright.recall.episodes.refine import refine
 from samples.episodes import ALICE, BOB, START, cuts, talk
@@ -276,6 +276,14 @@ def test_gry_50_what_one_person_needs() -> None:
         for minutes in range(60):
             enough = (messages >= 20 and minutes >= 10) or (messages >= 10 and minutes >= 30)
             assert (importance_of(messages, 1, minutes) >= 0.6) is enough
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("tea", False), ("soup", True), ("with", False), ("2026", False), ("file_1", False)],
+)
+def test_words_that_may_be_tags(word: str, expected: bool) -> None:
+    assert is_telling(word) is expected
 
 
 def test_words_of_scripts_without_blanks_are_tags_too() -> None:

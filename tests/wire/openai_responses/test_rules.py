@@ -122,6 +122,12 @@ ACCEPTED = {
 }
 
 
+EMPTY_SCHEMA = {"type": "object", "additionalProperties": False}
+ACCEPTED["a strict tool without arguments"] = body(
+    USER, tools=[{**FUNCTION, "strict": True, "parameters": EMPTY_SCHEMA}]
+)
+
+
 @pytest.mark.parametrize("payload", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepted(payload: Any) -> None:
     assert found(payload) == []
@@ -280,6 +286,11 @@ DOUBTFUL = {
     ),
     "OR-strict below": (
         body(USER, tools=[{**FUNCTION, "strict": True, "parameters": NESTED_SCHEMA}]),
+        "OR-strict",
+        "tools[0].parameters",
+    ),
+    "OR-strict without properties": (
+        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": {"type": "object"}}]),
         "OR-strict",
         "tools[0].parameters",
     ),
