@@ -1,9 +1,9 @@
 """Mutation sampling: small faults are put into the core, one at a time; do the tests notice?
 
-    uv run python tests/mutants.py                    # 200 mutants, seed 1
-    uv run python tests/mutants.py --only 101-120     # some of them, by number
-    uv run python tests/mutants.py --count 20 --seed 7 --folders windows,context
-    uv run python tests/mutants.py --reach reach.jsonl    # only tests that reach the fault
+    uv run python -m tests.mutation                    # 200 mutants, seed 1
+    uv run python -m tests.mutation --only 101-120     # some of them, by number
+    uv run python -m tests.mutation --count 20 --seed 7 --folders windows,context
+    uv run python -m tests.mutation --reach reach.jsonl    # only tests that reach the fault
 
 A mutant changes one comparison, operator, condition or constant. The sources are copied, so
 nothing here is touched. The tests of a file are those that mirror it (tests/windows/ for
@@ -40,7 +40,7 @@ import xdist.plugin
 
 __all__ = ["hypothesis", "msgspec", "numpy", "xdist"]  # every test run needs them
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "contextwright"
 FOLDERS = "text messages tokens wire formats windows recall sections context store"
 HANG_SECONDS = 180

@@ -1,9 +1,9 @@
-"""A plugin for pytest that writes which lines of the package each test reaches, for mutants.py.
+"""A plugin for pytest that writes which lines of the package each test reaches.
 
-    REACH=reach.jsonl uv run -p 3.13 pytest -n0 -p reach tests/windows
+    REACH=reach.jsonl uv run -p 3.13 pytest -n0 -p mutation.reach tests/windows
 
-Needs Python 3.12, where a line costs its first visit only. Adds one line of JSON for each test
-that passes: its name, its CPU seconds, and the lines it reached in each file.
+Needs Python 3.12, where a line costs its first visit only. Adds a line of JSON for each
+test: its name, its CPU seconds, and the lines it reached in each file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-SOURCE = str(Path(__file__).parents[1] / "src" / "contextwright") + os.sep
+SOURCE = str(Path(__file__).parents[2] / "src" / "contextwright") + os.sep
 monitoring: Any = getattr(sys, "monitoring", None)
 reached: dict[str, set[int]] = {}
 
@@ -34,7 +34,7 @@ def pytest_configure() -> None:
 
 def follow(code: CodeType, offset: int) -> object:
     """Ask for the lines of a function of the package when it is first called."""
-    if SOURCE and code.co_filename.startswith(SOURCE):
+    if code.co_filename.startswith(SOURCE):
         monitoring.set_local_events(monitoring.COVERAGE_ID, code, monitoring.events.LINE)
     return monitoring.DISABLE
 
@@ -57,4 +57,5 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_unconfigure() -> None:
+    monitoring.set_events(monitoring.COVERAGE_ID, 0)
     monitoring.free_tool_id(monitoring.COVERAGE_ID)

@@ -1,0 +1,1 @@
+"""Mutation sampling: which small faults in the core do the tests notice?"""
