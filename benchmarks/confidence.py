@@ -5,9 +5,10 @@
 FOLDER has the sets (`*.jsonl`, as for `recall.py`). The confidence is fitted on questions that have
 an answer and on two kinds that have none: those of another conversation of the set (`foreign`), and
 those that name the wrong one of two speakers (`swapped`). Each set is then judged by what others
-say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. Prints
-the area under the curve for each kind, the calibration error in ten bins, the share of questions
-below the threshold, and the weights to put into `confidence.py`.
+say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. A
+remark that asks nothing has the confidence that recall gives it. Prints the area under the curve
+for each kind, the calibration error in ten bins, the share of questions below the threshold, and
+the weights to put into `confidence.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contextwright import Store
-from contextwright.recall.confidence import NOTHING, Evidence, evidence_of
+from contextwright.recall.confidence import NOTHING, UNKNOWN, Evidence, evidence_of
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import rank
 from contextwright.store.recall.recall import found_in, look
@@ -41,6 +42,7 @@ class Case(NamedTuple):
     kind: str
     """`own`: it has an answer; `asked`, `foreign`, `swapped`: it has none."""
     evidence: Evidence
+    is_remark: bool
 
 
 def main() -> int:
@@ -68,11 +70,11 @@ def cases_of(one: Set, store: Store) -> Iterator[Case]:
         ask = Asking(store, chat.id, conversation)
         for number, question in enumerate(conversation["questions"]):
             has_answer = bool(question["evidence"]) and not question["adversarial"]
-            yield Case(one.name, "own" if has_answer else "asked", ask(question["q"]))
+            yield Case(one.name, "own" if has_answer else "asked", *ask(question["q"]))
             if has_answer and len(ask.people) == 2 and number % EVERY == 0:
                 swapped = renamed(question["q"], ask.people, ask.people[::-1])
                 if swapped != question["q"]:
-                    yield Case(one.name, "swapped", ask(swapped))
+                    yield Case(one.name, "swapped", *ask(swapped))
         other = talks[place - 1]
         if other["messages"][0]["text"] == conversation["messages"][0]["text"]:
             continue  # the same talk with another question
@@ -80,7 +82,7 @@ def cases_of(one: Set, store: Store) -> Iterator[Case]:
         for question in other["questions"][::EVERY]:
             if question["evidence"] and not question["adversarial"]:
                 text = renamed(question["q"], people, ask.people)
-                yield Case(one.name, "foreign", ask(text))
+                yield Case(one.name, "foreign", *ask(text))
 
 
 class Asking:
@@ -90,17 +92,19 @@ class Asking:
         self.store, self.people, self.now = store, people_of(conversation), now_of(conversation)
         self.looked = store.engine.read(lambda connection: look(connection, store.state, id, None))
 
-    def __call__(self, text: str) -> Evidence:
+    def __call__(self, text: str) -> tuple[Evidence, bool]:
         outline, state = self.looked.outline, self.store.state
         question = question_of(text, {name for name, _ in outline.people() if name}, self.now)
         space = state.index.space
         vector = space and space.vector_of(question.meaning)
         found, meanings = self.store.engine.read(
-            lambda connection: found_in(connection, state, self.looked, question, vector, WIDTH)
+            lambda connection: found_in(
+                connection, state, self.looked, question, vector, WIDTH, frozenset()
+            )
         )
         total = self.looked.end
         ranked = rank(question, found, meanings, outline, most=WIDTH, total=total, now=self.now)
-        return evidence_of(ranked, found)
+        return evidence_of(ranked, found), question.is_remark
 
 
 def people_of(conversation: dict[str, Any]) -> list[str]:
@@ -138,6 +142,7 @@ def fitted(cases: list[Case]) -> np.ndarray:
 
 def show(name: str, cases: list[Case], weights: np.ndarray) -> None:
     chance = 1 / (1 + np.exp(-np.array([[1, *case.evidence] for case in cases]) @ weights))
+    chance[[case.is_remark for case in cases]] = UNKNOWN
     kinds = np.array([case.kind for case in cases])
     own = chance[kinds == "own"]
     cells = [f"own {len(own)}, {np.mean(own < NOTHING):.1%} below"]

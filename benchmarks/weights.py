@@ -88,7 +88,7 @@ def cases_of(one: Set, store: Store) -> Iterator[Case]:
             question = question_of(asked["q"], names, now_of(conversation))
             space = store.state.index.space
             vector = space and space.vector_of(question.meaning)
-            asked_for = (store.state, looked, question, vector, MOST)
+            asked_for = (store.state, looked, question, vector, MOST, frozenset[int]())
             found, meanings = store.engine.read(
                 lambda connection, some=asked_for: found_in(connection, *some)
             )

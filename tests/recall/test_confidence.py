@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.confidence import ENOUGH, NOTHING, confidence_of, without_filler
+from contextwright.recall.confidence import (
+    ENOUGH,
+    NOTHING,
+    UNKNOWN,
+    confidence_of,
+    without_filler,
+)
 from contextwright.recall.outline import Entry
+from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import RankedMessage
 from contextwright.recall.signals import Signals, TermMatches
 
@@ -52,6 +59,24 @@ def test_below_the_wanted_confidence_no_message_is_recalled(chat: cw.Chat) -> No
     assert not chat.recall(asked, min_confidence=min(found.confidence + 0.01, 1)).items
     with pytest.raises(cw.UsageError, match="min_confidence cannot be 2"):
         chat.recall(asked, min_confidence=2)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_remark"),
+    [
+        ("I ended up volunteering for that project, and now I'm overwhelmed.", True),
+        ("Учора ми нарешті переїхали до нової квартири біля bakery; великий парк поруч.", True),
+        ("I ended up volunteering for that project. Why did I ever do it?", False),
+        ("هل تتذكر اسم المطعم الصغير الذي زرناه معا في الصيف؟", False),
+        ("spare key greenhouse", False),  # keywords
+    ],
+)
+def test_nobody_knows_whether_a_remark_has_an_answer(
+    chat: cw.Chat, query: str, is_remark: bool
+) -> None:
+    assert question_of(query).is_remark == is_remark
+    if is_remark:
+        assert chat.recall(query).confidence == UNKNOWN
 
 
 def test_a_budget_is_a_limit_and_not_a_target(chat: cw.Chat) -> None:

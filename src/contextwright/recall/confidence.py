@@ -16,6 +16,8 @@ NOTHING = 0.2
 hundred is below it (`benchmarks/confidence.py`)."""
 ENOUGH = 0.95
 """The share of all that is expected to be needed beyond which the rest is filler."""
+UNKNOWN = 0.5
+"""The confidence in what follows a remark, which asks nothing."""
 FEWEST = 1e-6
 """Messages that are expected at least, so that there is a logarithm."""
 
@@ -58,10 +60,17 @@ def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -
     )
 
 
-def confidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -> float:
-    """Return the probability that some of the messages answer the question."""
+def confidence_of(
+    ranked: Sequence[RankedMessage], found: Sequence[TermMatches], *, is_remark: bool = False
+) -> float:
+    """Return the probability that some of the messages answer the question.
+
+    Nothing tells whether a remark has an answer (`benchmarks/confidence.py`).
+    """
     if not ranked:
         return 0.0
+    if is_remark:
+        return UNKNOWN
     evidence = evidence_of(ranked, found)
     odds = BIAS + sum(one * weight for one, weight in zip(evidence, WEIGHTS, strict=True))
     return probability(odds)

@@ -29,10 +29,14 @@ MOST_COMMON = 6
 MOST_PARTS = 8
 """Maximum number of parts of compounds to search for."""
 
+KEYWORDS = 5
+"""Maximum number of terms of a query that asks without a question mark."""
+
 LONGEST = 2_000
 """Maximum characters of a question; a longer one was probably pasted."""
 
 WORD = re.compile(r"\w+")
+QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts without spaces between a name and the next word."""
 
@@ -70,6 +74,8 @@ class Question(Struct, frozen=True):
     is_own: bool
     """Whether it is about the person who asks."""
     periods: tuple[Period, ...]
+    is_remark: bool = False
+    """Whether it asks nothing: neither a question nor a few keywords."""
 
 
 def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = None) -> Question:
@@ -100,6 +106,7 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
         named,
         own,
         periods(text, now),
+        len(terms) > KEYWORDS and QUESTION_MARK.search(text) is None,
     )
 
 

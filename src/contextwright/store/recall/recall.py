@@ -199,7 +199,8 @@ def ranked_in(
         useful = [one for one in useful if one.score >= wish.min_score]
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
-    return Candidates(searched, useful, words, confidence_of(ranked, found))
+    confidence = confidence_of(ranked, found, is_remark=question.is_remark)
+    return Candidates(searched, useful, words, confidence)
 
 
 def found_in(
