@@ -5,10 +5,11 @@
 
 FOLDER has the sets (`*.jsonl`, as for `recall.py`). Each question is asked as the newest turn of
 its conversation, and built into a request of 2,000, 4,000 and 8,000 tokens. `request` is the share
-of questions for which all messages that answer it are in the request, recalled or in the window;
-`recall` is the share for which `chat.recall` finds them with the same tokens. `newest` is the mean
-number of the newest messages that stay beside the question, `six` the share of requests that have
-six, `used` the share of the budget that is used. `--every 5` asks every fifth question.
+of questions for which all messages that answer it are in the request, recalled or in the window,
+whole or with the passage that answers (`spans.py`); `recall` is the share for which `chat.recall`
+finds them with the same tokens. `newest` is the mean number of the newest messages that stay beside
+the question, `six` the share of requests that have six, `used` the share of the budget that is
+used. `--every 5` asks every fifth question.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ from typing import Any
 
 from contextwright import Author, Chat, Context, Message, Recipe, sections, user
 from contextwright.context.recipe_files import as_recipe
-from contextwright.recall.lines import line_of
+from contextwright.recall.lines import LONGEST, line_of
+from contextwright.recall.passages import Excerpt, passages_of
+from contextwright.text.quoting import one_line
 from recall import Set, chats_of, chosen, filled, message_of, now_of, read_sets
+from spans import Evidence
 
 BUDGETS = (2_000, 4_000, 8_000)
 MODEL = "gpt-4o"
@@ -57,7 +61,7 @@ def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> 
     """One row for each question and budget: how much of its evidence is where."""
     places = {message["id"]: place for place, message in enumerate(conversation["messages"], 1)}
     lines = [line(message_of(said)) for said in conversation["messages"]]
-    now, rows = now_of(conversation), []
+    now, rows, evidence = now_of(conversation), [], Evidence(conversation)
     questions = [
         question
         for question in conversation["questions"]
@@ -71,8 +75,20 @@ def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> 
         child.add(user(question["q"], author=Author(name="Somebody"), sent_at=now))
         for budget in BUDGETS:
             context = child.context(recipe, model=MODEL, budget=budget, now=now)
-            alone = chat.recall(question["q"], budget=budget, now=now, model=MODEL)
-            rows.append((budget, gold, sent(context, lines), {item.seq for item in alone}, context))
+            found = chat.recall(question["q"], budget=budget, now=now, model=MODEL)
+            excerpts = {item.seq: item.excerpt for item in found}
+            alone = {
+                places[id]
+                for id in question["evidence"]
+                if places[id] in excerpts and evidence.is_in(excerpts[places[id]], question, id)
+            }
+            there = sent(context, lines) | {
+                places[id]
+                for id in question["evidence"]
+                if (excerpt := excerpt_in(context, evidence.texts[id]))
+                and evidence.is_in(excerpt, question, id)
+            }
+            rows.append((budget, gold, there, alone, context))
     return rows
 
 
@@ -87,6 +103,15 @@ def sent(context: Context, lines: list[str]) -> set[int]:
     told = {*"\n".join(context.sections.values()).split("\n")}
     recalled = {number for number, line in enumerate(lines, 1) if line in told}
     return recalled | {index + 1 for index in context.decisions.kept()}
+
+
+def excerpt_in(context: Context, text: str) -> Excerpt | None:
+    """The passages of a message that a request has."""
+    told = "\n".join(context.sections.values())
+    passages = tuple(passages_of(text))
+    shown = [one_line(text[start:end], LONGEST) for start, end in passages]
+    numbers = tuple(number for number, words in enumerate(shown, 1) if words in told)
+    return Excerpt(passages, numbers) if numbers else None
 
 
 def show(one: Set, rows: list[Any]) -> None:
