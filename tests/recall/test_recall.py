@@ -177,6 +177,7 @@ rankings = st.builds(
     recency=st.floats(0, 5),
     half_life=st.floats(0.01, 1_000),
     senders=st.floats(0, 5),
+    addressed=st.floats(0, 5),
 )
 
 
@@ -193,7 +194,7 @@ def test_a_score_is_the_logistic_of_its_parts(
 ) -> None:
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    names = {"base", *weights.signals._fields, "recency", "sender"}
+    names = {"base", *weights.signals._fields, "recency", "sender", "addressed"}
     for one in found:
         assert parts(one)["base"] == bias_of(weights, len(messages))
         odds = sum(part.adds for part in one.parts)
@@ -236,8 +237,27 @@ def test_who_speaks_more_may_count_for_more() -> None:
     assert "sender" not in parts(ranked(messages, "tea")[0])
 
 
+def test_words_addressed_to_the_model_count_more() -> None:
+    messages = [
+        cw.user("tea in the kitchen"),
+        cw.user("tea on the balcony"),
+        cw.assistant("tea is ready"),
+        cw.user("tea is cold"),
+    ]
+    found = ranked(messages, "tea", ranking=Ranking(addressed=2.0))
+    adds = {one.number: parts(one).get("addressed") for one in found}
+    assert adds == {1: None, 2: 2 * log(1.5), 3: None, 4: None}
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"half_life": 0}, {"half_life": -1}, {"recency": float("nan")}, {"senders": 1e400}]
+    "wrong",
+    [
+        {"half_life": 0},
+        {"half_life": -1},
+        {"recency": float("nan")},
+        {"senders": 1e400},
+        {"addressed": float("inf")},
+    ],
 )
 def test_a_ranking_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(cw.UsageError, match="invalid ranking"):

@@ -64,9 +64,11 @@ class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     """Days after which a message counts half as recent."""
     senders: float = 0.0
     """Weight of frequent speakers: the exponent of 1 to 2, by their share."""
+    addressed: float = 0.0
+    """Weight of what was said to the model: the exponent of 1.5 for messages it answered next."""
 
     def __post_init__(self) -> None:
-        numbers = (self.recency, self.half_life, self.senders)
+        numbers = (self.recency, self.half_life, self.senders, self.addressed)
         is_number = all(type(one) in (int, float) and isfinite(one) for one in numbers)
         if not is_number or self.half_life <= 0:
             hint = "finite numbers, a half-life above 0"

@@ -58,6 +58,7 @@ NAMES = {
     "own": "a user's own",
     "asks": "a question",
     "sender": "speaks often",
+    "addressed": "said to the model",
 }
 """Names of a score's parts for people, where they differ."""
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from contextwright.messages.times import with_zone
 from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import Entry, Outline
+from contextwright.recall.outline import USER, Entry, Outline
 from contextwright.recall.questions import Question
 from contextwright.recall.signals import Allows, Signals, TermMatches, is_said, signals_of
 
@@ -36,6 +36,10 @@ __all__ = [
 
 USUAL, FEWEST = 600, 30
 """Messages of the conversations the weights were fitted to, and of the shortest that counts."""
+
+
+ADDRESSED = 1.5
+"""The odds of a message that was addressed to the model, for a weight of 1."""
 
 
 class Weights(Struct, frozen=True):
@@ -127,7 +131,7 @@ def rank(
         odds = base.adds + sum(map(mul, signals, weights.signals))
         others: tuple[Part, ...] = ()
         if others_of is not None:
-            others = tuple(others_of(entry))
+            others = tuple(others_of(number, entry))
             odds += sum(part.adds for part in others)
         ranked.append(RankedMessage(number, odds, entry, signals, weights.signals, (base, *others)))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
@@ -136,19 +140,23 @@ def rank(
 
 def counting(
     ranking: Ranking, outline: Outline, now: datetime | None
-) -> Callable[[Entry], Iterator[Part]]:
+) -> Callable[[int, Entry], Iterator[Part]]:
     """Return what counts for a message besides the question, as the ranking asks."""
     people = outline.people()
     loudest = max(people.values(), default=1)
     asked = outline.newest_time() if now is None else with_zone(now).timestamp()
 
-    def others_of(entry: Entry) -> Iterator[Part]:
+    def others_of(number: int, entry: Entry) -> Iterator[Part]:
         if ranking.recency and asked is not None and entry.time is not None:
             days = max(0.0, (asked - entry.time) / 86_400)
             yield Part("recency", -ranking.recency * log(2) * days / ranking.half_life)
         if ranking.senders:
             share = people.get((entry.speaker, entry.id), 0) / loudest
             yield Part("sender", ranking.senders * log(1 + share))
+        if ranking.addressed and entry.flags & USER:
+            answer = outline.entry(number + 1)
+            if answer is not None and answer.is_said and not answer.flags & USER:
+                yield Part("addressed", ranking.addressed * log(ADDRESSED))
 
     return others_of
 
