@@ -27,8 +27,8 @@ def test_a_digest_stands_where_messages_were_left_out() -> None:
         (
             "user",
             "[Digest of messages 1–6: excerpts picked by a program, the rest is left out]\n"
-            "> 3 2024-05-01 Alice: My train to Lviv leaves at 7:40 on Friday.\n"
-            "> 4 assistant: Then be at the station at 7:20.",
+            "> 1 2024-05-01 Alice: I am allergic to hazelnuts.\n"
+            "> 3 Alice: My train to Lviv leaves at 7:40 on Friday.",
         ),
         ("user", "What is the weather like?"),
         ("assistant", "It is sunny."),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import han
 from contextwright.text.languages import FUNCTION_WORDS
 from contextwright.text.terms import (
     compound_parts,
@@ -25,6 +26,7 @@ FORMS = {
     "french": "mangé manger mangeais | fenêtre fenetre fenêtres",
     "arabic": "كتاب الكتاب والكتاب كُتُب الكتب | مدرسة المدرسة مدارس المدارس"
     " | بيت بيوت بيتًا | إلى الى",
+    "chinese": "音樂會 音乐会 | 修車師傅 修车师傅 | 這裡 这里",
     "hindi": "किताब किताबें किताबों | ज़रूर जरूर | माँ मां | लड़की लड़कियाँ",
 }
 ANY_TEXT = st.text(
@@ -53,6 +55,12 @@ def test_forms_of_a_word_are_one_term(language: str, forms: list[str]) -> None:
     assert len(set(map(frozenset, terms))) == 1, terms
 
 
+def test_han_characters_are_those_of_opencc() -> None:
+    """Another table would need another step of the schema: its terms are stored."""
+    pytest.importorskip("opencc")
+    assert han.FILE.read_text(encoding="utf-8") == han.table()
+
+
 @pytest.mark.parametrize(
     ("text", "latin", "cyrillic"),
     [
@@ -72,6 +80,11 @@ def test_forms_of_a_word_are_one_term(language: str, forms: list[str]) -> None:
 def test_the_language_of_a_text(text: str, latin: str, cyrillic: str) -> None:
     languages = languages_of(text)
     assert (languages.latin, languages.cyrillic) == (latin, cyrillic)
+
+
+def test_a_part_of_a_compound_has_a_vowel_and_so_has_the_rest() -> None:
+    assert compound_parts("Wer ist schwanger?") == []
+    assert compound_parts("Wo ist die Bushaltestelle?")[1][-1] == "haltestell"
 
 
 def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from contextwright.recall.dates.periods import Period, periods
+from contextwright.text.persons import means_speaker
 from contextwright.text.terms import (
     common_words,
     compound_parts,
@@ -39,18 +40,6 @@ WORD = re.compile(r"\w+")
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts without spaces between a name and the next word."""
-
-# First-person words.
-MYSELF_WORDS = """
-i me my mine myself we us our ours
-я мене мені мною мій моя моє мої ми нас нам наш меня мне мной мой моё мои мы
-ich mich mir mein meine meinem meinen meiner wir uns unser unsere
-yo mi mí mis nosotros nosotras nuestra nuestro nuestras nuestros
-je moi mon ma mes nous notre nos
-أنا نحن मैं मुझे मेरा मेरी मेरे हम हमारा हमारी हमारे
-"""
-MYSELF = frozenset(map(plain, MYSELF_WORDS.split()))
-HAN_MYSELF = re.compile("[我私僕俺]")
 
 
 class Question(Struct, frozen=True):
@@ -95,7 +84,7 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     capital = {word for word in words if word[:1].isupper() and not word.isupper()}
     telling_names = (word for word in capital if plain(word) not in little)
     written = frozenset(term for word in telling_names for term in terms_of(word, languages))
-    own = not MYSELF.isdisjoint(known) or HAN_MYSELF.search(text) is not None
+    own = means_speaker(known, text)
     return Question(
         text,
         tuple(terms),

@@ -23,6 +23,8 @@ DIGEST = "digest"
 """The method of a summary made of excerpts."""
 LONGEST_NAME = 60
 """Characters of a speaker's or a model's name."""
+FULL = 0.98
+"""Share of its tokens from which a summary counts as full."""
 LONGEST_LINE = 2_000
 """Characters of one message, or of one line of a summary."""
 
@@ -67,16 +69,32 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 
     def message(self, tokens: float, price: Callable[[Message], float]) -> Message | None:
         """Return the message that carries it within `tokens`; None if not even a sentence fits."""
+        best: Message | None = None
+        least, most = 0, self.size + 1  # characters that fit, and that do not
         longest = self.size
-        while body := self.quoted(longest):
-            covered = {"first": 1, "last": self.last, "count": self.count, "method": self.method}
-            text = Text(f"{self.head}\n{body}")
-            message = Message("user", (text,), kind="summary", meta={"summary": covered})
-            cost = price(message)
-            if cost <= tokens:
-                return message
-            longest = int(longest * min(0.9, tokens / cost))
-        return None
+        while least < longest < most:
+            message = self._message(longest)
+            cost = price(message) if message else 0
+            if message and cost <= tokens:
+                best, least = message, longest
+                if cost >= FULL * tokens:
+                    break
+            elif message:
+                most = longest
+            else:
+                least = longest
+            is_first = longest == self.size
+            longest = int(longest * tokens / cost) if is_first and cost else (least + most) // 2
+        return best
+
+    def _message(self, longest: int) -> Message | None:
+        """Return the message that carries it within `longest` characters."""
+        body = self.quoted(longest)
+        if not body:
+            return None
+        covered = {"first": 1, "last": self.last, "count": self.count, "method": self.method}
+        text = Text(f"{self.head}\n{body}")
+        return Message("user", (text,), kind="summary", meta={"summary": covered})
 
     def is_whole(self, message: Message) -> bool:
         """Whether a message carries all of it."""
@@ -85,7 +103,9 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     def quoted(self, longest: int) -> str:
         """Return as much of it as fits in `longest` characters, each line quoted as data."""
         if self.lines:
-            return "\n".join(map(quoted_line, digest(self.lines, longest)))
+            lines = digest(self.lines, longest)
+            dates = ["", *(line.at for line in lines)]
+            return "\n".join(map(quoted_line, lines, dates))
         return "\n".join(f"> {line}" for line in beginning(self.text, longest))
 
 
@@ -108,9 +128,9 @@ class SummarySource(Protocol):
         ...
 
 
-def quoted_line(line: Line) -> str:
-    """Return a line of a digest: number, date, speaker, text."""
-    date = f" {line.at}" if line.at else ""
+def quoted_line(line: Line, before: str) -> str:
+    """Return a line of a digest: number, date unless it is the one before, speaker, text."""
+    date = f" {line.at}" if line.at != before and line.at else ""
     return f"> {line.number}{date} {line.speaker}: {one_line(line.text, LONGEST_LINE)}"
 
 

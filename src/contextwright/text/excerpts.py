@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import string
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from math import log
+from math import log, sqrt
 
 from msgspec import Struct
 
 from contextwright.text.graphemes import cut
-from contextwright.text.terms import terms_of
+from contextwright.text.salience import salience
+from contextwright.text.terms import plain, telling_terms, terms_of
 
 __all__ = ["Line", "digest", "ends_of", "sentences_of"]
 
@@ -24,13 +24,12 @@ STRETCHES = 8
 """Number of stretches of time that take turns, so that no stretch fills the digest."""
 NEW = 0.5
 """Minimum share of a sentence, by weight, that has to be new."""
-FIRST = 1.2
-"""Bonus of a message's first sentence, because it usually says what it is about."""
+FEWEST_TERMS = 2
+"""Number of telling words of a statement: fewer are a greeting or an interjection."""
+RECENT = 3
+"""Number of messages before a sentence whose words are not new in it."""
+WORD = re.compile(r"\w+")
 
-SIGNS = 0.15
-"""A sentence with a larger share of signs is code or data, and comes last."""
-
-WITHOUT_SIGNS = str.maketrans("", "", string.punctuation)
 # The pattern reads a run of signs once, from its start, so a text of only dots takes linear time.
 END = re.compile(
     r"(?<![.!?…।॥۔؟])[.!?…।॥۔؟]++[\"'”’»)\]]*+(?=\s|$)"
@@ -61,19 +60,21 @@ class Sentence(Struct, frozen=True):
     order: int
     text: str
     terms: set[str]
+    news: set[str]
+    """Its terms that the messages just before it do not have."""
 
 
 def digest(lines: Sequence[Line], longest: int) -> list[Line]:
     """Return the best sentences within a number of characters, in order; all of them if they fit.
 
-    A sentence is good if it has many rare terms for its length, and is not code. All stretches of
-    time take turns, and nothing is repeated. The result can be digested again together with newer
-    lines, so a digest grows without its sources.
+    A sentence is good if it has many new and rare terms for its length, and is salient. All
+    stretches of time take turns, and nothing is repeated. The result can be digested again together
+    with newer lines, so a digest grows without its sources.
     """
     lines = [line for line in lines if not line.text.isspace() and line.text]
     if sum(line.size for line in lines) <= longest:
         return [in_one_line(line) for line in lines]
-    sentences = [sentence for place, line in enumerate(lines) for sentence in cut_up(place, line)]
+    sentences = cut_up(lines)
     weights = weights_of(sentences)
     picked: dict[int, list[Sentence]] = {}
     told: set[str] = set()
@@ -107,19 +108,30 @@ def ends_of(text: str) -> Iterator[int]:
     """Return the ends of the sentences of a text."""
     start = 0
     for end in END.finditer(text):
-        if len(text[start : end.end()].strip()) >= SHORTEST_SENTENCE:
+        is_cry = "!" in end[0] or "?" in end[0]  # abbreviations end in other signs
+        if is_cry or len(text[start : end.end()].strip()) >= SHORTEST_SENTENCE:
             start = end.end()
             yield start
     if text[start:].strip():
         yield len(text)
 
 
-def cut_up(place: int, line: Line) -> Iterator[Sentence]:
-    """Yield the sentences of a line; very long ones are truncated with a mark."""
-    for order, text in enumerate(sentences_of(line.text)):
-        if len(text) > LONGEST_SENTENCE:
-            text = cut(text, LONGEST_SENTENCE - 1) + "…"
-        yield Sentence(place, order, text, terms_of(text))
+def cut_up(lines: Sequence[Line]) -> list[Sentence]:
+    """Return the sentences of all lines; very long ones are truncated with a mark."""
+    found: list[Sentence] = []
+    names = terms_of(" ".join({line.speaker for line in lines}))
+    recent: deque[set[str]] = deque(maxlen=RECENT)
+    for place, line in enumerate(lines):
+        known = set[str]().union(*recent)
+        held: set[str] = set()
+        for order, text in enumerate(sentences_of(line.text)):
+            if len(text) > LONGEST_SENTENCE:
+                text = cut(text, LONGEST_SENTENCE - 1) + "…"
+            terms = telling_terms(text) - names  # calling somebody tells nothing
+            found.append(Sentence(place, order, text, terms, terms - known))
+            held |= terms
+        recent.append(held)
+    return found
 
 
 def weights_of(sentences: Sequence[Sentence]) -> dict[str, float]:
@@ -132,28 +144,34 @@ def weights_of(sentences: Sequence[Sentence]) -> dict[str, float]:
 def by_turns(
     lines: Sequence[Line], sentences: Sequence[Sentence], weights: dict[str, float]
 ) -> list[Sentence]:
-    """Return the best sentence of every stretch of time, then the second best, and so on."""
+    """Return the best sentence of every stretch of time, then the second best, and so on.
+
+    What is worth nothing is left out, unless all of it is.
+    """
     first, last = lines[0].number, lines[-1].number
+    people = {plain(word) for line in lines for word in WORD.findall(line.speaker)}
     stretches: dict[int, list[tuple[float, int]]] = {}
     for index, sentence in enumerate(sentences):
-        number = lines[sentence.line].number
-        stretch = (number - first) * STRETCHES // (last - first + 1)
-        stretches.setdefault(stretch, []).append((-value(sentence, weights), index))
+        line = lines[sentence.line]
+        stretch = (line.number - first) * STRETCHES // (last - first + 1)
+        entry = (-value(sentence, line, weights, people), index)
+        stretches.setdefault(stretch, []).append(entry)
     turns = [
         (turn, *entry)
         for entries in stretches.values()
         for turn, entry in enumerate(sorted(entries))
     ]
-    return [sentences[index] for _, _, index in sorted(turns)]
+    worthy = [one for one in turns if one[1] < 0]
+    return [sentences[index] for _, _, index in sorted(worthy or turns)]
 
 
-def value(sentence: Sentence, weights: dict[str, float]) -> float:
-    """Return the weight of a sentence for its length."""
-    text = sentence.text
-    if len(text) - len(text.translate(WITHOUT_SIGNS)) > SIGNS * len(text):
-        return 0
-    said = weight_of(sentence.terms, weights)
-    return said * (1 if sentence.order else FIRST) / (HEAD + len(text))
+def value(sentence: Sentence, line: Line, weights: dict[str, float], people: set[str]) -> float:
+    """Return what a sentence tells, for its length; 0 for code and for a single word."""
+    if len(sentence.terms) < FEWEST_TERMS:
+        return 0.0
+    # The root: of two sentences of one length, twice the rare words are not twice the news.
+    told = sqrt(weight_of(sentence.news, weights)) * salience(sentence.text, line.speaker, people)
+    return told / (line.size - len(line.text) + len(sentence.text))
 
 
 def is_new(sentence: Sentence, told: set[str], weights: dict[str, float]) -> bool:

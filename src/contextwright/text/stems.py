@@ -119,7 +119,7 @@ def english_stem(word: str) -> str:
             if ending == "s" and word.endswith(("ss", "us", "is")):
                 break
             base = word[: -len(ending)] + instead
-            if len(base) >= 3 and not VOWELS.isdisjoint(base):
+            if len(base) >= 3 and has_vowel(base):
                 word = base
                 break
     if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
@@ -151,18 +151,26 @@ def arabic_stem(word: str) -> str:
 def beginnings(word: str, language: str) -> Iterator[str]:
     """Yield what may be the first word of a compound, in languages that write it as one.
 
-    There is no dictionary: a part counts where a question has it, or a message.
+    There is no dictionary: a part counts where a question has it, or a message. Both the part and
+    the rest have a vowel, as all words do.
     """
     whole = compound_stem(word, language)
-    for length in range(SHORTEST_PART, len(whole) - SHORTEST_REST + 1):
-        yield whole[:length]
+    for place in range(SHORTEST_PART, len(whole) - SHORTEST_REST + 1):
+        if has_vowel(whole[:place]) and has_vowel(whole[place:]):
+            yield whole[:place]
 
 
 def ends(word: str, language: str) -> Iterator[str]:
     """Yield what may be the last word of a compound."""
     whole = compound_stem(word, language)
-    for length in range(SHORTEST_PART, len(whole) - SHORTEST_REST + 1):
-        yield whole[-length:]
+    for place in range(len(whole) - SHORTEST_PART, SHORTEST_REST - 1, -1):
+        if has_vowel(whole[:place]) and has_vowel(whole[place:]):
+            yield whole[place:]
+
+
+def has_vowel(letters: str) -> bool:
+    """Whether letters without accents have a vowel."""
+    return not VOWELS.isdisjoint(letters)
 
 
 def compound_stem(word: str, language: str) -> str:

@@ -6,6 +6,7 @@ of them needs a migration step that empties the index.
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import unicodedata
 from collections.abc import Set
@@ -27,6 +28,7 @@ __all__ = [
     "keywords",
     "languages_of",
     "plain",
+    "telling_terms",
     "terms_of",
     "terms_with_parts",
 ]
@@ -49,7 +51,7 @@ LEFT_OUT = re.compile(
     "[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c]+"
     "|(?<=[\u0400-\u04ff])['\u2019\u02bc`](?=[\u0400-\u04ff])"
 )
-ALIKE = str.maketrans("أإآٱىँ", "اااايं")
+LETTERS_ALIKE = "أإآٱىँ", "اااايं"
 """Letters that people write for each other."""
 
 SCRIPTS = (
@@ -136,12 +138,16 @@ def compound_parts(text: str) -> list[list[str]]:
 
 def keywords(text: str) -> set[str]:
     """Return the significant terms of a question; all of them if none is significant."""
+    return telling_terms(text) or terms_of(text)
+
+
+def telling_terms(text: str) -> set[str]:
+    """Return the significant terms of a text: not its function words."""
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple)
     telling = {word for word in words if word not in FUNCTION_WORDS.get(known.of(word), ())}
-    found = stems_of(telling, known) | (pairs_in(simple) - common_pairs())
-    return found or stems_of(words, known) | pairs_in(simple)
+    return stems_of(telling, known) | (pairs_in(simple) - common_pairs())
 
 
 def common_words(languages: Languages) -> frozenset[str]:
@@ -158,7 +164,7 @@ def plain_words(language: str) -> frozenset[str]:
 @cache
 def common_pairs() -> frozenset[str]:
     """Return the pairs of characters that say little."""
-    return frozenset(pair for phrase in COMMON_PHRASES for pair in pairs_in(phrase))
+    return frozenset(pair for phrase in COMMON_PHRASES for pair in pairs_in(spelled(phrase)))
 
 
 def spelled(text: str) -> str:
@@ -167,7 +173,18 @@ def spelled(text: str) -> str:
         return text.lower()
     # Fold case last: mathematical letters become capitals only after decomposition.
     simple = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return LEFT_OUT.sub("", simple).translate(ALIKE)
+    return LEFT_OUT.sub("", simple).translate(alike())
+
+
+@cache
+def alike() -> dict[int, int]:
+    """Return one of the letters that people write for each other, by the others.
+
+    Traditional Chinese characters become simplified ones; `tests/han.py` writes the file.
+    """
+    data = pkgutil.get_data("contextwright", "data/han.txt") or b""
+    traditional, simplified = data.decode().splitlines()
+    return str.maketrans(LETTERS_ALIKE[0] + traditional, LETTERS_ALIKE[1] + simplified)
 
 
 def words_in(simple: str) -> set[str]:
@@ -197,6 +214,8 @@ def stems_of(words: set[str], languages: Languages) -> set[str]:
 
 def plain(text: str) -> str:
     """Return a text without case and accents."""
+    if text.isascii():
+        return text.lower()
     # Fold case last: mathematical letters become capitals only after decomposition.
     simple = ACCENT.sub("", unicodedata.normalize("NFKD", text)).casefold()
     return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFKD", simple)))
