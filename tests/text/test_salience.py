@@ -11,7 +11,7 @@ from contextwright.text.salience import salience
 @pytest.mark.parametrize(
     "texts",
     [
-        ("def open(self): return {self.x[0]}", "You look well.", "It is late.", "It is my birthday."),
+        ("x[0] = {self.y[1]};", "You look well.", "It is late.", "It is my birthday."),
         ("Are you there, Bob?", "It was there.", "It was in Lviv.", "I was in Lviv in 2019."),
         ("Як ти, Bob?", "Було пізно.", "У мене алергія."),
         ("你好吗", "下雨了", "我对花生过敏"),
