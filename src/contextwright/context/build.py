@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -12,13 +13,22 @@ import msgspec
 from contextwright import formats
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
-from contextwright.context.fitting.draft import STAND_INS, path_of
+from contextwright.context.fitting.draft import STAND_INS, Draft, path_of
 from contextwright.context.fitting.filling import with_filling
-from contextwright.context.fitting.fit import Fitted, fit, with_summary
+from contextwright.context.fitting.fit import Attempt, Fitted, fit, with_summary
 from contextwright.context.fitting.plan import Given, Messages, Plan, plan
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.fitting.recent import RECENT
-from contextwright.context.receipt import Ledger, apportioned, is_marked, units_of
+from contextwright.context.receipt import (
+    Figures,
+    HashChain,
+    Ledger,
+    Unit,
+    apportioned,
+    is_marked,
+    spelt_steps,
+    units_of,
+)
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import BudgetError, UsageError, require, shown
 from contextwright.formats import FormatName
@@ -127,16 +137,14 @@ def finish(fitted: Fitted) -> Context:
     """Return the context of a request, with cache breakpoints and its receipt."""
     attempt, draft, rendered = fitted.attempt, fitted.draft, fitted.rendered
     plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
-    # Before our own marks are set, because a prompt without marks is hashed as it is.
     marked = is_marked(rendered.json)
     places = [*(["system"] if relaxed.system else []), *draft.places]
-    units = units_of(
-        payload,
-        fitted.count.places,
-        fitted.bodies,
-        marked=marked,
-        chain=plan.history.chain,
-        origins=[seq_at(places, index) for index in rendered.origins],
+    # Before our own marks are set, and before anyone can change the payload.
+    steps = spelt_steps(payload, fitted.bodies, marked=marked)
+    counts, chain = fitted.count.places, plan.history.chain
+    figures = Figures(
+        partial(ledger_of, attempt, draft, fitted.count),
+        partial(prefix_of, steps, counts, chain, places, rendered.origins),
     )
     breakpoints = CacheBreakpoints(
         relaxed.volatile, relaxed.static, plan.frame.id, cleared_texts(fitted)
@@ -150,15 +158,13 @@ def finish(fitted: Fitted) -> Context:
         marked=marked,
     )
     rendering = [replace(change, path=moved(change.path, places)) for change in rendered.changes]
-    ledger, tokens = ledger_of(fitted)
     return Context(
         payload=payload,
         format=plan.format,
         model=plan.model,
-        decisions=draft.decisions.with_tokens(tokens),
+        decisions=draft.decisions.with_tokens(figures.tokens),
         changes=(*plan.changes, *relaxed.changes, *draft.changes, *changes, *rendering),
-        ledger=ledger,
-        prefix=units,
+        figures=figures,
         sections={section.name: section.text for section in relaxed.sections if section.text},
         absent=relaxed.absent,
         conversation=fitted.conversation,
@@ -184,13 +190,24 @@ def cleared_texts(fitted: Fitted) -> list[str]:
     return texts
 
 
-def ledger_of(fitted: Fitted) -> tuple[Ledger, dict[int, int]]:
+def prefix_of(
+    steps: Sequence[tuple[str, bytes]],
+    counts: Mapping[str, int],
+    chain: HashChain,
+    places: Sequence[int | str],
+    origins: Sequence[int],
+) -> tuple[Unit, ...]:
+    """Return the prompt as a chain of hashes, with the number of the message of each turn."""
+    numbers = [seq_at(places, index) for index in origins]
+    return units_of(steps, counts, chain=chain, origins=numbers)
+
+
+def ledger_of(attempt: Attempt, draft: Draft, count: Count) -> tuple[Ledger, dict[int, int]]:
     """Return the tokens by purpose, and those of each message of the history.
 
     Sections count by their text alone. Everything that messages add to an empty request is divided
     among them by what each costs alone.
     """
-    attempt, count, draft = fitted.attempt, fitted.count, fitted.draft
     price, fixed = attempt.plan.meter.tokens, attempt.fixed
     tools = count.places.get("tools", 0)
     frame = fixed.tokens - fixed.places.get("tools", 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, cast
@@ -18,6 +19,7 @@ from contextwright.wire.values import is_object
 __all__ = [
     "CACHE_MARKS",
     "Comparison",
+    "Figures",
     "HashChain",
     "Ledger",
     "PROMPT",
@@ -27,6 +29,7 @@ __all__ = [
     "apportioned",
     "body_of",
     "is_marked",
+    "spelt_steps",
     "steps_of",
     "units_of",
 ]
@@ -96,6 +99,34 @@ class Comparison(Struct, frozen=True):
         return self.shared / self.tokens if self.tokens else 1.0
 
 
+class Figures:
+    """The figures of a request, each computed when it is first asked for; most are not.
+
+    `count` returns the ledger, and the tokens of each message of the history by its index.
+    """
+
+    def __init__(
+        self,
+        count: Callable[[], tuple[Ledger, dict[int, int]]],
+        prefix: Callable[[], tuple[Unit, ...]],
+    ) -> None:
+        self._count, self._prefix = count, prefix
+
+    @cached_property
+    def counted(self) -> tuple[Ledger, dict[int, int]]:
+        """The ledger, and the tokens of each message."""
+        return self._count()
+
+    @cached_property
+    def prefix(self) -> tuple[Unit, ...]:
+        """The prompt as a chain of hashes."""
+        return self._prefix()
+
+    def tokens(self) -> Mapping[int, int]:
+        """Return the tokens of each message of the history, by its index."""
+        return self.counted[1]
+
+
 class Receipt(Struct, frozen=True, kw_only=True):
     """Everything about a request except the request itself."""
 
@@ -103,12 +134,21 @@ class Receipt(Struct, frozen=True, kw_only=True):
     format: str
     decisions: Decisions
     changes: tuple[Change, ...]
-    ledger: Ledger
-    prefix: tuple[Unit, ...]
+    figures: Figures
     sections: dict[str, str]
     """The text each section wrote, by its name."""
     absent: dict[str, str] = {}
     """Why each absent section has no text, by name."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The tokens by purpose."""
+        return self.figures.counted[0]
+
+    @property
+    def prefix(self) -> tuple[Unit, ...]:
+        """The steps of the prompt in the order the provider reads them, without cache marks."""
+        return self.figures.prefix
 
 
 def apportioned(total: int, weights: Sequence[float]) -> list[int]:
@@ -154,7 +194,9 @@ class HashChain:
     def of(self, bodies: list[bytes]) -> list[str]:
         """Return the hash of each step."""
         hashes: list[str] = []
-        for body, earlier, hash in zip(bodies, *self._last, strict=False):
+        # Read once, because a context may be asked for its prefix while another one is built.
+        last = self._last
+        for body, earlier, hash in zip(bodies, *last, strict=False):
             if body != earlier:
                 break
             hashes.append(hash)
@@ -166,31 +208,41 @@ class HashChain:
         return hashes
 
 
-def units_of(
+def spelt_steps(
     payload: dict[str, Any] | list[Any],
-    places: dict[str, int],
     bodies: Mapping[str, bytes] = NO_BODIES,
     *,
     marked: bool = True,
+) -> list[tuple[str, bytes]]:
+    """Return the JSON of each step of a prompt without cache marks, with its place, in order.
+
+    `bodies` has the JSON of turns by their places. Pass `marked=False` if there are no marks to
+    remove.
+    """
+    steps = steps_of(payload)
+    return [(place, body_of(step, bodies.get(place), marked=marked)) for place, step in steps]
+
+
+def units_of(
+    steps: Sequence[tuple[str, bytes]],
+    places: Mapping[str, int],
+    *,
     chain: HashChain | None = None,
     origins: Sequence[int | None] = (),
 ) -> tuple[Unit, ...]:
-    """Return the prompt as a chain of hashes, in the provider's order, without cache marks.
+    """Return the prompt as a chain of hashes, in the provider's order.
 
-    `bodies` has the JSON of turns by their places. Pass `marked=False` if there are no marks to
-    remove, and the `chain` of an earlier request to continue from it. `origins` has the number of
-    the message that each turn begins with.
+    Pass the `chain` of an earlier request to continue from it. `origins` has the number of the
+    message that each turn begins with.
     """
-    steps = steps_of(payload)
     if not steps or not steps[-1][0].endswith("]"):
         origins = ()  # a bare string stands for the turns
     numbers = [*[None] * (len(steps) - len(origins)), *origins]
-    found = [body_of(step, bodies.get(place), marked=marked) for place, step in steps]
-    hashes = (chain or HashChain()).of(found)
+    hashes = (chain or HashChain()).of([body for _, body in steps])
     return tuple(
         [
             Unit(place, hash, places.get(place, 0), len(body), number)
-            for (place, _), hash, body, number in zip(steps, hashes, found, numbers, strict=True)
+            for (place, body), hash, number in zip(steps, hashes, numbers, strict=True)
         ]
     )
 

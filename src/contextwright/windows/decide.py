@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from operator import attrgetter
 
 from contextwright.errors import UsageError, shown
-from contextwright.windows.decisions import CLEARED, Decisions, Run, Span
+from contextwright.windows.decisions import CLEARED, Decisions, Run, Span, add_run, between
 from contextwright.windows.history import View
 from contextwright.windows.policies import Window
 
@@ -30,43 +32,71 @@ def drops_any(window: Window, view: View, limit: float) -> bool:
 
 def decided(window: Window, view: View, spans: list[Span]) -> Decisions:
     """Return the decisions of a window that keeps these spans."""
+    cut, spans = cut_of(spans), disjoint(spans)
+    inside = set[int]().union(*(range(span.start, span.stop) for span in spans))
+    torn = torn_in(view, inside)
+    staying = inside | view.required
+    own = own_reasons(view, spans, torn, staying)
+    cleared: set[int] = set()
+    if view.cleared_until:
+        old = (index for index in staying if index < view.intact)
+        sent = (index for index in old if own.get(index, "") is not None)
+        cleared.update(filter(view.is_cleared, sent))
+        own.update(dict.fromkeys(cleared, CLEARED))
+    return Decisions(view, runs_of(spans, own, cleared), torn, window.why_dropped, cut=cut)
+
+
+def own_reasons(
+    view: View, spans: list[Span], torn: set[int], staying: set[int]
+) -> dict[int, str | None]:
+    """Return the reasons of messages that do not have their span's; None if one is not sent."""
+    own: dict[int, str | None] = dict.fromkeys(torn)
+    for index in view.required:
+        if not reason_in(spans, index):
+            own[index] = why_required(view, index)
+    for index in view.log.silent & staying:
+        if not is_sent(view, index):
+            own[index] = None
+    for index in view.log.edited & staying:
+        # What was cached after an edited message is read again.
+        reason = own[index] if index in own else reason_in(spans, index)
+        own[index] = None if reason is None else f"{reason}, edited"
+    return own
+
+
+def runs_of(spans: list[Span], own: dict[int, str | None], cleared: set[int]) -> list[Run]:
+    """Group adjacent messages that stay for the same reason into runs."""
+    singles = sorted(own)
+    pieces = [
+        Run(index, index + 1, "cleared" if index in cleared else "kept", reason)
+        for index, reason in own.items()
+        if reason is not None
+    ]
+    for span in spans:
+        start = span.start
+        for index in between(singles, span.start, span.stop):
+            pieces.append(Run(start, index, "kept", span.reason))
+            start = index + 1
+        pieces.append(Run(start, span.stop, "kept", span.reason))
+    runs: list[Run] = []
+    for piece in sorted(pieces, key=attrgetter("start")):
+        add_run(runs, piece)
+    return runs
+
+
+def disjoint(spans: list[Span]) -> list[Span]:
+    """Return spans in order, without overlaps; the last span that has a message counts."""
+    if all(one.stop <= following.start for one, following in pairwise(spans)):
+        return spans
     reasons: dict[int, str] = {}
     for span in spans:
         reasons.update(dict.fromkeys(range(span.start, span.stop), span.reason))
-    torn = torn_in(view, set(reasons))
-    for index in torn:
-        del reasons[index]
-    for index in view.required:
-        reasons[index] = reasons.get(index) or why_required(view, index)
-    for index in view.log.silent & reasons.keys():
-        if not is_sent(view, index):
-            del reasons[index]
-    for index in view.log.edited & reasons.keys():
-        # What was cached after an edited message is read again.
-        reasons[index] += ", edited"
-    cleared = set(filter(view.is_cleared, reasons)) if view.cleared_until else set[int]()
-    reasons.update(dict.fromkeys(cleared, CLEARED))
-    staying = runs_of(reasons, cleared)
-    return Decisions(view, staying, torn, window.why_dropped, cut=cut_of(spans))
+    return [Span(index, index + 1, reasons[index]) for index in sorted(reasons)]
 
 
-def runs_of(reasons: dict[int, str], cleared: set[int]) -> list[Run]:
-    """Group adjacent messages that stay for the same reason into runs."""
-    bounds: list[tuple[int, int]] = []
-    start = stop = -1
-    reason = ""
-    for index in sorted(reasons):
-        why = reasons[index]
-        changes = cleared and (index in cleared) != (start in cleared)
-        if index != stop or why != reason or changes:
-            bounds.append((start, stop))
-            start, reason = index, why
-        stop = index + 1
-    bounds.append((start, stop))
-    return [
-        Run(start, stop, "cleared" if start in cleared else "kept", reasons[start])
-        for start, stop in bounds[1:]
-    ]
+def reason_in(spans: list[Span], index: int) -> str:
+    """Return the reason of the span that has a message; empty if none has it."""
+    return next((span.reason for span in spans if span.start <= index < span.stop), "")
 
 
 def as_spans(found: Sequence[Span | range], count: int) -> list[Span]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias, overload
 
@@ -76,8 +75,7 @@ class Decisions(Sequence[Decision]):
         """The index at which the summary ends; 0 without one."""
         self.untold: frozenset[int] = frozenset()
         """Messages before `summary_stop` that the summary does not cover."""
-        self.tokens: Mapping[int, int] = {}
-        """The tokens of each message that is sent, by its index."""
+        self._tokens: Callable[[], Mapping[int, int]] = dict
         self.view = view
         self._torn = torn
         self._why_dropped = why_dropped
@@ -108,16 +106,21 @@ class Decisions(Sequence[Decision]):
         """Return the decisions with a summary of what is dropped before an index."""
         return self._with(summary_stop=stop, untold=untold)
 
-    def with_tokens(self, tokens: Mapping[int, int]) -> Decisions:
-        """Return the decisions with the tokens of each message that is sent."""
-        return self._with(tokens=tokens)
+    def with_tokens(self, tokens: Callable[[], Mapping[int, int]]) -> Decisions:
+        """Return the decisions with the tokens of messages, which are asked for when needed."""
+        return self._with(_tokens=tokens)
 
     def _with(self, **fields: object) -> Decisions:
-        changed = copy(self)
+        changed = Decisions.__new__(Decisions)
+        changed.__dict__.update(self.__dict__, **fields)
         for derived in ("runs", "summarised"):
             changed.__dict__.pop(derived, None)
-        changed.__dict__.update(fields)
         return changed
+
+    @property
+    def tokens(self) -> Mapping[int, int]:
+        """The tokens of each message that is sent, by its index."""
+        return self._tokens()
 
     def kept(self) -> Iterator[int]:
         """Yield the indexes of the messages that are sent, in order."""

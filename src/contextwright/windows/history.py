@@ -118,9 +118,9 @@ class View:
         """The number of messages in the history, loaded or not."""
         self.width = width
         self.whole = whole
-        self.question = last_before(self.log.questions, self.count)
+        self.question = self.log.questions[-1] if self.log.questions else None
         """The newest user text."""
-        self.asked = last_before(self.log.plain, self.count)
+        self.asked = self.log.plain[-1] if self.log.plain else None
         """The newest user message without results; text next to results may be a reminder."""
         clearing = history.clearing
         self._results = self._line(self.log.results, clearing.results)
@@ -131,6 +131,8 @@ class View:
         """The index from which nothing is cleared."""
         self._form = 0 if whole else SHAPED
         self._prices = history.prices[self._form]
+        self.cost = self._cost if self.intact else self._prices.__getitem__
+        """Returns the price of a message as it is sent, by its index."""
 
     # --- clearing ----------------------------------------------------------------------------
 
@@ -169,11 +171,11 @@ class View:
         """Whether a message has lost results or media."""
         return index < self.intact and self.message(index) is not self.log[index]
 
-    def cost(self, index: int) -> float:
-        """Return the price of a message as it is sent."""
-        if index < self.intact:
-            return self.history.prices[self.form(index)][index]
-        return self._prices[index]
+    def _cost(self, index: int) -> float:
+        """Return the price of a message, where old ones are cleared."""
+        if index >= self.intact:
+            return self._prices[index]
+        return self.history.prices[self.form(index)][index]
 
     def _is_exempt(self, index: int) -> bool:
         """Whether a message is never cleared."""
@@ -217,7 +219,8 @@ class View:
     def _first_leaving(self, most: int) -> int:
         """Return the place in `pictured` from which at most so many media are left."""
         log, count = self.log, len(self.log.pictured)
-        return bisect_left(range(count), log.media_before(count) - most, key=log.media_before)
+        excess = log.media_before(count) - most
+        return bisect_left(range(count), excess, key=log.media_before) if excess > 0 else 0
 
     def _steadiest(self, indexes: list[int], first: int, last: int, *, behind: int = 0) -> int:
         """Return where the index that stays the same for longest begins on the ruler.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import neg
 
 from contextwright.windows.history import View, coarsest_line, first_from, last_before
 
@@ -49,11 +50,14 @@ class Room:
             tail.extend(free + inside, earliest)
 
         def is_over(place: int) -> bool:
-            if starts[place] < earliest:
-                return True
-            return totals[place] > free and totals[place] > free + self._inside(place)
+            return totals[place] > free + self._inside(place)
 
-        return starts[: bisect_left(range(len(starts)), True, key=is_over)]
+        # From the first start that is over the limit if nothing stays inside, or is too early.
+        over = bisect_right(totals, free)
+        if self._more:
+            over = bisect_left(range(len(starts)), True, over, key=is_over)
+        stop = bisect_right(starts, -earliest, key=neg) if earliest else len(starts)
+        return starts[: min(over, stop)]
 
     def _inside(self, place: int) -> float:
         """Return the tokens of messages after a start that this window alone requires."""
@@ -87,9 +91,10 @@ class Room:
         before = self.stopped if place == last else self.starts[place + 1]
         grid = max(1, int(self.view.width * step))
         line = coarsest_line(begin(before), begin(self.starts[enough]), grid)
-        while line is not None and enough < place and begin(self.starts[enough + 1]) >= line:
-            enough += 1
-        return self.starts[enough]
+        if line is None:
+            return self.starts[enough]
+        later = self.starts[enough + 1 : place + 1]
+        return self.starts[enough + bisect_right(later, -line, key=lambda start: -begin(start))]
 
     def _enough(self, step: float) -> int:
         """Return the place of the newest start that sends enough: more than 1 − step of the most.
@@ -101,7 +106,7 @@ class Room:
 
         def lasting(place: int) -> float:
             start = self.starts[place]
-            return self.total(place) - sum(cost for index, cost in passing if index < start)
+            return self.total(place) - sum([cost for index, cost in passing if index < start])
 
         last = len(self.starts) - 1
         return bisect_right(range(last), (1 - step) * lasting(last), key=lasting)

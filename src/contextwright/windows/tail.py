@@ -38,6 +38,7 @@ class Tail:
         total = totals[-1] if totals else 0.0
         if starts and (total > limit or starts[-1] < earliest):
             return
+        # In local names, because this loop is hot.
         silent, exchanges = self._log.silent, self._log.exchanges.by_index
         required, cost_of = self._required, self._cost
         for index in range(self._next, -1, -1):

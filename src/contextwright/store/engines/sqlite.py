@@ -46,7 +46,7 @@ PATIENCE = 60.0
 """Seconds to wait for other processes."""
 
 CONNECTIONS = 64
-"""Maximum number of connections, for reading and for writing each."""
+"""Maximum number of connections."""
 
 PAGE = 8_192
 """Bytes of a page. Messages of a kilobyte leave much of 4,096 unused (1.31 times the JSON of the
@@ -155,14 +155,15 @@ class SqliteEngine:
 
     def __init__(self, path: str, sync: Sync, steps: Sequence[Step] = STEPS) -> None:
         self.path, self.where, self._sync = path, path, sync
-        self._readers = Pool(self._reader, SqliteConnection.close, CONNECTIONS)
-        self._writers = Pool(self._connect, SqliteConnection.close, CONNECTIONS)
+        # One pool for all work, because a reader finds the pages of the last turn in its writer's
+        # cache.
+        self._connections = Pool(self._connect, SqliteConnection.close, CONNECTIONS)
         self._writer = Writer(self._transact)
         self.is_read_only = is_read_only(path)
         if not self.is_read_only:
             make_private(path)
         try:
-            with self._translated(), self._writers.borrowed() as connection:
+            with self._translated(), self._connections.borrowed() as connection:
                 if self.is_read_only:
                     self._require_current(connection, steps)
                     return
@@ -178,15 +179,12 @@ class SqliteEngine:
 
     def read(self, work: Work[Result]) -> Result:
         """Run read-only work on one unchanging view of the store."""
-        with self._translated(), self._readers.borrowed() as connection:
+        with self._translated(), self._connections.borrowed() as connection:
             connection.run("BEGIN")
             try:
-                result = work(connection)
-            except BaseException:
-                roll_back(connection)
-                raise
-            connection.run("COMMIT")
-            return result
+                return work(connection)
+            finally:
+                roll_back(connection)  # it has nothing to commit
 
     def write(self, work: Work[Result], order: str = "") -> Result:
         """Run work in a transaction that it may share, and return when it is durable."""
@@ -202,7 +200,7 @@ class SqliteEngine:
 
     def write_alone(self, work: Work[Result]) -> Result:
         """Run work that cannot be repeated, in its own transaction."""
-        with self._translated(), self._writers.borrowed() as connection:
+        with self._translated(), self._connections.borrowed() as connection:
             with transaction(connection):
                 result = work(connection)
             self._empty_log(connection)
@@ -210,7 +208,7 @@ class SqliteEngine:
 
     def scrub(self) -> list[str]:
         """Rewrite the file and empty its log, so that nothing of what was removed is left."""
-        with self._translated(), self._writers.borrowed() as connection:
+        with self._translated(), self._connections.borrowed() as connection:
             # The index only marks what was removed; rebuilding it removes the data.
             connection.run("INSERT INTO words (words) VALUES ('optimize')")
             connection.run("VACUUM")
@@ -227,12 +225,11 @@ class SqliteEngine:
 
     def close(self) -> None:
         """Release everything."""
-        self._readers.close()
-        self._writers.close()
+        self._connections.close()
 
     def _transact(self, entries: Sequence[Entry]) -> None:
         """Run all entries in one transaction."""
-        with self._translated(), self._writers.borrowed() as connection:
+        with self._translated(), self._connections.borrowed() as connection:
             with transaction(connection):
                 for entry in entries:
                     entry.do(connection)
@@ -240,7 +237,7 @@ class SqliteEngine:
     # --- opening -----------------------------------------------------------------------------
 
     def _connect(self) -> SqliteConnection:
-        """Open a connection that writes."""
+        """Open a connection."""
         if self.is_read_only:
             return SqliteConnection(read_only_url(self.path), READABLE)
         connection = SqliteConnection(self.path)
@@ -248,12 +245,6 @@ class SqliteEngine:
         database.pragma("synchronous", "FULL" if self._sync == "full" else "NORMAL")
         database.pragma("foreign_keys", True)
         database.pragma("journal_size_limit", WAL_LIMIT)
-        return connection
-
-    def _reader(self) -> SqliteConnection:
-        """Open a connection that cannot write."""
-        connection = self._connect()
-        connection.database.pragma("query_only", True)
         return connection
 
     def _lacking(self, connection: SqliteConnection, steps: Sequence[Step]) -> Sequence[Step]:
