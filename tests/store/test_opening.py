@@ -242,10 +242,12 @@ def steps_of_a_turn(store: cw.Store) -> list[tuple[str, int]]:
     def note(event: dict[str, Any]) -> None:
         seen.append((event["sql"], event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]))
 
-    with store.engine._writers.borrowed() as connection:  # pyright: ignore
+    chat = store.conversation("long")
+    key = f"turn {chat.length()}"
+    with store.engine._connections.borrowed() as connection:  # pyright: ignore
         connection.database.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
-    store.conversation("long").add(TURN, key=f"turn {store.conversation('long').length()}")
-    with store.engine._writers.borrowed() as connection:  # pyright: ignore
+    chat.add(TURN, key=key)
+    with store.engine._connections.borrowed() as connection:  # pyright: ignore
         connection.database.trace_v2(0, None)
     return seen
 

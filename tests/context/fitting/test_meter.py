@@ -4,30 +4,73 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.meter import TokenMeter, told_apart
+from contextwright.context.fitting.shape import shape_of
 from contextwright.models import find
 from contextwright.tokens.pieces import outline
+from strategies.messages import arguments
+from strategies.messages import messages as any_messages
 from strategies.runs import TARGETS
 
 METERS = [TokenMeter(format, find(model)) for format, model in TARGETS]
 texts = st.one_of(
     st.text(max_size=40),
     st.text(st.characters(categories=["Cs", "Zs", "Ll"]), max_size=6),
-    st.sampled_from(("", " \n", "<|im_end|>", "half \ud83d of it", "a text in the place of any")),
+    st.sampled_from(("", " \n", "<|im_end|>", "half \ud83d of it", "text 0 in the place of any")),
 )
-messages = st.builds(
-    cw.Message,
-    st.sampled_from(("user", "assistant", "system")),
-    texts.map(lambda text: (cw.Text(text),)),
-    kind=st.sampled_from(("message", "summary")),
-    sent_at=st.sampled_from((None, "2026-01-01")),
-    pinned=st.booleans(),
+ids = st.sampled_from(("c0", "c1", "call_2", "a b", "x" * 80, "", None))
+names = st.sampled_from(("look", "getWeather2", "sample_0", "a-b", "get weather", "9", "x" * 80))
+calls = st.builds(
+    cw.ToolCall, names, arguments, ids, raw=st.sampled_from((None, None, None, '{"a": 1}', "{"))
+)
+results = st.builds(
+    cw.ToolResult,
+    ids,
+    texts | arguments,
+    st.none() | names,
+    st.sampled_from((False, False, False, True)),
+)
+spoken = st.lists(st.builds(cw.Text, texts), max_size=2)
+messages = st.one_of(
+    st.builds(
+        cw.Message,
+        st.sampled_from(("user", "assistant", "system")),
+        texts.map(lambda text: (cw.Text(text),)),
+        kind=st.sampled_from(("message", "summary")),
+        sent_at=st.sampled_from((None, "2026-01-01")),
+        pinned=st.booleans(),
+    ),
+    st.builds(
+        lambda words, calls: cw.Message("assistant", (*words, *calls)),
+        spoken,
+        st.lists(calls, min_size=1, max_size=3),
+    ),
+    st.builds(
+        cw.Message,
+        st.sampled_from(("tool", "tool", "user")),
+        st.lists(results, min_size=1, max_size=3).map(tuple),
+    ),
+    any_messages,
 )
 
 
 @given(messages, st.sampled_from(METERS))
-def test_text_alone_costs_what_its_request_does(message: cw.Message, meter: TokenMeter) -> None:
-    rendered = cw.render(message, meter.format, model=meter.model, repair=False)
+def test_a_message_alone_costs_what_its_request_does(
+    message: cw.Message, meter: TokenMeter
+) -> None:
+    rendered = cw.render(told_apart(message), meter.format, model=meter.model, repair=False)
     pricer = TokenMeter(meter.format, meter.model)._pricer  # pyright: ignore[reportPrivateUsage]
     found = [one for one in outline(rendered.payload, meter.format) if one.place != "request"]
     assert meter.cost(message) == pricer.most(found)
+
+
+def test_the_usual_messages_of_a_history_need_no_request_of_their_own() -> None:
+    call = cw.ToolCall("look", {"at": "it, and more: all"}, id="c1")
+    usual = [
+        cw.user("Hi"),
+        cw.assistant("Hello"),
+        cw.assistant(["Let me see.", call, cw.ToolCall("look", {"at": 2}, id="c2")]),
+        cw.tool_result("c1", "found"),
+        cw.Message("tool", (cw.ToolResult("c1", "{}", "look"), cw.ToolResult("c2", "…"))),
+    ]
+    assert all(map(shape_of, usual))

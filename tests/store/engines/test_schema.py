@@ -158,7 +158,7 @@ def test_the_settings_of_a_file(tmp_path: Path) -> None:
         with cw.Store(tmp_path / "store.db", sync=sync) as store:  # pyright: ignore
             engine = store.engine
             assert isinstance(engine, SqliteEngine)
-            with engine._writers.borrowed() as connection:  # pyright: ignore
+            with engine._connections.borrowed() as connection:  # pyright: ignore
                 assert connection.number("synchronous") == level
                 assert connection.database.pragma("journal_mode") == "wal"
                 assert connection.number("foreign_keys") == 1

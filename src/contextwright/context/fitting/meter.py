@@ -8,9 +8,17 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from contextwright.context.fitting.shape import (
+    Shape,
+    Template,
+    filled,
+    sample_of,
+    shape_of,
+    template_of,
+)
 from contextwright.formats.api import render
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Text, ToolResult
+from contextwright.messages.parts import ToolResult
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
@@ -22,7 +30,6 @@ __all__ = ["Counted", "TokenMeter"]
 
 PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 """Formats that write a text as it is, in a piece of its own."""
-SAMPLE = "a text in the place of any other"
 
 
 class Counted(Struct, frozen=True):
@@ -40,12 +47,11 @@ class TokenMeter:
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
-        self._around: dict[str, list[Piece]] = {}
-        """The pieces of `SAMPLE` as a message, by role."""
+        self._templates: dict[Shape, Template] = {}
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
-        return self._pricer.most(self._plain(message) or self._outline(message))
+        return self._pricer.most(self._sampled(message) or self._outline(message))
 
     def estimate(self, message: Message) -> int:
         """Return the tokens that a message is likely to add to a request."""
@@ -83,24 +89,25 @@ class TokenMeter:
         bodies = {one.place: encode_json(one.value) for one in found if isinstance(one, Turn)}
         return Counted(self._pricer.count(found, bodies=bodies), bodies)
 
-    def _plain(self, message: Message) -> list[Piece] | None:
-        """Return the pieces of a message that is text alone, as nearly all are; None for others.
+    def _sampled(self, message: Message) -> list[Piece] | None:
+        """Return the pieces of a message by a sample of its shape; None if it has to be rendered.
 
-        Rendering each of them would give the same pieces around another text.
+        Rendering each of them would give the same pieces around other texts.
         """
-        text, role = plain_text(message), message.role
-        if text is None or self.format not in PROVIDERS:
+        found = shape_of(message) if self.format in PROVIDERS else None
+        if found is None:
             return None
-        if role not in self._around:
-            self._around[role] = [
+        shape, texts = found
+        template = self._templates.get(shape)
+        if template is None:
+            outlined = self._outline(sample_of(shape))
+            pieces = [
                 piece
-                for one in self._outline(Message(role, (Text(SAMPLE),)))
+                for one in outlined
                 for piece in (one.pieces() if isinstance(one, Turn) else [one])
             ]
-        return [
-            Piece(piece.kind, piece.place, text) if piece.value == SAMPLE else piece
-            for piece in self._around[role]
-        ]
+            template = self._templates[shape] = template_of(pieces, len(texts))
+        return filled(template, texts)
 
     def _outline(self, message: Message) -> list[Piece | Turn]:
         """Return what a message alone makes, without the frame of a request."""
@@ -118,22 +125,6 @@ def leading_system(payload: Any) -> list[str]:
             break
         places.append(f"messages[{index}]")
     return places
-
-
-def plain_text(message: Message) -> str | None:
-    """Return the text of a message that is sent as its role and this text; None for others."""
-    parts = message.parts
-    if len(parts) != 1 or message.author is not None or message.extra or message.role == "tool":
-        return None
-    part = parts[0]
-    if type(part) is not Text or part.extra or message.visibility != "public":
-        return None
-    text = part.text
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # it is sent with other characters
-        return None
-    return None if not text or text.isspace() else text
 
 
 def told_apart(message: Message) -> list[Message]:

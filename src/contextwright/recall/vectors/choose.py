@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
@@ -45,6 +46,7 @@ def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
     return made()
 
 
-def is_installed(packages: Iterable[str]) -> bool:
+@cache
+def is_installed(packages: tuple[str, ...]) -> bool:
     """Whether all of some packages can be imported; none of them is."""
     return all(find_spec(name) is not None for name in packages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -85,7 +86,7 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
         log.add_apart(seq - 1, message, since=as_index(joins), begin=rows.length(seq - 1))
     log.begin_at(start - 1, rows.length(start - 1))
     append(log, (rows[seq] for seq in range(start, count + 1)))
-    log.task = rows.task()
+    log.task = rows.task
     return log
 
 
@@ -100,7 +101,7 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> bool:
         return False
     append(log, map(rows.__getitem__, new))
     if log.task is None and joined:
-        log.task = rows.task()
+        log.task = rows.task
     return True
 
 
@@ -182,8 +183,9 @@ class Rows:
             whole |= found
         return whole
 
+    @cached_property
     def task(self) -> int | None:
-        """Return the index of the first question, if a call was answered before the next."""
+        """The index of the first question, if a call was answered before the next."""
         own, asked = self._head.number, list[int]()
         for number, first, last in self._parts(1, self._count):
             if len(asked) < 2:
@@ -215,9 +217,8 @@ class Rows:
                 if found:
                     yield found[0][0]
                     break
-        task = self.task()
-        if task is not None and task + 1 < start:
-            yield task + 1
+        if self.task is not None and self.task + 1 < start:
+            yield self.task + 1
 
     def _joined(self, seqs: Collection[int], start: int) -> set[int]:
         """Return the messages before the end whose calls are answered in it."""
