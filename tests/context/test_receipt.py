@@ -131,3 +131,21 @@ def test_the_window_moved() -> None:
 def test_an_earlier_message_changed() -> None:
     edited = [CHAT[0], cw.user("What is two plus three?"), *CHAT[2:4]]
     assert compared(Recipe(), messages=(CHAT[:2], edited)).cause == "message 2 changed"
+
+
+def test_figures_are_of_the_request_that_was_built() -> None:
+    """They are computed when they are asked for, whatever has happened to the payload by then."""
+    recipe = cw.Recipe(system=("Be kind.",), budget=2_000)
+    for model in ("gpt-5.6-sol", "claude-sonnet-5-5", "gemini-3.8-flash"):
+        messages = [cw.user("Hi"), cw.assistant("Hello"), cw.user("How are you?")]
+        expected = cw.build(messages, recipe, model=model)
+        figures = expected.ledger, expected.prefix, list(expected.decisions)
+        history = recipe.history(messages, model=model)
+        context = recipe.build(history, model=model)
+        for value in context.payload.values():
+            if isinstance(value, list):
+                value.clear()  # pyright: ignore[reportUnknownMemberType]
+        context.payload.clear()
+        history.append(cw.assistant("Fine."))
+        recipe.build(history, model=model)
+        assert (context.ledger, context.prefix, list(context.decisions)) == figures
