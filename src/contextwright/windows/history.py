@@ -131,8 +131,6 @@ class View:
         """The index from which nothing is cleared."""
         self._form = 0 if whole else SHAPED
         self._prices = history.prices[self._form]
-        self.cost = self._cost if self.intact else self._prices.__getitem__
-        """Returns the price of a message as it is sent, by its index."""
 
     # --- clearing ----------------------------------------------------------------------------
 
@@ -171,11 +169,16 @@ class View:
         """Whether a message has lost results or media."""
         return index < self.intact and self.message(index) is not self.log[index]
 
-    def _cost(self, index: int) -> float:
-        """Return the price of a message, where old ones are cleared."""
-        if index >= self.intact:
-            return self._prices[index]
-        return self.history.prices[self.form(index)][index]
+    def cost(self, index: int) -> float:
+        """Return the price of a message as it is sent."""
+        if index < self.intact:
+            return self.history.prices[self.form(index)][index]
+        return self._prices[index]
+
+    @property
+    def cost_of(self) -> Callable[[int], float]:
+        """The same as `cost`, faster where nothing is cleared."""
+        return self.cost if self.intact else self._prices.__getitem__
 
     def _is_exempt(self, index: int) -> bool:
         """Whether a message is never cleared."""
@@ -265,7 +268,7 @@ class View:
     @cached_property
     def tail(self) -> Tail:
         """The history from its newest message back, with what it costs from each start on."""
-        return Tail(self.log, self.required, self.cost)
+        return Tail(self.log, self.required, self.cost_of)
 
     @cached_property
     def last(self) -> int | None:

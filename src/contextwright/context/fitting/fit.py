@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import takewhile
 from math import inf
@@ -20,7 +21,7 @@ from contextwright.summaries.summary import SummaryResult
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import MEDIA, History, View
+from contextwright.windows.history import MEDIA, View
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Attempt", "Fitted", "Relaxation", "fit", "with_summary"]
@@ -172,16 +173,17 @@ class Merged(View):
     of a request are not sent.
     """
 
-    def __init__(self, history: History, width: int) -> None:
-        super().__init__(history, width, whole=True)
-        self._alone, self.cost = self.cost, self._merged
+    @property
+    def cost_of(self) -> Callable[[int], float]:
+        """The least that a message costs."""
+        return self.cost
 
-    def _merged(self, index: int) -> float:
+    def cost(self, index: int) -> float:
         """Return the least that a message costs."""
         log, after = self.log, index + 1
         if index in log.media and self.history.clearing.most_media is not None:
             return max(self.history.prices[self.form(index) | MEDIA][index] - MERGED, 1)
-        cost = self._alone(index)
+        cost = View.cost(self, index)
         while log.hidden and log.is_hidden(after):
             after += 1
         if after < self.count and (log.start <= after or after in log):
@@ -222,7 +224,7 @@ class Attempt:
             return None
         view = history.history.view(width=self._width)
         if drops_any(window, view, most):
-            merged = Merged(history.history, self._width)
+            merged = Merged(history.history, self._width, whole=True)
             if drops_any(window, merged, most):
                 history.outgrow(merged.tail.reached, window)
                 return None

@@ -119,17 +119,12 @@ def template_of(pieces: Iterable[Piece], texts: int) -> Template:
         for value in (text, sample_name(number), json_of({"sample": number})):
             slots[value] = number, False
         slots[output_of(text)] = number, True
-    return [
-        (
-            piece,
-            *(
-                slots.get(piece.value, (None, False))
-                if isinstance(piece.value, str)
-                else (None, False)
-            ),
-        )
-        for piece in pieces
-    ]
+    template: Template = []
+    for piece in pieces:
+        slot = slots.get(piece.value) if isinstance(piece.value, str) else None
+        number, is_output = slot or (None, False)
+        template.append((piece, number, is_output))
+    return template
 
 
 def output_of(text: str) -> str:
