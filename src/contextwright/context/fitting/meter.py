@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
@@ -47,7 +48,7 @@ class TokenMeter:
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
-        self._templates: dict[Shape, Template] = {}
+        self._templates = templates_of(format, model)
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
@@ -114,6 +115,12 @@ class TokenMeter:
         messages = told_apart(message)
         payload = render(messages, self.format, model=self.model, repair=False).payload
         return [one for one in outline(payload, self.format) if one.place != "request"]
+
+
+@lru_cache(64)
+def templates_of(format: str, model: Model) -> dict[Shape, Template]:
+    """Return the samples rendered so far, which all meters of a format and a model share."""
+    return {}
 
 
 def leading_system(payload: Any) -> list[str]:

@@ -22,6 +22,9 @@ Shape: TypeAlias = tuple[Role, tuple[str, ...]]
 Template: TypeAlias = list[tuple[Piece, int | None, bool]]
 """The pieces of a sample; which text is the value of each, and whether as the field `output`."""
 
+MAX_PARTS = 8
+"""Messages with more parts are rendered themselves, so that there are few shapes."""
+
 is_plain_name = re.compile("[A-Za-z][A-Za-z0-9_]{0,31}").fullmatch
 """Matches names that every provider takes as they are."""
 
@@ -29,6 +32,8 @@ is_plain_name = re.compile("[A-Za-z][A-Za-z0-9_]{0,31}").fullmatch
 def shape_of(message: Message) -> tuple[Shape, list[str]] | None:
     """Return the shape of a message and its texts in order; None if anything else matters."""
     if message.author is not None or message.extra or message.visibility != "public":
+        return None
+    if len(message.parts) > MAX_PARTS:
         return None
     kinds: list[str] = []
     texts: list[str] = []
