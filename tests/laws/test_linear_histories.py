@@ -17,8 +17,8 @@ MODELS = {
     "gemini": "gemini-2.5-flash",
 }
 SMALL, LARGE = 120, 480
-STEEPEST = 5.2
-"""Linear time gives 4, quadratic time 16."""
+STEEPEST = 7
+"""Linear time gives 4, and more where the small history fits whole; quadratic time 16."""
 
 
 def one_side(count: int) -> list[Message]:
