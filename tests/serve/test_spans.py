@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -76,6 +78,47 @@ def test_a_request_is_a_span(tmp_path: Path) -> None:
     }
     assert failed.status.status_code is StatusCode.ERROR
     assert (failed.attributes or {})["error.type"] == "rate_limit"
+
+
+def test_time_and_tokens_are_measured(tmp_path: Path) -> None:
+    reader = InMemoryMetricReader()
+    answers = (replace(said("Hi."), usage=Usage(1_000, 50, cached=600)), BUSY)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(*answers) as server:
+        route = Route("*", "anthropic", base_url=server.base_url("anthropic"))
+        settings = GatewaySettings((route,), telemetry="figures")
+        app = create_app(settings, store=store, meter_provider=MeterProvider([reader]))
+        with listening(app) as gateway:
+            for _ in answers:
+                gateway.ask("/v1/messages", {**BODY, "stream": True}, HEADERS)
+    asked = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "anthropic",
+        "gen_ai.request.model": "claude-sonnet-5-5",
+    }
+    found = points_of(reader)
+    durations, chunks = (
+        found[f"gen_ai.client.operation.{name}"] for name in ("duration", "time_to_first_chunk")
+    )
+    assert [point.attributes for point in durations] == [
+        asked,
+        {**asked, "error.type": "rate_limit"},
+    ]
+    assert [point.attributes for point in chunks] == [asked]
+    assert {
+        (point.attributes["gen_ai.token.type"], point.sum, point.count)
+        for point in found["gen_ai.client.token.usage"]
+    } == {("input", 1_000, 1), ("output", 50, 1)}
+    assert durations[0].explicit_bounds[:3] == (0.01, 0.02, 0.04)
+
+
+def points_of(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
+    """What was measured, by the name of the metric."""
+    data = reader.get_metrics_data()
+    assert data is not None
+    scopes = [scope for resource in data.resource_metrics for scope in resource.scope_metrics]
+    return {
+        metric.name: list(metric.data.data_points) for scope in scopes for metric in scope.metrics
+    }
 
 
 def test_content_is_sent_on_request_and_no_key_ever(tmp_path: Path) -> None:

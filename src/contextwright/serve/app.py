@@ -47,6 +47,7 @@ from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
 __all__ = ["Gateway", "create_app"]
@@ -66,20 +67,22 @@ def create_app(
     store: Store | None = None,
     records: Store | None = None,
     tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
 ) -> Starlette:
     """Return a gateway with these settings; `environment` holds the keys, else `os.environ`.
 
     `token` is what clients show wherever the gateway adds a key of its own; without one it never
     does. Where other machines can reach it (`exposed`), all clients show it. With a token, our own
     API serves the `store`. Requests are recorded in `records`, by default the `store`, unless the
-    settings say otherwise. Their spans, if the settings want any, go to the `tracer_provider`, by
-    default that of the program.
+    settings say otherwise. Their spans and metrics, if the settings want any, go to the
+    `tracer_provider` and the `meter_provider`, by default those of the program.
     """
     keys = os.environ if environment is None else environment
     chosen = settings or GatewaySettings()
     spans = None
     if chosen.telemetry is not None:
-        spans = Spans(content=chosen.telemetry == "content", provider=tracer_provider)
+        with_content = chosen.telemetry == "content"
+        spans = Spans(content=with_content, provider=tracer_provider, meters=meter_provider)
     gateway = Gateway(chosen, token, exposed, keys, records or store, spans)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),

@@ -91,7 +91,9 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     keep_days: float | None = None
     """Recorded requests that are older are removed; messages stay."""
     telemetry: Literal["figures", "content"] | None = None
-    """Whether recorded requests become spans of OpenTelemetry; `content`: with what was said."""
+    """Whether OpenTelemetry gets spans and metrics of recorded requests; `content`: what was said
+    too.
+    """
 
     def route_for(self, model: str, format: str) -> Route:
         """Return the route of a model, for clients of a format.

@@ -1,4 +1,4 @@
-"""Recorded requests as spans of OpenTelemetry, by its conventions for generative AI.
+"""Recorded requests as spans and metrics of OpenTelemetry, by its conventions for generative AI.
 
 The names are copied, because the package with them is a pre-release.
 """
@@ -18,9 +18,10 @@ from contextwright.text.json import encode_json
 from contextwright.wire.values import is_object
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["Spans", "send_to_collector"]
+__all__ = ["Spans", "measure_to_collector", "send_to_collector"]
 
 PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai"}
 """The conventions' names of hosts, where they differ from ours."""
@@ -37,26 +38,46 @@ SETTINGS = {
     "seed": "seed",
 }
 """Fields of requests → attributes of `gen_ai.request`."""
+TOKENS = [4.0**power for power in range(14)]
+SECONDS = [0.01 * 2**power for power in range(14)]
+"""Ends of the buckets of histograms, as the conventions have them."""
 
 
 class Spans:
     """Makes a span of each request that is over, in the trace that the client names.
 
-    With `content`, spans hold what was said; never a key.
+    Its time and tokens are measured too. With `content`, spans hold what was said; never a key.
 
     Raises:
         MissingExtra: OpenTelemetry is not installed.
     """
 
-    def __init__(self, *, content: bool = False, provider: TracerProvider | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        content: bool = False,
+        provider: TracerProvider | None = None,
+        meters: MeterProvider | None = None,
+    ) -> None:
         try:
-            from opentelemetry import propagate, trace
+            from opentelemetry import metrics, propagate, trace
         except ImportError as error:
             raise MissingExtra("telemetry", "otel") from error
         self.content = content
         self._extract = propagate.extract
         self._client, self._status = trace.SpanKind.CLIENT, trace.StatusCode.ERROR
         self._tracer = trace.get_tracer("contextwright", tracer_provider=provider)
+        measured = metrics.get_meter("contextwright", meter_provider=meters).create_histogram
+        name = "gen_ai.client.operation"
+        self._duration = measured(
+            f"{name}.duration", "s", explicit_bucket_boundaries_advisory=SECONDS
+        )
+        self._first_chunk = measured(
+            f"{name}.time_to_first_chunk", "s", explicit_bucket_boundaries_advisory=SECONDS
+        )
+        self._tokens = measured(
+            "gen_ai.client.token.usage", "{token}", explicit_bucket_boundaries_advisory=TOKENS
+        )
 
     def send(self, transcript: Transcript, ended: EndedRequest, record: RecordedRequest) -> None:
         """Make the span of one request."""
@@ -78,12 +99,22 @@ class Spans:
             span.set_attribute("error.type", record.error or record.state)
             span.set_status(self._status, record.error or record.state)
         span.end(begun + round((record.seconds or 0) * 1e9))
+        self.measure(record)
+
+    def measure(self, record: RecordedRequest) -> None:
+        """Add the time and the tokens of one request to the histograms."""
+        asked = dict(identity_of(record))
+        failed = {} if record.state == "answered" else {"error.type": record.error or record.state}
+        self._duration.record(record.seconds or 0.0, {**asked, **failed})
+        if record.streams and record.first_byte is not None and record.state != "failed":
+            self._first_chunk.record(record.first_byte, asked)
+        if record.usage is not None:
+            self._tokens.record(record.usage.input, {**asked, "gen_ai.token.type": "input"})
+            self._tokens.record(record.usage.output, {**asked, "gen_ai.token.type": "output"})
 
     def attributes(self, ended: EndedRequest, record: RecordedRequest) -> Iterator[tuple[str, Any]]:
         """Everything a span says of a request."""
-        yield "gen_ai.operation.name", operation_of(record)
-        yield "gen_ai.provider.name", PROVIDERS.get(record.upstream, record.upstream)
-        yield "gen_ai.request.model", record.sent_model
+        yield from identity_of(record)
         yield from settings_in(ended.payload)
         yield "gen_ai.conversation.id", record.conversation or record.session
         yield "gen_ai.response.finish_reasons", [record.finish] if record.finish else None
@@ -106,6 +137,13 @@ class Spans:
         if self.content and ended.said is not None:
             yield "gen_ai.input.messages", written(ended.said.messages)
             yield "gen_ai.output.messages", written([ended.reply] if ended.reply else [])
+
+
+def identity_of(record: RecordedRequest) -> Iterator[tuple[str, str]]:
+    """Yield what was asked of whom."""
+    yield "gen_ai.operation.name", operation_of(record)
+    yield "gen_ai.provider.name", PROVIDERS.get(record.upstream, record.upstream)
+    yield "gen_ai.request.model", record.sent_model
 
 
 def operation_of(record: RecordedRequest) -> str:
@@ -158,3 +196,18 @@ def send_to_collector() -> TracerProvider:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
+
+
+def measure_to_collector() -> MeterProvider:
+    """Return a provider that sends metrics where OpenTelemetry's own variables (`OTEL_…`) say.
+
+    Raises:
+        MissingExtra: OpenTelemetry is not installed.
+    """
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+    except ImportError as error:
+        raise MissingExtra("telemetry", "otel") from error
+    return MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())])

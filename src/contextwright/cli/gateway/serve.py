@@ -58,7 +58,7 @@ def serve(
         from contextwright.serve import GatewaySettings, create_app, read_settings
         from contextwright.serve.guard import is_loopback, own_token
         from contextwright.serve.server import GatewayServer
-        from contextwright.serve.spans import send_to_collector
+        from contextwright.serve.spans import measure_to_collector, send_to_collector
     except ImportError as error:
         raise MissingExtra("a gateway", "serve") from error
     settings = read_settings(routes) if routes else GatewaySettings()
@@ -80,6 +80,7 @@ def serve(
             store=store,
             records=records,
             tracer_provider=send_to_collector() if settings.telemetry else None,
+            meter_provider=measure_to_collector() if settings.telemetry else None,
         )
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
         favour_streams()
