@@ -33,8 +33,11 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "langchain-google-genai==4.4.2",
     ),
     "agents": ("openai-agents==0.24.0",),
+    "llm": ("llm==0.36",),
+    "aider": ("aider-chat==0.86.2",),
+    "qwen": ("@qwen-code/qwen-code@0.24.4",),
 }
-IN_PYTHON = ("langchain", "agents")
+IN_PYTHON = ("langchain", "agents", "llm", "aider")
 SECONDS = 600
 """How long one client may take."""
 
@@ -59,9 +62,13 @@ def main(folder: Path, names: list[str]) -> int:
 
 
 def install_from_npm(place: Path, packages: tuple[str, ...]) -> None:
-    place.mkdir(parents=True, exist_ok=True)
+    # Under its name only when it is whole: the install may be stopped.
+    part = place.with_name(f"{place.name}.part")
+    part.mkdir(parents=True, exist_ok=True)
     quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-    run(["npm", "install", "--prefix", str(place), *quiet, *packages])
+    run(["npm", "install", "--prefix", str(part), *quiet, *packages])
+    shutil.rmtree(place, ignore_errors=True)
+    part.rename(place)
 
 
 def install_from_pypi(place: Path, packages: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 One cell: `pytest -m slow tests/serve/clients -k 'pi-anthropic-to-gemini'`.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,13 @@ CELLS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("client", "upstream"), CELLS)
 def test_a_client_reaches_an_upstream(client: Client, upstream: str, tmp_path: Path) -> None:
+    if os.environ.get("CI") and client.slug == "opencode" and upstream != beside(client.format):
+        pytest.skip("opencode takes 16 s of CPU a cell: in CI, one for each of its APIs")
     if not installed(client):
         pytest.skip(f"{client.name} is not installed; see tests/serve/clients/install.py")
     assert findings(client, upstream, tmp_path) == []
+
+
+def beside(format: str) -> str:
+    """Another API for each."""
+    return FORMATS[FORMATS.index(format) - 1]
