@@ -285,6 +285,9 @@ def unmarked(value: Any) -> Any:
 CACHE_MARKS = ("cache_control", "prompt_cache_breakpoint")
 
 
+MARK_KEYS = tuple(f'"{mark}"'.encode() for mark in CACHE_MARKS)
+
+
 def is_marked(body: bytes) -> bool:
     """Whether JSON may hold cache marks."""
-    return any(f'"{mark}"'.encode() in body for mark in CACHE_MARKS)
+    return any(key in body for key in MARK_KEYS)
