@@ -12,6 +12,8 @@ import pytest
 import contextwright
 from commands import Run
 from contextwright import Author, assistant, user
+from contextwright.recall.passages import passages_of
+from samples.recall import LONG
 
 ALICE, BOB = Author(id="U1", name="Alice"), Author(id="U2", name="Bob\x1b[31m")
 TALK = [
@@ -143,6 +145,22 @@ def test_json_has_parts_that_add_up(cw: Run, embedder: str) -> None:
     said = next(one for one in found["items"] if one["seq"] == 1)
     assert said["conversation"] == "lunch"
     assert said["message"]["parts"][0]["text"] == "I am allergic to hazelnuts."
+
+
+def test_the_part_of_a_long_message_is_named(cw: Run, tmp_path: Path) -> None:
+    with contextwright.Store(tmp_path / "chat.db", embedder=None) as store:
+        store.conversation("garden").add([user("Hello"), assistant(LONG)])
+    asked = ("recall", "Where does the spare key hang?", "-c", "garden", "--embedder", "none")
+    narrow = ("--budget", "120", "--limit", "1", "--min-confidence", "0")
+    (item,) = json.loads(cw(*asked, *narrow, "--json").out)["items"]
+    start, end = passages_of(LONG)[1]
+    assert item["excerpt"] == {"parts": [2], "of": 3, "spans": [[start, end]]}
+    assert item["message"]["parts"][0]["text"] == LONG
+    assert "garden 2, part 2 of 3" in cw(*asked, *narrow, "--explain").out
+    (whole,) = json.loads(cw(*asked, "--limit", "1", "--min-confidence", "0", "--json").out)[
+        "items"
+    ]
+    assert whole["excerpt"] is None
 
 
 def test_a_memory_is_recalled_with_the_talk(cw: Run) -> None:

@@ -11,6 +11,8 @@ import contextwright as cw
 from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.models import Models
+from contextwright.recall.passages import passages_of
+from samples.recall import LONG
 from serve.api.client import ID, PAYLOAD, Client, of
 
 BROKEN = {"model": "gpt-4o", "messages": [{"role": "tool", "tool_call_id": "x", "content": "?"}]}
@@ -58,6 +60,10 @@ def test_recall_tells_why(client: Client) -> None:
     ]
     assert (found["text"], found["tokens"], found["by_meaning"]) == (own.text, own.tokens, False)
     assert found["hits"][0]["reasons"]
+    client.store.conversation("garden").add(cw.user(LONG))
+    (part,) = client.call("/recall?q=spare%20key&conversation=garden&budget=120").json["hits"]
+    start, end = passages_of(LONG)[1]
+    assert part["excerpt"] == {"parts": [2], "of": 3, "spans": [[start, end]]}
     assert client.call("/recall?q=soup&conversation=nobody").status == 404
     hits = client.call("/search?q=Alice&limit=2").json["hits"]
     assert hits == plain(client.store.search("Alice", limit=2))

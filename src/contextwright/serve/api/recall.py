@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
 from contextwright.recall.packing import RecallHit
+from contextwright.recall.passages import Excerpt
 from contextwright.serve.api.contexts import time_of
 from contextwright.serve.http.fields import Budget, ConversationId, Limit, ModelName, Now, Words
 from contextwright.store.records import SearchHit
@@ -39,6 +40,17 @@ class RecallReason(Struct, frozen=True):
     adds: float
 
 
+class RecallExcerpt(Struct, frozen=True):
+    """The parts of a long message that are recalled."""
+
+    parts: list[int]
+    """Their numbers, from 1."""
+    of: int
+    """The number of all parts."""
+    spans: list[list[int]]
+    """Where they are in the message's text: the first character, and the one after the last."""
+
+
 class RecallEntry(Struct, frozen=True, kw_only=True):
     """A message or a memory that is recalled, and why; `seq` 0 is a memory."""
 
@@ -49,6 +61,8 @@ class RecallEntry(Struct, frozen=True, kw_only=True):
     speaker: str
     line: str
     reasons: list[RecallReason]
+    excerpt: RecallExcerpt | None
+    """The parts of a long message that are recalled; null: all of it."""
     message: Message
     memory: Memory | None
 
@@ -125,6 +139,15 @@ def entry_of(hit: RecallHit) -> RecallEntry:
         speaker=hit.speaker,
         line=hit.line,
         reasons=[RecallReason(name, round(adds, 4)) for name, adds in hit.reasons],
+        excerpt=excerpt_of(hit.excerpt),
         message=hit.message,
         memory=hit.memory,
     )
+
+
+def excerpt_of(excerpt: Excerpt | None) -> RecallExcerpt | None:
+    """Return which parts of a message are recalled."""
+    if excerpt is None:
+        return None
+    spans = [[start, end] for start, end in excerpt.spans]
+    return RecallExcerpt([*excerpt.numbers], len(excerpt.passages), spans)

@@ -72,8 +72,10 @@ def fill(
     """Offer the hits, best first, until nothing more fits; hidden messages are left out.
 
     Args:
-        excerpts: whether long messages are offered in passages.
+        excerpts: whether long messages are offered in passages, unless all fit as they are.
     """
+    everything = sum(one.entry.size for some in found for one in some.ranked)
+    excerpts = excerpts and everything > packing.left  # a token is a character or more
     ranked = [
         ((-most_worth(one, excerpts), -one.number, source, 0), one)
         for source, some in enumerate(found)
