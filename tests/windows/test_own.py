@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.windows import Stepped, View, Window
+from contextwright.windows.decisions import Span
+from samples.windows import decided
 
 
 class LastTwo(Window):
@@ -32,6 +36,28 @@ def test_a_window_of_ones_own_gives_ranges() -> None:
     ]
     context = cw.build(talk, cw.Recipe(window=Wrong([])), model="gpt-4o")
     assert [one.action for one in context.decisions] == ["dropped", "dropped", "kept", "kept"]
+
+
+places = st.integers(0, 6)
+spans = st.builds(
+    lambda one, other, reason: Span(min(one, other), max(one, other), reason),
+    places,
+    places,
+    st.sampled_from(("first", "second", "third")),
+)
+
+
+@given(st.lists(spans, max_size=4))
+def test_spans_may_overlap_in_any_order(spans: list[Span]) -> None:
+    """The last one that has a message gives the reason; the newest question stays anyway."""
+    reasons = {5: "newest question"}
+    for span in spans:
+        reasons.update(dict.fromkeys(range(span.start, span.stop), span.reason))
+    decisions = decided([cw.user(str(number)) for number in range(6)], Wrong(spans))
+    assert [one.reason for one in decisions] == [
+        reasons.get(index, "outside the window") for index in range(6)
+    ]
+    assert list(decisions.kept()) == sorted(reasons)
 
 
 @pytest.mark.parametrize("found", [[5], [range(0, 9)], [range(-1, 2)], [range(0, 4, 2)], ["all"]])
