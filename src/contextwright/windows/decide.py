@@ -91,7 +91,13 @@ def disjoint(spans: list[Span]) -> list[Span]:
     reasons: dict[int, str] = {}
     for span in spans:
         reasons.update(dict.fromkeys(range(span.start, span.stop), span.reason))
-    return [Span(index, index + 1, reasons[index]) for index in sorted(reasons)]
+    apart: list[Span] = []
+    for index in sorted(reasons):
+        start, reason = index, reasons[index]
+        if apart and apart[-1].stop == index and apart[-1].reason == reason:
+            start = apart.pop().start
+        apart.append(Span(start, index + 1, reason))
+    return apart
 
 
 def reason_in(spans: list[Span], index: int) -> str:
