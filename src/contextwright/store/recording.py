@@ -38,7 +38,7 @@ __all__ = ["BegunRequest", "EndedRequest", "RequestLog", "line_of", "recorded_pr
 
 MAX_LINES = 256
 """Clients, sessions and models whose last request is known."""
-MAX_RECENT_BYTES = 32 << 20
+MAX_RECENT_BYTES = 16 << 20
 """Bytes of requests that are remembered, to compare the next ones with."""
 TITLE_CHARS = 60
 FORKED = re.compile(r"~\d+$")
