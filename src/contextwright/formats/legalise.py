@@ -54,15 +54,14 @@ class Legal(Struct, frozen=True):
     origins: Sequence[int]
     """The index of each message in the input; an invented message has its neighbour's index."""
 
-    def turn_origins(self, starts: Sequence[int], turns: int) -> tuple[int, ...]:
+    def turn_origins(self, places: Sequence[int]) -> tuple[int, ...]:
         """Return the index of the input message that each turn of a payload begins with.
 
-        `starts` has the number of turns that were written before each message.
+        `places` has the index of the legal message that each turn begins with.
         """
-        origins: list[int] = []
-        for origin, stop in zip(self.origins, (*starts[1:], turns), strict=False):
-            origins.extend([origin] * (stop - len(origins)))
-        return tuple(origins)
+        if isinstance(self.origins, range):  # no rule ran
+            return tuple(places)
+        return tuple([self.origins[place] for place in places])
 
 
 def legalise(

@@ -143,7 +143,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         body["tools"] = tools
     body["messages"] = written.turns
     settle(body, written.rich, model, changes)
-    origins = legal.turn_origins(written.starts, len(written.turns))
+    origins = legal.turn_origins(written.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
@@ -153,17 +153,16 @@ class Written(Struct, frozen=True):
     system: list[dict[str, Any]]
     turns: list[dict[str, Any]]
     rich: list[list[dict[str, Any]]]
-    starts: list[int]
-    """The number of turns before each message."""
+    places: list[int]
+    """The index of the message that each turn begins with."""
 
 
 def encode(messages: Sequence[Message], target: Target) -> Written:
     """Write the messages; tool results go to the start of the user turn after the calls."""
     written = Written([], [], [], [])
-    turns = written.turns
+    turns, places = written.turns, written.places
     previous = "system"
-    for message in messages:
-        written.starts.append(len(turns))
+    for index, message in enumerate(messages):
         role, parts = message.role, message.parts
         plain = parts[0] if len(parts) == 1 else None
         if isinstance(plain, Text) and not plain.extra:
@@ -180,6 +179,7 @@ def encode(messages: Sequence[Message], target: Target) -> Written:
             if message.extra:
                 turn = {**message.extra.get(NAME, {}), **turn}
             turns.append(turn)
+            places.append(index)
             if plain is None:
                 written.rich.append(blocks)
         previous = role

@@ -41,8 +41,8 @@ class Writer:
         self.signs_from = signs_from
         self.system: Object = {}
         self.contents: list[Object] = []
-        self.starts: list[int] = []
-        """The number of contents before each message."""
+        self.places: list[int] = []
+        """The index of the message that each content begins with."""
         self.stood_in: list[tuple[int, int]] = []
         """The calls that got the placeholder: message and part index."""
         self.calls: dict[str | None, tuple[int, str]] = {}
@@ -55,9 +55,8 @@ class Writer:
 
     def write(self, messages: Sequence[Message]) -> None:
         """Write all messages: leading system text as the instruction, the rest as contents."""
-        contents = self.contents
+        contents, places = self.contents, self.places
         for index, message in enumerate(messages):
-            self.starts.append(len(contents))
             role, parts = message.role, message.parts
             if role == "system" and not contents:
                 self.instruct(message)
@@ -69,8 +68,10 @@ class Writer:
                 if type(only) is Text and not only.extra:
                     side = "model" if role == "assistant" else "user"
                     contents.append({"role": side, "parts": [{"text": only.text}]})
+                    places.append(index)
                     continue
             self.content(message, index)
+            places.extend([index] * (len(contents) - len(places)))
         self.settle()
 
     def instruct(self, message: Message) -> None:

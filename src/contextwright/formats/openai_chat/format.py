@@ -135,7 +135,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if dialect.closed:
         settle_tools(body, changes)
         settle_json_mode(body, changes)
-    origins = legal.turn_origins(writer.starts, len(turns))
+    origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 

@@ -34,8 +34,8 @@ class Writer:
         self.target = target
         self.dialect = dialect
         self.changes = changes
-        self.starts: list[int] = []
-        """The number of turns before each message."""
+        self.places: list[int] = []
+        """The index of the message that each turn begins with."""
         self.old_style: dict[str | None, str] = {}
         """Names of the calls in the old style, by id; their results are written in the old style
         too.
@@ -44,8 +44,8 @@ class Writer:
     def messages(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Write all messages of a conversation."""
         wire: list[dict[str, Any]] = []
-        for message in messages:
-            self.starts.append(len(wire))
+        places = self.places
+        for index, message in enumerate(messages):
             parts = message.parts
             role = message.role
             if role != "tool" and len(parts) == 1 and not message.extra:
@@ -55,6 +55,7 @@ class Writer:
                     if message.author is not None:
                         self.name(message.author.label, role, spoken)
                     wire.append(spoken)
+                    places.append(index)
                     continue
             if role == "assistant":
                 wire.extend(self.assistant(message))
@@ -64,6 +65,7 @@ class Writer:
                         wire.append(self.result(part))
             else:
                 wire.extend(self.spoken(message))
+            places.extend([index] * (len(wire) - len(places)))
         return wire
 
     def spoken(self, message: Message) -> Iterable[dict[str, Any]]:

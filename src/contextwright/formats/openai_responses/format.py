@@ -231,7 +231,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if tools:
         body["tools"] = tools
     put_input(body, conversation, writer.items, changes, stored=stored)
-    origins = legal.turn_origins(writer.starts, len(writer.items))
+    origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 

@@ -54,8 +54,8 @@ class Writer:
         self.messages: Sequence[Message] = ()
         self.instructions: list[str] = []
         self.items: list[dict[str, Any]] = []
-        self.starts: list[int] = []
-        """The number of items before each message."""
+        self.places: list[int] = []
+        """The index of the message that each item is of."""
         self.ids: set[str] = set()
         self.custom: set[str | None] = set()
         self.functions: set[str | None] = set()
@@ -67,9 +67,8 @@ class Writer:
         partner is dropped.
         """
         self.messages = messages if whole else ()
-        items = self.items
-        for message in messages:
-            self.starts.append(len(items))
+        items, places = self.items, self.places
+        for index, message in enumerate(messages):
             parts = message.parts
             role = message.role
             if role == "system" and not items and is_plain(message):
@@ -79,11 +78,13 @@ class Writer:
                 part = parts[0]
                 if type(part) is Text and not part.extra:
                     items.append({"role": role, "content": part.text})
+                    places.append(index)
                     continue
             if role == "assistant":
                 self.assistant(parts)
             else:
                 self.others(message)
+            places.extend([index] * (len(items) - len(places)))
 
     @cached_property
     def loose(self) -> dict[int, str]:

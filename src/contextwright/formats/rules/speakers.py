@@ -118,6 +118,10 @@ def author_changes(
 
 def prefixed(message: Message, name: str) -> Message:
     """Return the message with its author's name before its first text only."""
+    first = message.parts[0] if len(message.parts) == 1 else None
+    if type(first) is Text:
+        text = Text(f"{name}: {first.text}", first.extra)
+        return replace(message, parts=(text,), author=None)
     parts = list(message.parts)
     for index, part in enumerate(parts):
         if type(part) is Text:
