@@ -1,7 +1,6 @@
 """Bodies in which anything may stand anywhere are converted, checked and counted, or refused."""
 
 import copy
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,24 +12,9 @@ import contextwright as cw
 from contextwright.errors import ContextwrightError
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
+from strategies.bodies.junk import JUNK, places
 
 APIS = ("anthropic", "gemini", "openai-chat", "openai-responses")
-JUNK: tuple[Any, ...] = (
-    None, True, 0, -1, 1.5, 10**30, "", "zzz", "\x00", [], ["x"], [{}], [[]], {}, {"a": 1},
-    {"type": {}}, {"type": "zzz"}, {"text": []}, {"id": {}},
-)  # fmt: skip
-
-
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every object or list with each of its keys or indexes."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield value, key
-            yield from places(item)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield value, index
-            yield from places(item)
 
 
 @st.composite

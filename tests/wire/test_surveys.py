@@ -12,9 +12,9 @@ from contextwright.wire.anthropic import rules as anthropic
 from contextwright.wire.gemini import rules as gemini
 from contextwright.wire.openai_chat import rules as openai_chat
 from contextwright.wire.openai_responses import rules as openai_responses
-from laws.test_mangled_bodies import JUNK, places
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
+from strategies.bodies.junk import JUNK, places
 from strategies.traffic import traffic
 
 RULES: dict[str, Any] = {
@@ -68,10 +68,11 @@ def test_what_a_survey_accepts_breaks_no_rule(api: str, monkeypatch: pytest.Monk
     @examples(BODY)
     @given(requests(api), st.sampled_from(MODELS[api]))
     def law(body: dict[str, Any], model: str) -> None:
+        def refuse(*given: Any) -> None:
+            accepted.append(survey(*given) is not None)
+
         quick = cw.check(body, api, model=model)
-        monkeypatch.setattr(
-            RULES[api], "survey", lambda *given: accepted.append(survey(*given) is not None)
-        )
+        monkeypatch.setattr(RULES[api], "survey", refuse)
         whole = cw.check(body, api, model=model)
         monkeypatch.undo()
         assert quick == whole
