@@ -128,18 +128,18 @@ def pieces_of(text: str, block: Span) -> Iterator[Span]:
 def blocks_of(text: str) -> Iterator[Span]:
     """Yield the paragraphs, list items and code blocks of a text."""
     start = position = 0
-    is_code = is_blank = False
+    is_code = is_over = has_words = False
     for line in text.splitlines(keepends=True):
-        is_fence = FENCE.match(line) is not None
-        begins = is_blank or is_fence or BEGINNING.match(line) is not None
-        if begins and not is_code and text[start:position].strip():
+        is_blank, is_fence = not line.strip(), FENCE.match(line) is not None
+        begins = is_over or is_fence or BEGINNING.match(line) is not None
+        if begins and has_words and not is_code:
             yield start, position
-            start = position
+            start, has_words = position, False
         position += len(line)
-        # What follows a block of code is a block of its own.
-        is_blank = not line.strip() or (is_fence and is_code)
+        has_words = has_words or not is_blank
+        is_over = is_blank or (is_fence and is_code)
         is_code ^= is_fence
-    if text[start:].strip():
+    if has_words:
         yield start, len(text)
 
 
