@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.recall.dates.periods import Period, periods
 from contextwright.text.persons import means_speaker
@@ -19,7 +20,7 @@ from contextwright.text.terms import (
     terms_of,
 )
 
-__all__ = ["Question", "question_of"]
+__all__ = ["Question", "asked_among", "question_of"]
 
 MOST_TERMS = 32
 """Maximum number of terms to search for; the longest ones say most."""
@@ -71,12 +72,8 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     """Read a question among people of these names."""
     text = text[:LONGEST]
     words = WORD.findall(text)
-    known = {plain(word) for word in words}
     languages = languages_of(text)
     little = common_words(languages)
-    named = frozenset(name for name in speakers if is_named(name, words, known, little))
-    names = {plain(word) for name in named for word in WORD.findall(name)}
-    rest = [word for word in words if plain(word) not in names]
     telling = keywords(text)
     terms = sorted(telling, key=longest_first)[:MOST_TERMS]
     common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
@@ -84,19 +81,30 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     capital = {word for word in words if word[:1].isupper() and not word.isupper()}
     telling_names = (word for word in capital if plain(word) not in little)
     written = frozenset(term for word in telling_names for term in terms_of(word, languages))
-    own = means_speaker(known, text)
-    return Question(
+    question = Question(
         text,
         tuple(terms),
         tuple(common),
         tuple(map(tuple, compound_parts(text)[:MOST_PARTS])),
         written,
-        " ".join(rest) or text,
-        named,
-        own,
+        text,
+        frozenset(),
+        means_speaker(set(map(plain, words)), text),
         periods(text, now),
         len(terms) > KEYWORDS and QUESTION_MARK.search(text) is None,
     )
+    return asked_among(question, speakers)
+
+
+def asked_among(question: Question, speakers: Iterable[str]) -> Question:
+    """Return a question as it is asked among people of these names."""
+    words = WORD.findall(question.text)
+    known = set(map(plain, words))
+    little = common_words(languages_of(question.text))
+    named = frozenset(name for name in speakers if is_named(name, words, known, little))
+    names = {plain(word) for name in named for word in WORD.findall(name)}
+    rest = [word for word in words if plain(word) not in names]
+    return replace(question, meaning=" ".join(rest) or question.text, speakers=named)
 
 
 def is_named(name: str, words: list[str], known: set[str], little: Container[str]) -> bool:

@@ -17,6 +17,7 @@ from contextwright.recall.packing import Packing, worth
 from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
 from contextwright.recall.ranking import RankedMessage
 from contextwright.store.engines.base import Connection
+from contextwright.store.recall.search import NONE, TermNumbers
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
@@ -48,6 +49,8 @@ class SearchedConversation(Struct, frozen=True):
     outline: Outline
     title: str = ""
     """The title of the conversation, if several are searched."""
+    known: TermNumbers = NONE
+    """Terms that were found before, if several are searched."""
 
 
 class Candidates(Struct, frozen=True):

@@ -34,6 +34,8 @@ class Outlines:
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, Page] = OrderedDict()
+        self._size = 0
+        """Number of messages in all pages."""
         self._lock = Lock()
 
     def outline(
@@ -65,22 +67,25 @@ class Outlines:
     def forget(self, number: int | None) -> None:
         """Drop the outline of a conversation, or of all."""
         with self._lock:
-            if number is None:
-                self._pages.clear()
-            else:
-                self._pages.pop(number, None)
+            for one in [*self._pages] if number is None else [number]:
+                self._drop(one)
 
     def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
         """Return the outline of a conversation's own messages, as far as they are indexed."""
         page = self._pages.get(number)
         if page is None:
             page = self._pages[number] = Page.empty(own, before)
-        following = page.last + 1
+        following, before_size = page.last + 1, len(page.sessions)
         for first, body in connection.rows(AFTER, number, number, following, number, following):
             lines = decode_lines(body)
             page.extend(lines.behind(page.last + 1 - first))
         self._pages.move_to_end(number)
-        size = sum(len(one.sessions) for one in self._pages.values())
-        while (size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
-            size -= len(self._pages.popitem(last=False)[1].sessions)
+        self._size += len(page.sessions) - before_size
+        while (self._size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
+            self._drop(next(iter(self._pages)))
         return page
+
+    def _drop(self, number: int) -> None:
+        """Drop the outline of a conversation, if it is here."""
+        page = self._pages.pop(number, None)
+        self._size -= len(page.sessions) if page else 0

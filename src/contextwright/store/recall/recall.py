@@ -12,7 +12,7 @@ from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
-from contextwright.recall.questions import Question, question_of
+from contextwright.recall.questions import Question, asked_among, question_of
 from contextwright.recall.ranking import rank
 from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
@@ -99,12 +99,14 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
         found: list[Candidates] = []
         people: dict[str, str] = {}
-        for id in fitting(connection, state, question, vector):
+        ids, numbers = fitting(connection, state, question, vector)
+        for id in ids:
             searched = look(connection, state, id, None)
-            searched = replace(searched, title=title_of(connection, searched.head) or id)
+            title = title_of(connection, searched.head) or id
+            searched = replace(searched, title=title, known=numbers)
             people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
-            asked = question_of(wish.query, names, wish.now)
+            asked = asked_among(question, names)
             found.append(ranked_in(connection, state, searched, asked, vector, wish, total))
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state.tenant, "", question, wish):
@@ -214,7 +216,7 @@ def found_in(
 ) -> tuple[list[TermMatches], dict[int, float] | None]:
     """Return the messages that have the words of a question, and those near its meaning."""
     head, end = searched.head, searched.end
-    numbers_of = search.numbers_in(connection, head, end, searched.behind)
+    numbers_of = search.numbers_in(connection, head, end, searched.behind, searched.known)
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
@@ -235,11 +237,15 @@ def found_in(
 
 def fitting(
     connection: Connection, state: State, question: Question, vector: Vectors | None
-) -> list[str]:
-    """Return the conversations with the best matching messages, by words or by meaning."""
+) -> tuple[list[str], search.TermNumbers]:
+    """Return the conversations with the best matching messages, by words or by meaning.
+
+    With them, the messages that the words were found in.
+    """
     total = search.size_of_tenant(connection, state.tenant)
     places = search.places_of_tenant(connection, state.tenant)
-    by_words = search.ranked(search.weighed(question.terms, max(total, 1), places))
+    terms = search.weighed(question.terms, max(total, 1), places)
+    by_words = search.ranked(terms)
     near: Nearest = []
     if vector is not None and state.index.space is not None:
         near = state.index.space.nearest_of_tenant(connection, state.tenant, vector, NEAREST)
@@ -251,7 +257,7 @@ def fitting(
             if len(best) >= CHATS:
                 break
     rows = (connection.rows(NAMES, state.tenant, number) for number in best)
-    return [id for found in rows for (id,) in found]
+    return [id for found in rows for (id,) in found], search.by_conversation(terms)
 
 
 def is_recallable(connection: Connection, place: Place) -> bool:

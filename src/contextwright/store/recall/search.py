@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log, sqrt
+from types import MappingProxyType
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -29,7 +30,10 @@ from contextwright.text.json import decoder
 from contextwright.text.terms import terms_of
 
 __all__ = [
+    "NONE",
     "Term",
+    "TermNumbers",
+    "by_conversation",
     "in_conversation",
     "in_tenant",
     "numbers_in",
@@ -53,6 +57,9 @@ decode_numbers = decoder(list[int]).decode
 
 Places: TypeAlias = Callable[[str], list[Place]]
 """The places of a term."""
+TermNumbers: TypeAlias = Mapping[str, Mapping[int, Sequence[int]]]
+"""The messages of terms, by conversation."""
+NONE: TermNumbers = MappingProxyType({})
 
 FOUND = """
 SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
@@ -131,12 +138,17 @@ def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Messag
 
 
 def numbers_in(
-    connection: Connection, head: Head, end: int, behind: Mapping[Place, Message]
+    connection: Connection,
+    head: Head,
+    end: int,
+    behind: Mapping[Place, Message],
+    known: TermNumbers = NONE,
 ) -> Callable[[str], list[int]]:
     """Return a function that finds the messages of a conversation and its parents with a term.
 
     Args:
         behind: the messages that the index lacks.
+        known: terms whose places in all conversations were found before.
     """
     terms_behind = {place: terms_in(message) for place, message in behind.items()}
 
@@ -144,9 +156,12 @@ def numbers_in(
         stop, found = end, list[int]()
         for number, own in head.line:
             if own <= stop:
-                limits = (number, own, stop, term, MOST_PLACES)
-                ((newest,),) = connection.rows(connection.texts.find, *limits)
-                found += decode_numbers(newest)
+                if term in known:
+                    found += [seq for seq in known[term].get(number, ()) if own <= seq <= stop]
+                else:
+                    limits = (number, own, stop, term, MOST_PLACES)
+                    ((newest,),) = connection.rows(connection.texts.find, *limits)
+                    found += decode_numbers(newest)
                 found += [
                     seq
                     for (owner, seq), terms in terms_behind.items()
@@ -170,6 +185,17 @@ def places_of_tenant(connection: Connection, tenant: str) -> Places:
         return [*((number, seq) for number, seq in rows), *new]
 
     return places
+
+
+def by_conversation(terms: Iterable[Term]) -> TermNumbers:
+    """Return the messages of terms, by conversation; not of terms that too many messages have."""
+    found: dict[str, dict[int, list[int]]] = {}
+    for term in terms:
+        if len(term.places) < MOST_PLACES:
+            numbers = found[term.term] = {}
+            for number, seq in term.places:
+                numbers.setdefault(number, []).append(seq)
+    return found
 
 
 def size_of_tenant(connection: Connection, tenant: str) -> int:
