@@ -1,13 +1,15 @@
 """How long recall takes in a conversation of 1,000, 10,000 and more messages, and what a turn pays.
 
     OPENBLAS_NUM_THREADS=1 uv run python -m benchmarks.retrieval.recalling \\
-        [--messages 100000] [--postgres]
+        [--messages 100000] [--conversations 1000] [--words] [--postgres]
 
 Words are as common as in a language: the first of them are in every other message, most in a few.
 Questions mix both, with names and dates. Warm; of each question the best of three, by CPU of this
 process (a server's is not in it) and by the clock. A busy machine runs the same code in up to twice
 the time: `quiet` is the CPU by the speed of a fixed loop before and behind each question, at that
-loop's fastest. `--postgres` starts a server as the tests do.
+loop's fastest. With `--conversations`, the messages are in so many, and all of them are asked at
+once; `--words` leaves vectors out, which a million messages take long to make. `--postgres` starts
+a server as the tests do.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate, product
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 from contextwright import Author, Chat, Message, Store, Text, Turn
 from contextwright.recall.vectors.choose import EmbedderChoice
@@ -37,7 +40,10 @@ VOCABULARY = 30_000
 RARE = 500
 """From this place on in the vocabulary a word is rare."""
 ROUNDS, TURNS = 10, 100
-KINDS: tuple[tuple[str, EmbedderChoice], ...] = (
+EACH = 50
+"""Messages of one of many conversations."""
+Kinds: TypeAlias = tuple[tuple[str, EmbedderChoice], ...]
+KINDS: Kinds = (
     ("words", None),
     ("words and vectors", "wordllama"),
 )
@@ -47,18 +53,25 @@ DATES = ("last week", "in May", "on 3 March 2024", "two days ago", "last summer"
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--conversations", type=int, help="ask so many at once, with 50 each")
+    parser.add_argument("--words", action="store_true", help="no vectors")
     parser.add_argument("--postgres", action="store_true", help="a server, beside SQLite")
     options = parser.parse_args()
+    kinds = KINDS[:1] if options.words else KINDS
     sizes = sorted({size for size in (1_000, 10_000) if size < options.messages})
     with tempfile.TemporaryDirectory() as folder:
-        show_turns(Path(folder))
+        if options.conversations is None:
+            show_turns(Path(folder))
         heads = (f"{name:>7} {'p95':>7}" for name in ("quiet", "CPU", "clock"))
         print(f"{'messages':>10} {'':27} {'  '.join(heads)}  ms")
+        if options.conversations is not None:
+            show_many(str(Path(folder) / "many.db"), options.conversations, kinds)
+            return 0
         for size in (*sizes, options.messages):
-            show_size(str(Path(folder) / f"{size}.db"), size, "SQLite")
+            show_size(str(Path(folder) / f"{size}.db"), size, "SQLite", kinds)
             if options.postgres:
                 with server() as url:
-                    show_size(url, size, "Postgres")
+                    show_size(url, size, "Postgres", kinds)
     return 0
 
 
@@ -92,14 +105,29 @@ def show_turns(folder: Path) -> None:
             )
 
 
-def show_size(place: str, size: int, engine: str) -> None:
+def show_many(place: str, count: int, kinds: Kinds) -> None:
+    """Both kinds of recall in many conversations at once."""
+    messages = list(talk(EACH * count))
+    with Store(place, sync="fast", embedder=None) as store:
+        starts = range(0, len(messages), EACH)
+        store.add_all(Turn(f"c{start}", messages[start : start + EACH]) for start in starts)
+    asked = list(questions(messages))
+    now = START + timedelta(days=200)
+    for name, embedder in kinds:
+        with Store(place, sync="fast", embedder=embedder) as store:
+            store.index()
+            store.recall("Who is here?", now=now)
+            show(f"{len(messages):>10,} {'SQLite':9}{name:>18}", store, asked, now)
+
+
+def show_size(place: str, size: int, engine: str, kinds: Kinds) -> None:
     """Both kinds of recall in one conversation."""
     with Store(place, sync="fast", embedder=None) as store:
         messages = list(talk(size))
         store.add_all(Turn("c", messages[start : start + 100]) for start in range(0, size, 100))
     asked = list(questions(messages))
     now = START + timedelta(days=200)
-    for name, embedder in KINDS:
+    for name, embedder in kinds:
         with Store(place, sync="fast", embedder=embedder) as store:
             store.index()
             chat = store.conversation("c")
@@ -118,7 +146,7 @@ def show_cold(store: Store, chat: Chat) -> None:
     print(f"{'first question of a store just opened':>45} {min(times) * 1e3:>7.1f}")
 
 
-def show(name: str, chat: Chat, asked: Iterable[str], now: datetime) -> None:
+def show(name: str, chat: Chat | Store, asked: Iterable[str], now: datetime) -> None:
     """Median and nearly the worst, of CPU and of the clock."""
     fastest = min(timed(time.perf_counter, loop) for _ in range(1_000))
     rows: list[tuple[float, ...]] = []

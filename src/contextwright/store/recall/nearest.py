@@ -9,7 +9,7 @@ window shows them, and a search by words finds them.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from heapq import nsmallest
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -89,16 +89,23 @@ class Space:
         kind = self._kind(connection, query)
         if kind is None:
             return []
-        from contextwright.recall.vectors.matrix import best_of
+        from contextwright.recall.vectors.matrix import best_of, joined
 
         stop = conversations.length_of(connection, head, "") if last is None else last
         hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
         left_out = hidden.union(without)
-        asked = self._asked(connection, head, kind, query)
+        matrices = {number: self._matrix(connection, number, kind) for number, _ in head.line}
+        asked = relative(connection, kind, query, matrices)
         found: Nearest = []
         for number, own in head.line:
             if own <= stop:
-                scores = self._scores(connection, number, kind, asked, own, stop)
+                limits = (own, stop)
+                matrix = matrices[number]
+                scores = (
+                    joined(pages_scored(connection, number, kind, asked, *limits))
+                    if matrix is None
+                    else matrix.scores(asked, *limits)
+                )
                 best = best_of(scores, most, left_out)
                 found += [((number, seq), cosine) for seq, cosine in best]
             stop = min(stop, own - 1)
@@ -145,31 +152,6 @@ class Space:
             return None
         vectors.require_width(self.embedder.name, len(query), kind.width)
         return kind
-
-    def _asked(self, connection: Connection, head: Head, kind: Kind, query: Vectors) -> Query:
-        """Return the question relative to the mean of the conversation and its parents."""
-        from contextwright.recall.vectors.matrix import Query
-
-        sum, count = query * 0, 0
-        for number, _ in head.line:
-            matrix = self._matrix(connection, number, kind)
-            if matrix is not None:
-                sum, count = sum + matrix.sum, count + len(matrix)
-                continue
-            for _, _, rows in vectors.pages_after(connection, number, kind, 0):
-                sum, count = sum + rows.sum(0), count + len(rows)
-        return Query(query, sum, count)
-
-    def _scores(
-        self, connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
-    ) -> Scores:
-        """Return the cosines of a conversation's own messages between two numbers."""
-        matrix = self._matrix(connection, number, kind)
-        if matrix is not None:
-            return matrix.scores(query, first, last)
-        from contextwright.recall.vectors.matrix import joined
-
-        return joined(pages_scored(connection, number, kind, query, first, last))
 
     def _matrix(self, connection: Connection, number: int, kind: Kind) -> Matrix | None:
         """Return the vectors of a conversation, up to date; None if they do not fit in memory."""
@@ -224,6 +206,26 @@ class Space:
             size = sum(self._sizes.values())
             while size > self.room:
                 size -= self._sizes.pop(self._kept.popitem(last=False)[0])
+
+
+def relative(
+    connection: Connection, kind: Kind, query: Vectors, matrices: Mapping[int, Matrix | None]
+) -> Query:
+    """Return a question relative to the mean of a conversation and its parents.
+
+    Args:
+        matrices: their vectors; None for those that are too many for the memory.
+    """
+    from contextwright.recall.vectors.matrix import Query
+
+    sum, count = query * 0, 0
+    for number, matrix in matrices.items():
+        if matrix is not None:
+            sum, count = sum + matrix.sum, count + len(matrix)
+            continue
+        for _, _, rows in vectors.pages_after(connection, number, kind, 0):
+            sum, count = sum + rows.sum(0), count + len(rows)
+    return Query(query, sum, count)
 
 
 def pages_scored(
