@@ -36,6 +36,11 @@ def test_names_of_the_first_version_get_the_new_one(recipe: Any, expected: str) 
     assert str(caught.value) == expected
 
 
+def test_a_field_that_a_table_does_not_know_is_refused() -> None:
+    with pytest.raises(cw.ParseError, match="note: Object contains unknown field `colour`"):
+        recipe_files.read({"note": {"text": "gone", "colour": 1}}, name="mine")
+
+
 def test_every_recipe_of_the_package_has_a_name() -> None:
     files = resources.files("contextwright").joinpath("data", "recipes").iterdir()
     assert {file.name for file in files} == {f"{name}.toml" for name in recipe_files.SHIPPED}

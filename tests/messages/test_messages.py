@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 import contextwright as cw
 from contextwright.messages.times import read_time
@@ -134,3 +135,10 @@ def test_cutting_gives_whole_letters(text: str, longest: int) -> None:
         len(kept) == len(text)
         or len(kept) + len(letters[len(regex.findall(r"\X", kept))]) > longest
     )
+
+
+def test_public_values_are_frozen() -> None:
+    public = [getattr(cw, name) for name in dir(cw)]
+    values = [kind for kind in public if isinstance(kind, type) and issubclass(kind, Struct)]
+    assert len(values) > 20
+    assert [kind for kind in values if not kind.__struct_config__.frozen] == []

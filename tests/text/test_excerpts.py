@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.text.excerpts import Line, digest, sentences_of
+from contextwright.text.excerpts import Line, Sentence, digest, is_new, sentences_of
 from samples.hostile import OWN
 
 WORDS = st.sampled_from(
@@ -116,3 +116,19 @@ def test_a_digest_grows_without_its_sources() -> None:
     for start in range(0, len(lines), 10):
         found = digest([*found, *lines[start : start + 10]], 240)
     assert {3, 22, 38} <= {line.number for line in found}
+
+
+@pytest.mark.parametrize(
+    ("terms", "told", "expected"),
+    [
+        ({"soup"}, set[str](), True),
+        ({"soup", "opera"}, {"soup"}, True),
+        ({"soup"}, {"soup"}, False),
+        ({"the"}, set[str](), False),
+        (set[str](), set[str](), False),
+    ],
+)
+def test_what_is_new(terms: set[str], told: set[str], expected: bool) -> None:
+    """A sentence without a weighty word says nothing new."""
+    weights = {"soup": 1.0, "opera": 1.0, "the": 0.0}
+    assert is_new(Sentence(0, 0, "words", terms), told, weights) is expected

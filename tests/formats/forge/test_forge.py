@@ -289,6 +289,11 @@ def test_only_assistant_text_is_parsed(role: str, text: str) -> None:
     assert conversation.messages == (cw.Message(role, (cw.Text(text),)),)  # pyright: ignore
 
 
+@pytest.mark.parametrize("role", ["user", "system", "assistant"])
+def test_a_message_without_words_has_no_parts(role: str) -> None:
+    assert cw.parse([{"role": role, "content": ""}], "forge").messages == (cw.Message(role, ()),)  # pyright: ignore
+
+
 def test_results_find_their_calls() -> None:
     """FRG-11, ruling 1: by name, else by age."""
     two = (

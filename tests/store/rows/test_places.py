@@ -1,0 +1,23 @@
+"""Where a history goes on: digests of what was said, the same for every spelling of it."""
+
+import contextwright as cw
+from contextwright.store.rows.places import Trail
+
+
+def last_of(*messages: cw.Message) -> str:
+    return Trail("").followed_by((cw.user("go"), *messages)).digests[-1]
+
+
+def test_words_of_one_speaker_are_one_text() -> None:
+    assert last_of(cw.assistant("ab"), cw.assistant("c")) == last_of(cw.assistant(["a", "bc"]))
+    assert last_of(cw.assistant("ab")) != last_of(cw.user("ab"))
+
+
+def test_results_and_calls_stay_apart() -> None:
+    """Whatever two results say, other two that say the same together are another history."""
+
+    def results(first: str, second: str) -> str:
+        return last_of(cw.tool_result("1", first), cw.tool_result("2", second))
+
+    assert results("ab", "c") == results("ab", "c ")
+    assert results("ab", "c") != results("a", "bc")
