@@ -216,6 +216,7 @@ def test_a_code_block_goes_on_across_a_call() -> None:
         pytest.param("<tool></tool>", "invalid JSON: no object", id="FRG-12 empty"),
         pytest.param("<tool>{broken}</tool>", "invalid JSON: Expecting property name", id="broken"),
         pytest.param('<tool>{"a": "</tool>', "invalid JSON: no end", id="a string without end"),
+        pytest.param('<tool>{"a": "b', "missing </tool> tag", id="neither has an end"),
         pytest.param(
             '<tool>{"tool_name":"x","arguments":{"n":NaN}}</tool>', "invalid JSON: NaN", id="NaN"
         ),
