@@ -156,7 +156,7 @@ def better(results: Results) -> Iterator[str]:
     fuller = [
         f"{name} ({found['fill']:.0%})"
         for name, way, found in ways(results, "validity")
-        if way["budget"] and found["fill"] > mine
+        if way["budget"] and mine < found["fill"] <= 1  # more than all of it is no virtue
     ]
     if fuller:
         yield f"Filling the budget (our default: {mine:.0%}): {', '.join(fuller)}."

@@ -201,3 +201,9 @@ def test_a_setting_without_a_place_is_said(
     conversation = cw.Conversation((cw.user("hi"),), settings=settings)
     changes = cw.render(conversation, target, model=model).changes
     assert sorted(c.path for c in changes if c.code == "loss.setting") == sorted(lost)
+
+
+def test_a_setting_that_nobody_knows_is_refused() -> None:
+    body = {"messages": [], "settings": {"max_tokens": 5, "colour": "red"}}
+    with pytest.raises(cw.ParseError, match="settings.colour"):
+        cw.parse(body, "contextwright")
