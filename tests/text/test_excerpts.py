@@ -131,4 +131,4 @@ def test_a_digest_grows_without_its_sources() -> None:
 def test_what_is_new(terms: set[str], told: set[str], expected: bool) -> None:
     """A sentence without a weighty word says nothing new."""
     weights = {"soup": 1.0, "opera": 1.0, "the": 0.0}
-    assert is_new(Sentence(0, 0, "words", terms), told, weights) is expected
+    assert is_new(Sentence(0, 0, "words", terms, terms), told, weights) is expected
