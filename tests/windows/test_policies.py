@@ -4,7 +4,7 @@ from functools import partial
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contextwright as cw
@@ -173,6 +173,7 @@ def partly_loaded(messages: list[cw.Message], head: int, tail: int) -> Log:
     return log
 
 
+@example([cw.Message("assistant", (PICTURE,))] * 2, KeepRecent(), 0, Clearing(most_media=1), 0, 1)
 @given(histories, windows, limits, clearings, st.integers(0, 3), st.integers(0, 30))
 def test_what_is_not_loaded_changes_no_decision(
     messages: list[cw.Message],

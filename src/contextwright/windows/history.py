@@ -196,7 +196,7 @@ class View:
         least = max(kept, 1)
         most = int(least * (1 + self.history.clearing.step))
         count = len(indexes) if count is None else count
-        self._require_loaded(indexes, len(indexes) - count + most + 1)
+        self._require_loaded(indexes, len(indexes) - count + most + 1, spared=least)
         if count <= most:
             return 0
         return self._steadiest(indexes, count - most, count - least)
@@ -211,13 +211,9 @@ class View:
         if most is None or not pictured:
             return 0
         most = max(most, 1)
-        fitting = self._first_leaving(most)
-        self._require_loaded(pictured, len(pictured) - fitting + 1)
-        if not fitting:
-            return 0
-        return self._steadiest(
-            pictured, fitting - 1, self._first_leaving(most * 3 // 4) - 1, behind=1
-        )
+        fitting, spared = self._first_leaving(most), self._first_leaving(most * 3 // 4)
+        self._require_loaded(pictured, len(pictured) - fitting + 2, spared=len(pictured) - spared)
+        return self._steadiest(pictured, fitting - 1, spared - 1, behind=1) if fitting else 0
 
     def _first_leaving(self, most: int) -> int:
         """Return the place in `pictured` from which at most so many media are left."""
@@ -239,11 +235,15 @@ class View:
         place = first if line is None else bisect_left(indexes, line, first, last, key=begin)
         return begin(indexes[place])
 
-    def _require_loaded(self, indexes: list[int], count: int) -> None:
-        """Raise `Unloaded` if messages that are not loaded could be among the newest few."""
+    def _require_loaded(self, indexes: list[int], count: int, *, spared: int) -> None:
+        """Raise `Unloaded` if messages that are not loaded could be among the newest `count`.
+
+        They do not matter if all that is loaded is among the newest `spared`, which stay whole.
+        """
         start = self.log.start
-        if start and indexes and indexes[0] < start:
-            if len(indexes) - bisect_left(indexes, start) < count:
+        if start and indexes:
+            loaded = len(indexes) - bisect_left(indexes, start)
+            if loaded < count and (loaded > spared or indexes[0] < start):
                 raise Unloaded(start - 1)
 
     # --- what must stay ----------------------------------------------------------------------

@@ -282,3 +282,22 @@ def test_tasks_build_while_the_loop_goes_on(place: str) -> None:
 def test_both_contexts_take_the_same_words() -> None:
     both = [inspect.signature(one.context) for one in (cw.Chat, cw.AsyncChat)]
     assert both[0] == both[1]
+
+
+def test_few_results_at_the_end_are_cleared_as_in_a_list(tmp_path: Path) -> None:
+    """The line of clearing depends on how many results there are before the loaded end."""
+    said = [cw.user("hm " * 20), cw.assistant("well " * 20)] * 5
+    messages: list[cw.Message] = []
+    for number in range(60):
+        call = cw.ToolCall("look", {"at": number}, id=f"c{number}")
+        result = cw.tool_result(f"c{number}", "result text " * 30)
+        messages += [cw.user("word " * 30), cw.assistant(call), result, cw.assistant("ok"), *said]
+    messages.append(cw.user("And?"))
+    recipe = Recipe(
+        budget=4_000, clearing=Clearing(results=4), window=cw.windows.KeepRecent(), answer=100
+    )
+    with Store(tmp_path / "store.db", sync="fast") as store:
+        chat = store.conversation("long")
+        chat.add(messages)
+        context = chat.context(recipe, model="gpt-4o")
+    assert list(context.decisions) == list(cw.build(messages, recipe, model="gpt-4o").decisions)
