@@ -50,6 +50,21 @@ def test_a_digest_stands_where_messages_were_left_out() -> None:
     assert "≈ summarised" in context.explain()
 
 
+@pytest.mark.parametrize("tokens", [100, 200, 400])
+@pytest.mark.parametrize(
+    "says", ["I bought {} apples in shop {}.", "Я купив {} яблук у крамниці {}."]
+)
+def test_a_digest_uses_its_tokens(says: str, tokens: int) -> None:
+    said = [cw.user(says.format(n * 37, n), author=cw.Author("1", "Ada")) for n in range(300)]
+    recipe = cw.Recipe(
+        window=cw.windows.KeepRecent(messages=1), summary=cw.SummaryPolicy(tokens), budget=4_000
+    )
+    context = recipe.build(said, model=MODEL)
+    (summary,) = (one for one in context.conversation.messages if one.kind == "summary")
+    cost = cw.count([summary], model=MODEL).places["messages[0]"]  # without the request around it
+    assert 0.85 * tokens <= cost <= tokens
+
+
 def test_the_note_tells_what_the_summary_does_not() -> None:
     """A window never begins with a result: the cut moves behind the exchange that does not fit."""
     messages = [
