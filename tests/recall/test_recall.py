@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import AROUND, SESSION, Outline, Page, lines_of
+from contextwright.recall.outline import AROUND, ASKS, SESSION, Outline, Page, lines_of
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import WITH_MEANING, WORDS_ALONE, RankedMessage, bias_of
 from samples import hostile
@@ -333,3 +333,16 @@ def test_results_of_tools_take_no_place_from_what_was_said() -> None:
     noise = [cw.tool_result(str(place), "green tea pot") for place in range(150)]
     messages = [cw.user("I like green tea"), *noise]
     assert [one.number for one in ranked(messages, "green tea pot")] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Why?", True), ("为什么？", True), ("لماذا؟ ", True), ("Γιατί;", True),
+        ("Γιατί\u037e", True),
+        ("Why", False), ("return 0;", False), ("x = 1;\n", False), (";", False), ("", False),
+    ],
+)  # fmt: skip
+def test_what_ends_with_a_question_mark_asks(text: str, asks: bool) -> None:
+    [flags] = lines_of([cw.user(text)]).flags
+    assert bool(flags & ASKS) is asks

@@ -6,6 +6,7 @@ memory.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -32,7 +33,8 @@ AROUND = 5
 SAID, ASKS, USER = 1, 2, 4
 """Flags: text of a person or the model; ends with a question mark; a user's."""
 
-QUESTION_MARKS = ("?", "？", "؟", ";")
+ASKING = re.compile(r"[?？؟\u037e]$|[\u0370-\u03ff\u1f00-\u1fff];$")
+"""A question mark at the end; Greek writes a semicolon, as code does at the end of a line."""
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
@@ -231,7 +233,7 @@ def lines_of(messages: Iterable[Message]) -> Lines:
         lines.sizes.append(len(" ".join(text.split())))
         lines.speakers.append(author.label if author else "")
         lines.ids.append(author.id or "" if author else "")
-        asks = ASKS * text.rstrip().endswith(QUESTION_MARKS)
+        asks = ASKS * bool(ASKING.search(text.rstrip()[-2:]))
         lines.flags.append(SAID * is_said(message) | asks | USER * (message.role == "user"))
     return lines
 
