@@ -230,7 +230,7 @@ def costs(count: int) -> None:
     bare = best(lambda: plain.build(kept, model=model))
     again = best(lambda: telling.build(told, model=model))
     print(f"{count:>7,} messages: a build {bare * 1000:.2f} ms, with a digest {again / bare:.2f} ×")
-    print(f"        the first digest {(first - without) / without:.2f} × the pricing of all")
+    print(f"        the first digest {(first - without) / count * 1000:.2f} ms a message")
 
 
 def main() -> None:
