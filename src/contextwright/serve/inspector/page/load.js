@@ -21,6 +21,16 @@ export function useAnswer(path, params, news = 0) {
   return state;
 }
 
+// A value once it rests.
+export function useRest(value, ms) {
+  const [rested, rest] = useState(null);
+  useEffect(() => {
+    const timer = value != null && setTimeout(rest, ms, value);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}
+
 // The number of the newest event of some kind: when it grows, ask again.
 export const latest = (events, test = () => true) => events.findLast(test)?.serial ?? 0;
 

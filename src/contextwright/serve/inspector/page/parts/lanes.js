@@ -47,15 +47,15 @@ export function Lanes({ flight, other, cursor, pin, choose, compare }) {
   const pick = (event) => requests.length && (event.shiftKey ? compare : choose)(columnAt(event, requests.length));
   const one = requests[cursor];
   const paid = running(requests).at(-1) ?? null;
-  const compared = other ? running(other.requests).at(-1) : null;
+  const compared = other && running(other.requests).at(-1);
   return html`<div class="lanes">
       <${Lane} name="Seen" canvas=${seen} words=${flight ? `What became of ${plural(flight.messages, "message")} in ${plural(requests.length, "request")}.` : "On its way."} value=${`message 1 to ${count(flight?.messages)}`} pick=${pick} />
-      <${Lane} name="Tokens" canvas=${tokens} words=${`${plural(requests.filter((row) => row.again).length, "request")} paid for tokens again.`} value=${one ? `of ${count(one.budget)}` : ""} pick=${pick} />
+      <${Lane} name="Tokens" canvas=${tokens} words=${`${plural(requests.filter((row) => row.again).length, "request")} paid for tokens again.`} value=${one && `of ${count(one.budget)}`} pick=${pick} />
       <${Lane} name="Price" canvas=${price} words=${`The input of these requests costs ${money(paid)}.`} value=${html`${money(paid)}${compared != null && html`<br />${money(compared)} compared`}`} pick=${pick} />
       <div class="lane">
-        <span>${one?.time ? time(one.time).slice(11) : ""}</span>
+        <span>${one?.time && time(one.time).slice(11)}</span>
         <input type="range" min="0" max=${Math.max(requests.length - 1, 0)} value=${cursor} disabled=${!requests.length} aria-label="Request"
-          aria-valuetext=${one ? `request ${cursor + 1}, after message ${one.at}` : "none"} onInput=${(event) => choose(Number(event.target.value))} />
+          aria-valuetext=${one && `request ${cursor + 1}, after message ${one.at}`} onInput=${(event) => choose(Number(event.target.value))} />
         <span>${requests.length ? `${cursor + 1} of ${requests.length}` : ""}</span>
       </div>
     </div>
@@ -109,7 +109,7 @@ export function Plot({ rows }) {
 }
 
 function draw(canvas, paint) {
-  const scale = devicePixelRatio || 1;
+  const scale = devicePixelRatio;
   const { width, height } = canvas.getBoundingClientRect();
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
@@ -165,10 +165,7 @@ function drawTokens(pen, width, height, requests) {
   requests.forEach((one, place) => {
     const wide = Math.max(column - (column > 4), 1), x = place * column;
     let y = floor;
-    if (one.refused) {
-      pen.strokeRect(x, 0, wide, floor);
-      pen.strokeText("×", x, floor / 2);
-    }
+    if (one.refused) pen.strokeRect(x, 0, wide, floor), pen.strokeText("×", x, floor / 2);
     for (const [tokens, fill] of [[one.read, colour("cached")], [one.again, again], [one.tokens - one.read - one.again, colour("kept")]]) {
       if (tokens <= 0) continue;
       pen.fillStyle = fill;

@@ -1,9 +1,9 @@
 // A conversation's flight: the map over time, the messages, and the request under the cursor.
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useMemo, useRef } from "../vendor/preact-htm.js";
 import { chat } from "../api.js";
 import { address, comparedWith, go } from "../address.js";
-import { latest, useAnswer, useTitle } from "../load.js";
+import { latest, useAnswer, useRest, useTitle } from "../load.js";
 import { Compared } from "../parts/compare.js";
 import { Controls } from "../parts/controls.js";
 import { Figures } from "../parts/figures.js";
@@ -22,9 +22,8 @@ export function Flight({ id, params, events }) {
   const total = info?.messages ?? 0;
   const at = Math.min(Number(params.at) || total, total);
   const context = useAnswer(total ? `${chat(id)}/context` : null, { ...setting, at }, news);
-  const [shown, setShown] = useState(null); // the map follows the request
-  useEffect(() => context.busy || (total && setShown(setting)), [context]);
-  const flight = useAnswer(shown && `${chat(id)}/flight`, shown, news);
+  const shown = useRest(context.busy || !total ? null : JSON.stringify(setting), 300); // the map comes last
+  const flight = useAnswer(shown && `${chat(id)}/flight`, JSON.parse(shown), news);
   const comparison = useAnswer(params.with && at ? `${chat(id)}/compare` : null, { ...setting, at, with: params.with });
   const other = useAnswer(otherSetting(params) ? `${chat(id)}/flight` : null, { ...setting, ...otherSetting(params) });
 
@@ -74,14 +73,7 @@ export function Flight({ id, params, events }) {
 const NONE = [];
 
 // One sentence for those who listen, once the cursor rests.
-function Announce({ words }) {
-  const [said, setSaid] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setSaid(words), 600);
-    return () => clearTimeout(timer);
-  }, [words]);
-  return html`<p class="hidden" role="status">${said}</p>`;
-}
+const Announce = ({ words }) => html`<p class="hidden" role="status">${useRest(words, 600)}</p>`;
 
 // Which messages were read from the cache, which were paid again, and where the prefix broke.
 function cacheOf(one, context, before) {
@@ -134,8 +126,7 @@ function useKeys(now) {
     const press = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || /SELECT|TEXTAREA/.test(event.target.tagName)) return;
       if (event.target.tagName === "INPUT" && event.target.type !== "range") return;
-      if (!keys(state.current, event)) return;
-      event.preventDefault();
+      if (keys(state.current, event)) event.preventDefault();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
