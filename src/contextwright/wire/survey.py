@@ -20,12 +20,16 @@ import msgspec
 from contextwright.text.json import convert
 from contextwright.wire.shapes import write_fast
 
-__all__ = ["Entries", "is_valid", "take_turns", "without_plain"]
+__all__ = ["BLOCK", "WRONG_TYPES", "Entries", "is_valid", "take_turns", "without_plain"]
 
 Entries: TypeAlias = list[tuple[int, Any]]
 """Messages with their indexes."""
 
 SPOKEN = ("user", "assistant")
+BLOCK = 512
+"""Turns that are looked at, converted and encoded together, while they are in the CPU's cache."""
+WRONG_TYPES = (AttributeError, IndexError, KeyError, TypeError)
+"""Errors of a look at turns whose types `is_valid` has yet to check."""
 
 
 def without_plain(messages: list[Any]) -> tuple[Entries, list[str]]:

@@ -10,12 +10,28 @@ from __future__ import annotations
 from typing import Any
 
 from contextwright.wire.anthropic.turns import ID, MARK, blank_text, source
-from contextwright.wire.anthropic.types import Request
-from contextwright.wire.shapes import objects_in
-from contextwright.wire.survey import Entries, is_valid, take_turns
+from contextwright.wire.anthropic.types import AssistantMessage, Request, UserMessage
+from contextwright.wire.shapes import Shape, objects_in
+from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns
 from contextwright.wire.values import Object, is_list
 
 __all__ = ["survey"]
+
+
+class Messages(Shape):
+    """Some messages of a request."""
+
+    messages: list[UserMessage | AssistantMessage]
+
+
+class Found:
+    """What the messages so far hold."""
+
+    def __init__(self) -> None:
+        self.rich: Entries = []
+        """Those that may hold media or cache breakpoints."""
+        self.called = False
+        self.open_calls: set[str] = set()
 
 
 def survey(payload: Object) -> Entries | None:
@@ -26,32 +42,62 @@ def survey(payload: Object) -> Entries | None:
     messages = payload.get("messages")
     if not is_list(messages) or not take_turns(messages, "assistant"):
         return None
-    entries, texts = without_plain(messages)
-    if not is_valid({**payload, "messages": [entry for _, entry in entries]}, Request, texts):
-        return None
     if messages[0]["role"] != "user":
         return None
-    if has_faults(payload.get("system")) or is_open_loop(payload, messages[-1]):
-        return None
-    open_calls: set[str] = set()
-    called = False
-    previous = -1
-    for index, message in entries:
-        content = message["content"]
-        if type(content) is not list or not content or (open_calls and index != previous + 1):
+    found = Found()
+    try:
+        if has_faults(payload.get("system")) or is_open_loop(payload, messages[-1]):
             return None
+        for start in range(0, len(messages), BLOCK):
+            seen = look(messages[start : start + BLOCK], start, found)
+            if seen is None or not is_valid({"messages": seen[0]}, Messages, seen[1]):
+                return None
+    except WRONG_TYPES:
+        return None
+    if found.called and not (payload.get("tools") or payload.get("mcp_servers")):
+        return None
+    if found.open_calls or not is_valid({**payload, "messages": []}, Request, []):
+        return None
+    return found.rich
+
+
+def look(messages: list[Any], start: int, found: Found) -> tuple[list[Object], list[str]] | None:
+    """Return the messages that are more than a role and a text, and the texts of the others.
+
+    None if a rule might find something.
+    """
+    others: list[Object] = []
+    texts: list[str] = []
+    open_calls = found.open_calls
+    for index, message in enumerate(messages, start):
+        content = message["content"]
+        if len(message) == 2 and type(message) is dict:
+            text = content
+            if (
+                type(content) is list
+                and len(content) == 1
+                and type(block := content[0]) is dict
+                and len(block) == 2
+                and block.get("type") == "text"
+            ):
+                text = block.get("text")
+            if type(text) is str and text and not text.isspace():
+                if open_calls:
+                    return None
+                texts.append(text)
+                continue
+        if type(content) is not list or not content:
+            return None
+        others.append(message)
         if message["role"] == "assistant":
             if not assistant_fits(content, open_calls):
                 return None
-            called = called or bool(open_calls)
+            found.called = found.called or bool(open_calls)
         elif not user_fits(content, open_calls):
             return None
-        previous = index
-    if called and not (payload.get("tools") or payload.get("mcp_servers")):
-        return None
-    if open_calls:
-        return None
-    return [entry for entry in entries if is_rich(entry[1]["content"])]
+        if is_rich(content):
+            found.rich.append((index, message))
+    return others, texts
 
 
 def is_rich(content: list[Object]) -> bool:
@@ -60,28 +106,6 @@ def is_rich(content: list[Object]) -> bool:
         if MARK in block or block["type"] == "image" or is_list(block.get("content")):
             return True
     return False
-
-
-def without_plain(messages: list[Any]) -> tuple[Entries, list[str]]:
-    """Return the messages that are more than a role and a text, and the texts of the others."""
-    entries: Entries = []
-    texts: list[str] = []
-    for index, message in enumerate(messages):
-        if type(message) is dict and len(message) == 2:
-            text = message.get("content")
-            if (
-                type(text) is list
-                and len(text) == 1
-                and type(block := text[0]) is dict
-                and len(block) == 2
-                and block.get("type") == "text"
-            ):
-                text = block.get("text")
-            if type(text) is str and text and not text.isspace():
-                texts.append(text)
-                continue
-        entries.append((index, message))
-    return entries, texts
 
 
 def assistant_fits(content: list[Object], open_calls: set[str]) -> bool:

@@ -7,18 +7,37 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from contextwright.models import Model
 from contextwright.wire.gemini.turns import FUNCTION_NAME, FUNCTIONS
-from contextwright.wire.gemini.types import Request
+from contextwright.wire.gemini.types import Content, Proto, Request
 from contextwright.wire.media import GEMINI_BYTES, data_fault
-from contextwright.wire.survey import Entries, is_valid, take_turns
+from contextwright.wire.survey import BLOCK, WRONG_TYPES, is_valid, take_turns
 from contextwright.wire.values import Object, is_list
 
 __all__ = ["survey"]
 
+CALL, RESPONSE = FUNCTIONS
 OF_TEXT = frozenset(("text", "thought", "thoughtSignature"))
+
+
+class Contents(Proto):
+    """Some contents of a request."""
+
+    contents: list[Content]
+
+
+class Found:
+    """What the contents so far hold."""
+
+    def __init__(self) -> None:
+        self.holders: list[Object] = []
+        """Parts that may hold media."""
+        self.names: set[str] = set()
+        """The names of the functions."""
+        self.calls: list[Object] = []
+        """Calls that the next content answers."""
 
 
 def survey(body: Object, model: Model) -> list[Object] | None:
@@ -26,70 +45,71 @@ def survey(body: Object, model: Model) -> list[Object] | None:
     contents = body.get("contents")
     if not is_list(contents) or not take_turns(contents, "model"):
         return None
-    entries, texts = without_plain(contents)
-    if not is_valid({**body, "contents": [entry for _, entry in entries]}, Request, texts):
-        return None
-    if model.thought_signatures and not is_signed(contents):
-        return None
-    found = Parts([], set())
-    calls: list[Object] = []
-    previous = -1
-    for index, content in entries:
-        if calls and index != previous + 1:
+    found = Found()
+    try:
+        if model.thought_signatures and not is_signed(contents):
             return None
+        if contents[0]["role"] == "model" and functions(contents[0]["parts"], CALL, Found()):
+            return None
+        for start in range(0, len(contents), BLOCK):
+            seen = look(contents[start : start + BLOCK], found)
+            if seen is None or not is_valid({"contents": seen[0]}, Contents, seen[1]):
+                return None
+    except WRONG_TYPES:
+        return None
+    if found.calls or not all(map(FUNCTION_NAME, found.names)):
+        return None
+    return found.holders if is_valid({**body, "contents": None}, Request, []) else None
+
+
+def look(contents: list[Any], found: Found) -> tuple[list[Object], list[str]] | None:
+    """Return the contents that are more than a role and a text, and the texts of the others.
+
+    None if a part is unusual, or calls are not answered at once.
+    """
+    others: list[Object] = []
+    texts: list[str] = []
+    calls = found.calls
+    for content in contents:
+        parts = content["parts"]
+        if (
+            len(parts) == 1
+            and len(content) == 2
+            and type(part := parts[0]) is dict
+            and len(part) == 1
+            and type(text := part.get("text")) is str
+            and type(parts) is list
+            and type(content) is dict
+        ):
+            if calls:
+                return None
+            texts.append(text)
+            continue
+        others.append(content)
         if content["role"] == "user":
-            responses = functions(content.get("parts"), "functionResponse", found)
+            responses = functions(parts, RESPONSE, found)
             if responses is None or not are_answers(responses, calls):
                 return None
             calls = []
         else:
-            called = functions(content.get("parts"), "functionCall", found)
-            if called is None or (called and index == 0):
+            called = functions(parts, CALL, found)
+            if called is None:
                 return None
             calls = called
-        previous = index
-    return None if calls or not all(map(FUNCTION_NAME, found.names)) else found.holders
+    found.calls = calls
+    return others, texts
 
 
-class Parts(NamedTuple):
-    """What the parts of all contents hold."""
-
-    holders: list[Object]
-    """Those that may hold media."""
-    names: set[str]
-    """The names of the functions."""
-
-
-def without_plain(contents: list[Any]) -> tuple[Entries, list[str]]:
-    """Return the contents that are more than a role and a text, and the texts of the others."""
-    entries: Entries = []
-    texts: list[str] = []
-    for index, content in enumerate(contents):
-        if (
-            type(content) is dict
-            and len(content) == 2
-            and type(parts := content.get("parts")) is list
-            and len(parts) == 1
-            and type(part := parts[0]) is dict
-            and len(part) == 1
-            and type(text := part.get("text")) is str
-        ):
-            texts.append(text)
-        else:
-            entries.append((index, content))
-    return entries, texts
-
-
-def functions(parts: list[Object] | None, kind: str, found: Parts) -> list[Object] | None:
+def functions(parts: list[Object], kind: str, found: Found) -> list[Object] | None:
     """Return the calls or responses in the parts of one content; None if a part is unusual."""
     functions: list[Object] = []
     field = FUNCTIONS[kind]
-    for part in parts or ():
-        if kind in part:
-            function = part[kind]
+    for part in parts:
+        function = part.get(kind)
+        if function is not None:
             if len(part) > 1 and not (len(part) == 2 and part.get("thoughtSignature")):
                 return None
-            if function is None or type(function.get(field)) is not dict:
+            if type(function.get(field)) is not dict:
                 return None
             if "parts" in function:
                 found.holders.append(part)
@@ -104,7 +124,7 @@ def functions(parts: list[Object] | None, kind: str, found: Parts) -> list[Objec
             found.holders.append(part)
         else:
             return None
-    if not parts or (functions and kind == "functionResponse" and len(functions) < len(parts)):
+    if not parts or (functions and kind == RESPONSE and len(functions) < len(parts)):
         return None
     return functions
 
@@ -113,10 +133,12 @@ def are_answers(responses: list[Object], calls: list[Object]) -> bool:
     """Whether the responses of one content answer the calls before it, each once."""
     if len(responses) != len(calls):
         return False
+    if not calls:
+        return True
     ids = {call.get("id") for call in calls}
-    names = {call["name"] for call in calls}
     for response in responses:
-        if response["id"] not in ids if response.get("id") else response["name"] not in names:
+        id = response.get("id")
+        if id not in ids if id else all(call["name"] != response["name"] for call in calls):
             return False
     return len(ids) == len(calls)
 
