@@ -8,9 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.context.receipt import TURNS
+from contextwright.context.receipt import TURNS, bare
 
-FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+FORMATS = (
+    "anthropic",
+    "aya",
+    "chatml",
+    "contextwright",
+    "forge",
+    "gemini",
+    "gryag",
+    "openai-chat",
+    "openai-responses",
+    "port42",
+)
 
 
 def exchange(kind: str, number: int) -> list[cw.Message]:
@@ -37,7 +48,8 @@ def test_a_turn_begins_with_its_origin(kinds: list[str], format: str, system: bo
     for number, kind in enumerate(kinds):
         messages += exchange(kind, number)
     rendered = cw.render(messages, format)
-    turns = next(rendered.payload[field] for field in TURNS if field in rendered.payload)
+    body = rendered.payload if isinstance(rendered.payload, dict) else bare(rendered.payload)
+    turns = next(body[field] for field in TURNS if field in body)
     assert len(rendered.origins) == len(turns)
     assert list(rendered.origins) == sorted(rendered.origins)
     assert_words_at_home(messages, turns, rendered.origins)

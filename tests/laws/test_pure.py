@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,8 @@ class Talk:
     def __init__(self, store: Store, messages: list[cw.Message]) -> None:
         self.store, self.id = store, "a"
         self.said = list(messages)
+        self.at: int | None = None
+        """The moment that was asked about last."""
 
     def take_in(self) -> None:
         """Store the beginning as an import does."""
@@ -53,13 +56,18 @@ class Talk:
 
     def fork(self, at: int) -> None:
         self.store.conversation(self.id).fork(f"{self.id}'", at)
-        self.id, self.said = f"{self.id}'", self.said[:at]
+        self.id, self.said, self.at = f"{self.id}'", self.said[:at], None
+
+    def hide(self, seq: int) -> None:
+        self.store.conversation(self.id).hide(seq)
+        self.said[seq - 1] = msgspec.structs.replace(self.said[seq - 1], visibility="hidden")
 
     def ask(self, data: st.DataObject) -> None:
         """A build from the store, now or of an earlier moment, is the one from the list."""
         recipe, budget = data.draw(recipes), data.draw(budgets)
         format, model = data.draw(runs.targets)
-        at = data.draw(st.none() | st.integers(1, len(self.said)))
+        at = data.draw(st.sampled_from((None, self.at)) | st.integers(1, len(self.said)))
+        self.at = at
         whole = cw.Conversation(tuple(self.said[:at]), id=self.id)
         told = outcome(lambda: recipe.build(whole, model=model, format=format, budget=budget))
         chat = self.store.conversation(self.id)
@@ -81,13 +89,15 @@ def play(talk: Talk, rest: list[cw.Message], again: list[Store], data: st.DataOb
     """Builds of every kind, between them turns, forks, and another program on the same store."""
     talk.take_in()
     for _ in range(data.draw(st.integers(2, 6))):
-        match data.draw(st.sampled_from(("ask", "ask", "add", "fork", "other"))):
+        match data.draw(st.sampled_from(("ask", "ask", "add", "fork", "hide", "other"))):
             case "add" if rest:
                 count = data.draw(st.integers(1, len(rest)))
                 talk.add(rest[:count])
                 rest = rest[count:]
             case "fork" if talk.id == "a":
                 talk.fork(data.draw(st.integers(1, len(talk.said))))
+            case "hide" if talk.id == "a":
+                talk.hide(data.draw(st.integers(1, len(talk.said))))
             case "other":
                 talk.store = data.draw(st.sampled_from(again))
             case _:

@@ -124,26 +124,28 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     traits = SAME_FORMAT_TRAITS if same_format else TRAITS
     legal = legalise(conversation, traits, model, options)
     target, changes = legal.target, [*made, *legal.changes]
-    chat = list(encode(legal.messages, target, changes))
+    written = list(encode(legal.messages, target, changes))
+    origins = legal.turn_origins([place for place, _ in written])
+    chat = [wire for _, wire in written]
     tools = list(tools_wire(conversation, target, changes))
     rest = conversation.extra.get(NAME, {}) if same_format else {}
     changes.extend(foreign_settings(conversation, NAME))
     if not tools and not rest:
-        return Rendered(chat, tuple(changes))
+        return Rendered(chat, tuple(changes), origins=origins)
     body = {**{key: rest[key] for key in rest if key != "messages"}, "messages": chat}
     if tools:
         body["tools"] = tools
-    return Rendered(body, tuple(changes))
+    return Rendered(body, tuple(changes), origins=origins)
 
 
 def encode(
     messages: Sequence[Message], target: Target, changes: list[Change]
-) -> Iterator[dict[str, Any]]:
-    """Write the messages, one per tool result, in the order of the calls."""
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Write the messages, one per tool result, in the order of the calls; each with its index."""
     called: list[ToolCall] = []
-    results: list[ToolResult] = []
+    results: list[tuple[int, ToolResult]] = []
     for index, message in enumerate(messages):
-        results.extend(message.results)
+        results.extend((index, result) for result in message.results)
         if message.role == "tool" and index + 1 < len(messages) and messages[index + 1].results:
             continue  # the results of one exchange may be spread over several messages
         yield from in_order(results, called, f"messages[{index}]", changes)
@@ -152,24 +154,27 @@ def encode(
         if message.role == "tool" or (message.parts and not spoken):
             continue
         called = list(message.calls)
-        yield message_wire(message, spoken, target)
+        yield index, message_wire(message, spoken, target)
 
 
 def in_order(
-    results: list[ToolResult], called: list[ToolCall], path: str, changes: list[Change]
-) -> Iterator[dict[str, Any]]:
+    results: list[tuple[int, ToolResult]],
+    called: list[ToolCall],
+    path: str,
+    changes: list[Change],
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Write results in the order of their calls, because templates pair them by position."""
     if len(results) > 1:
         places: dict[str | None, int] = {call.id: at for at, call in enumerate(called) if call.id}
-        ordered = sorted(results, key=lambda result: places.get(result.call_id, len(called)))
+        ordered = sorted(results, key=lambda one: places.get(one[1].call_id, len(called)))
         if ordered != results:
             changes.append(Change("repair.order", path, "results follow the order of the calls"))
             results = ordered
     names: dict[str | None, str] = {call.id: call.name for call in called if call.id}
-    for result in results:
+    for index, result in results:
         if not has_sound_name(result):
             changes.append(Change("loss.extra", path, "the name of a tool must be text"))
-        yield result_wire(result, result.name or names.get(result.call_id))
+        yield index, result_wire(result, result.name or names.get(result.call_id))
 
 
 def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[str, Any]:

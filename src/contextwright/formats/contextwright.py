@@ -68,7 +68,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     """Render everything except the repairs of parsing, which are not part of the conversation."""
     source = None if conversation.source == NAME else conversation.source
     kept = replaced(conversation, changes=(), source=source)
-    return Rendered({NAME: VERSION, **plain_json(msgspec.to_builtins(kept))})
+    payload = {NAME: VERSION, **plain_json(msgspec.to_builtins(kept))}
+    return Rendered(payload, origins=tuple(range(len(kept.messages))))
 
 
 def plain_json(value: Any) -> Any:

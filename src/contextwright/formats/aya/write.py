@@ -53,6 +53,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     changes.extend(author_changes(draft, conversation.source))
     writer = Writer(draft, options, changes)
     entries: list[dict[str, Any]] = []
+    origins: list[int] = []
     times = Times()
     turns = Turns(options)
     for position, (place, message) in enumerate(draft):
@@ -71,7 +72,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
                 "content": content,
             }
             entries.append(with_held(entry, message, "entry"))
-    return Rendered(entries, (*changes, *times.changes()))
+            origins.append(place)
+    return Rendered(entries, (*changes, *times.changes()), origins=tuple(origins))
 
 
 def author_changes(draft: Draft, source: str | None) -> list[Change]:

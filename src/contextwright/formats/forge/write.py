@@ -78,13 +78,16 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     changes.extend(unsaid(conversation, NAME, envelope))
     called = {call.id: call.name for _, message in draft for call in message.calls}
     messages: list[Entry] = []
+    origins: list[int] = []
     for place, message in draft:
-        messages.extend(entries_of(message, called, path_to(place), changes))
+        entries = entries_of(message, called, path_to(place), changes)
+        messages.extend(entries)
+        origins.extend([place] * len(entries))
     extra = conversation.extra.get(NAME)
     if extra is None:
-        return Rendered(messages, tuple(changes))
+        return Rendered(messages, tuple(changes), origins=tuple(origins))
     rest = {name: value for name, value in extra.items() if name != "messages"}
-    return Rendered({"messages": messages, **rest}, tuple(changes))
+    return Rendered({"messages": messages, **rest}, tuple(changes), origins=tuple(origins))
 
 
 def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:

@@ -291,7 +291,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
             payload["tools"] = snake_case({"tools": tools}, Payload)["tools"]
         conversation = replaced(conversation, tools=())
     changes.extend(unsaid(conversation, NAME, ()))
-    return Rendered(shaped(payload, conversation), tuple(changes))
+    origins = legal.turn_origins(writer.places)[: len(history)]
+    return Rendered(shaped(payload, conversation), tuple(changes), origins=origins)
 
 
 def shaped(payload: Object, conversation: Conversation) -> Any:

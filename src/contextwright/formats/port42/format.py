@@ -157,6 +157,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     times = Times()
     called = {call.id: call.name for _, message in draft for call in message.calls}
     messages: list[dict[str, Any]] = []
+    origins: list[int] = []
     for place, message in draft:
         if message.role == "system" and AGENT_MARK in message.meta:
             continue
@@ -170,8 +171,10 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         for name, value in message.extra.get(NAME, {}).items():
             entry.setdefault(name, value)
         messages.append(entry)
+        origins.append(place)
     changes.extend(times.changes())
-    return Rendered(session_of(conversation, messages, changes), tuple(changes))
+    session = session_of(conversation, messages, changes)
+    return Rendered(session, tuple(changes), origins=tuple(origins))
 
 
 def content_of(

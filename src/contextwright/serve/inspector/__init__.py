@@ -25,6 +25,8 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
 }
+SETTLED = (".svg", ".woff2")
+"""Files that hardly ever change, so that a browser need not ask for them again and again."""
 
 
 class Page(StaticFiles):
@@ -34,6 +36,8 @@ class Page(StaticFiles):
         """Send a file."""
         response = await self.get_response(self.get_path(scope), scope)
         response.headers.update(HEADERS)
+        if scope["path"].endswith(SETTLED):
+            response.headers["cache-control"] = "max-age=86400"
         await response(scope, receive, send)
 
 

@@ -61,8 +61,8 @@ def build(
     needs = needs_of(recipe, facts, options.get("budget"))
     loaded = take(state, id, recipe, facts, format, needs, at)
     context, loaded, told = built(state, id, recipe, loaded, summaries, options)
+    state.builds.keep((state.tenant, id, at), loaded)
     if at is None:
-        state.builds.keep((state.tenant, id), loaded)
         state.builds.note_included((state.tenant, id), told)
     return context
 
@@ -149,12 +149,11 @@ def take(
     at: int | None,
 ) -> LoadedHistory:
     """Return the conversation as the last build left it, updated; else load it."""
-    key = (state.tenant, id)
     # Taking it out ensures that no two threads share it.
-    known = state.builds.take(key) if at is None else None
+    known = state.builds.take((state.tenant, id, at))
     if known is not None:
         if known.history.fits(format, model, recipe) and known.needs.holds(needs):
-            if brought_up(state, known):
+            if brought_up(state, known, at):
                 return known
     meter = state.builds.meter(format, model)
 

@@ -19,9 +19,11 @@ __all__ = ["Builds", "LoadedHistory"]
 
 Key: TypeAlias = tuple[str, str]
 """A tenant and the id of a conversation."""
+Moment: TypeAlias = tuple[str, str, int | None]
+"""A tenant, the id of a conversation, and the number of its last message; None for now."""
 
 MAX_LOADED = 64
-"""Maximum number of conversations that stay loaded."""
+"""Maximum number of histories that stay loaded."""
 MAX_INCLUDED = 10_000
 """Maximum number of conversations whose included episodes are remembered."""
 
@@ -45,7 +47,7 @@ class Builds:
     """Meters, loaded histories and included episodes of the conversations that were built."""
 
     def __init__(self) -> None:
-        self._loaded: dict[Key, LoadedHistory] = {}
+        self._loaded: dict[Moment, LoadedHistory] = {}
         self._included: dict[Key, list[str]] = {}
         """The episodes in the last context of a conversation, for its next turn to count."""
         self._meters: dict[tuple[str, str], TokenMeter] = {}
@@ -68,13 +70,13 @@ class Builds:
         estimated = round(counted * known.scale)
         self._calibrations[format, model.id] = known.learn(estimated, actual)
 
-    def take(self, key: Key) -> LoadedHistory | None:
+    def take(self, moment: Moment) -> LoadedHistory | None:
         """Return a conversation as the last build left it, once; None if it is not loaded."""
-        return self._loaded.pop(key, None)
+        return self._loaded.pop(moment, None)
 
-    def keep(self, key: Key, loaded: LoadedHistory) -> None:
+    def keep(self, moment: Moment, loaded: LoadedHistory) -> None:
         """Keep a conversation for its next build; the least recently used ones are dropped."""
-        self._loaded[key] = loaded
+        self._loaded[moment] = loaded
         while len(self._loaded) > MAX_LOADED:
             self._loaded.pop(next(iter(self._loaded)), None)
 
