@@ -23,14 +23,13 @@ import shutil
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import hypothesis.strategies
 import msgspec
@@ -38,51 +37,17 @@ import numpy
 import pytest
 import xdist.plugin
 
+from .mutants import ROOT, SOURCE, Mutant, sample
+from .trials import MEMORY, Trials, in_a_fork
+
 __all__ = ["hypothesis", "msgspec", "numpy", "xdist"]  # every test run needs them
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "contextwright"
 FOLDERS = "text messages tokens wire formats windows recall sections context store"
 HANG_SECONDS = 180
 """No test takes a tenth of this, also on a busy machine."""
+COMMAND = ["-q", "-n0", "-p", "no:cacheprovider", "-o", f"timeout={HANG_SECONDS}"]
+COMMAND += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a fork imported it before
 WITHOUT_SERVER = ("-m", "not slow and not postgres")
-CPU_SECONDS = 20
-"""What the tests of a mutant may take without it; they stop at the first that fails."""
-MEMORY = 8 << 30
-"""A loop without an end may fill this much, not the machine's memory."""
-COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.FloorDiv,
-    ast.FloorDiv: ast.Mult,
-}
-
-
-class Mutant(NamedTuple):
-    """A file with one fault."""
-
-    path: Path
-    line: int
-    end: int
-    fault: str
-    text: str
-
-    @property
-    def name(self) -> str:
-        """The file below the package."""
-        return self.path.relative_to(SOURCE).as_posix()
 
 
 def main() -> int:
@@ -91,17 +56,22 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", metavar="FIRST-LAST", help="mutants of these numbers, from 1")
     options.add_argument("--reach", type=Path, help="what reach.py wrote: which tests to run")
+    options.add_argument("--seconds", type=float, default=20, help="CPU time of its tests")
     options.add_argument("--folders", default=FOLDERS.replace(" ", ","))
     given = options.parse_args()
     chosen = sample(given.folders.split(","), given.count, Random(given.seed))
     first, _, last = (given.only or f"1-{given.count}").partition("-")
     numbers = range(int(first), int(last or first) + 1)
     reached = given.reach.read_text("utf-8").splitlines() if given.reach else []
+    tests = {n: chosen_tests(chosen[n - 1], reached, given.seconds) for n in numbers}
+    killers = tried_at_once({n: (chosen[n - 1], names) for n, names in tests.items() if names})
     survivors: list[str] = []
     for number in numbers:
         mutant = chosen[number - 1]
         place = f"{mutant.name}:{mutant.line}  {mutant.fault}"
-        killer = killer_of(mutant, tests_of(mutant, reached))
+        killer = killers.get(number)
+        if killer is None:
+            killer = killer_of(mutant, tests_of(mutant, tests[number]))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]
     print(f"\n{len(numbers) - len(survivors)} of {len(numbers)} killed")
@@ -109,56 +79,17 @@ def main() -> int:
     return 0
 
 
-def sample(folders: list[str], count: int, random: Random) -> list[Mutant]:
-    """Mutants from all files, each file as likely as it is long."""
-    files = [path for folder in folders for path in sorted((SOURCE / folder).rglob("*.py"))]
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in files}
-    places = [(path, at) for path in files for at in range(len(faults(trees[path])))]
-    return [mutated(path, number) for path, number in random.sample(places, count)]
+def tried_at_once(chosen: Mapping[int, tuple[Mutant, Sequence[str]]]) -> dict[int, str]:
+    """The tests that kill mutants in forks of one process that has collected all of them."""
+    files = {name.partition("::")[0] for _, names in chosen.values() for name in names}
 
+    def run() -> str:
+        trials = Trials(chosen)
+        pytest.main([*COMMAND, *WITHOUT_SERVER, *sorted(files)], plugins=[trials])
+        return json.dumps(trials.killers)
 
-def faults(tree: ast.Module) -> list[tuple[int, int, str, Callable[[], None]]]:
-    """The lines, the words and the making of each fault that a file can have."""
-    return [
-        (getattr(node, "lineno", 0), getattr(node, "end_lineno", 0), words, make)
-        for node in ast.walk(tree)
-        for words, make in fault_of(node)
-    ]
-
-
-def fault_of(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The fault that a node can have: its words, and what makes it; nothing if it has none."""
-    match node:
-        case ast.Compare(ops=[only]) if type(only) in COMPARISONS:
-            other = COMPARISONS[type(only)]
-            yield named(only, other), partial(setattr, node, "ops", [other()])
-        case ast.BinOp(op=operator) if type(operator) in OPERATORS:
-            other = OPERATORS[type(operator)]
-            yield named(operator, other), partial(setattr, node, "op", other())
-        case ast.BoolOp(op=operator):
-            other = ast.Or if isinstance(operator, ast.And) else ast.And
-            yield named(operator, other), partial(setattr, node, "op", other())
-        case ast.If() | ast.IfExp():
-            always = ast.Constant(True)
-            yield "the condition is always true", partial(setattr, node, "test", always)
-        case ast.Constant(value=bool() as value):
-            yield f"{value} becomes {not value}", partial(setattr, node, "value", not value)
-        case ast.Constant(value=int() as value):
-            yield f"{value} becomes {value + 1}", partial(setattr, node, "value", value + 1)
-        case _:
-            return
-
-
-def named(before: ast.AST, after: type[ast.AST]) -> str:
-    return f"{type(before).__name__} becomes {after.__name__}"
-
-
-def mutated(path: Path, number: int) -> Mutant:
-    """A file with its fault of that number."""
-    tree = ast.parse(path.read_text("utf-8"))
-    line, end, words, make = faults(tree)[number]
-    make()
-    return Mutant(path, line, end, words, ast.unparse(ast.fix_missing_locations(tree)))
+    found = json.loads(in_a_fork(run)) if files else {}
+    return {int(number): killer for number, killer in found.items()}
 
 
 def killer_of(mutant: Mutant, tests: Iterable[list[str]]) -> str:
@@ -166,14 +97,14 @@ def killer_of(mutant: Mutant, tests: Iterable[list[str]]) -> str:
     with TemporaryDirectory() as folder:
         source = Path(folder) / "contextwright"
         shutil.copytree(SOURCE, source)
-        (source / mutant.path.relative_to(SOURCE)).write_text(mutant.text, "utf-8")
+        (source / mutant.path.relative_to(SOURCE)).write_text(ast.unparse(mutant.tree), "utf-8")
         return next(filter(None, (failure(some, folder) for some in tests)), "")
 
 
-def tests_of(mutant: Mutant, reached: Sequence[str]) -> Iterator[list[str]]:
-    """The tests that reach the fault, else those of the file, the folder, the laws."""
-    if found := chosen_tests(mutant, reached):
-        yield [*WITHOUT_SERVER, *found]
+def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
+    """The chosen tests, else those of the file, the folder, the laws."""
+    if chosen:
+        yield [*WITHOUT_SERVER, *chosen]
         return
     folder = ROOT / "tests" / mutant.path.relative_to(SOURCE).parent
     named = [str(found) for found in folder.glob(f"test_{mutant.path.stem}*.py")]
@@ -181,11 +112,10 @@ def tests_of(mutant: Mutant, reached: Sequence[str]) -> Iterator[list[str]]:
     while not folder.exists():
         folder = folder.parent
     yield [str(folder)]
-    if not reached:
-        yield [str(ROOT / "tests" / "laws")]
+    yield [str(ROOT / "tests" / "laws")]
 
 
-def chosen_tests(mutant: Mutant, reached: Sequence[str]) -> list[str]:
+def chosen_tests(mutant: Mutant, reached: Sequence[str], cpu_seconds: float) -> list[str]:
     """The tests that reach a line of the fault, cases of all kinds first, within some CPU seconds.
 
     A fault outside of functions takes effect on import: then all that reach the file.
@@ -207,7 +137,7 @@ def chosen_tests(mutant: Mutant, reached: Sequence[str]) -> list[str]:
     return [
         name
         for (_, _, name), spent in zip(sorted(order), total, strict=True)
-        if spent < CPU_SECONDS
+        if spent < cpu_seconds
     ]
 
 
@@ -236,11 +166,9 @@ def run_tests(arguments: list[str], folder: str, output: int) -> NoReturn:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     sys.path.insert(0, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
-    command = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "-o", f"timeout={HANG_SECONDS}"]
-    command += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before: see above
     code = 3
     try:
-        code = int(pytest.main([*command, *arguments]))
+        code = int(pytest.main([*COMMAND, "-x", *arguments]))
     except BaseException:
         traceback.print_exc()
     sys.stdout.flush()

@@ -27,6 +27,15 @@ __all__ = ["KINDS", "Kind", "Operation", "Result", "operation_of"]
 
 Kind: TypeAlias = Literal["convert", "build", "check", "count", "simulate", "recall"]
 KINDS: tuple[Kind, ...] = ("convert", "build", "check", "count", "simulate", "recall")
+USED: dict[Kind, tuple[str, ...]] = {
+    "convert": ("target", "strict", "options"),
+    "build": ("target", "recipes", "budget", "strict"),
+    "check": (),
+    "count": (),
+    "simulate": ("target", "recipes", "budget", "strict"),
+    "recall": ("budget", "strict"),
+}
+"""The fields that an operation depends on, besides source and model."""
 RECALL_TOKENS = 2_000
 """The budget of `recall` unless there is another."""
 
@@ -182,7 +191,8 @@ def operation_of(
     """Return an operation; names of models and recipes are looked up here.
 
     Raises:
-        UsageError: a name is unknown, or the operation lacks a target, a model or a recipe.
+        UsageError: a name is unknown, the operation lacks a target, a model or a recipe, or a
+            field would have no effect.
     """
     operation = Operation(
         kind=kind,
@@ -195,8 +205,9 @@ def operation_of(
     if operation.source is not None:
         formats.find(operation.source)
     if operation.target is not None:
-        find_target(operation.target)
+        (formats.find if kind == "simulate" else find_target)(operation.target)
     as_options(operation.options)
+    refuse_unused(operation)
     if kind == "convert" and operation.target is None:
         raise UsageError("convert needs a target", hint="name a format or a kind of file")
     if kind in ("build", "count", "simulate") and operation.model is None:
@@ -204,3 +215,22 @@ def operation_of(
     if kind in ("build", "simulate") and not operation.recipes:
         raise UsageError(f"{kind} needs a recipe", hint="for example: default")
     return operation
+
+
+def refuse_unused(operation: Operation) -> None:
+    """Refuse fields that would have no effect.
+
+    Raises:
+        UsageError: one of them is set.
+    """
+    for name, words in {
+        "target": "a target (--to)",
+        "recipes": "a recipe",
+        "budget": "a budget",
+        "strict": "strictness (--strict)",
+        "options": f"options of convert: {', '.join(operation.options)}",
+    }.items():
+        if getattr(operation, name) and name not in USED[operation.kind]:
+            raise UsageError(f"{operation.kind} does not take {words}", hint="leave it out")
+    if operation.kind == "build" and len(operation.recipes) > 1:
+        raise UsageError("build takes one recipe", hint="simulate compares several")

@@ -150,16 +150,20 @@ def batch(
 
 def operation_from(kind: Kind, what: OperationOptions, rendering: RenderOptions) -> Operation:
     """Return the operation that options describe."""
-    uses_recipes = kind in ("build", "simulate")
+    if kind == "convert":
+        rendering.require_target(what.target)
+    usual = ["default"] if kind in ("build", "simulate") else []
+    usual_options = msgspec.structs.asdict(RenderOptions())
+    options = msgspec.structs.asdict(rendering).items() - usual_options.items()
     return operation_of(
         kind,
         source=what.source,
         target=what.target,
         model=named_model(what.model, what.models),
-        recipes=tuple(what.recipe or ["default"]) if uses_recipes else (),
+        recipes=tuple(what.recipe or usual),
         budget=what.budget,
         strict=what.strict,
-        options=msgspec.structs.asdict(rendering) if kind == "convert" else {},
+        options=dict(sorted(options)),
     )
 
 

@@ -16,6 +16,7 @@ from contextwright.cli.options import (
     Option,
     StoreLocation,
     StoreOptions,
+    refuse,
 )
 from contextwright.cli.output import note, numbered, progress, say, say_json
 from contextwright.cli.stores import existing, require_conversation
@@ -58,6 +59,8 @@ def doctor(
     cw doctor
     cw doctor --store chat.db --repair
     """
+    if not repair:
+        refuse({"--no-backup": not backup}, "has no effect without --repair")
     where = StoreOptions(store=store)
     repaired: list[Finding] = []
     saved: str | None = None

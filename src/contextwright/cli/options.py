@@ -7,12 +7,14 @@ one parameter. The parser is not imported here, because simple stream commands r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
+import msgspec
 from msgspec import Struct
 
 from contextwright.cli import completion
+from contextwright.errors import UsageError
 
 __all__ = [
     "Argument",
@@ -36,6 +38,8 @@ __all__ = [
     "StoreLocation",
     "StoreOptions",
     "TargetOptions",
+    "given",
+    "refuse",
 ]
 
 
@@ -65,9 +69,36 @@ class Option:
         self.names, self.help, self.metavar = names, help, metavar
         self.min, self.max, self.complete = min, max, complete
 
+    def name(self, value: object) -> str:
+        """Return the name under which a call gives this value: `--repair` or `--no-repair`."""
+        return self.names[0].split("/")[-1 if value is False else 0]
+
 
 class OptionGroup(Struct, frozen=True, kw_only=True):
     """Options that several commands share as one parameter."""
+
+
+def given(group: OptionGroup) -> dict[str, Any]:
+    """Return the options of a group that differ from their defaults, by their names."""
+    hints = get_type_hints(type(group), include_extras=True)
+    values = {field.name: getattr(group, field.name) for field in msgspec.structs.fields(group)}
+    usual = {field.name: field.default for field in msgspec.structs.fields(group)}
+    return {
+        hints[name].__metadata__[0].name(value): value
+        for name, value in values.items()
+        if value != usual[name]
+    }
+
+
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that would have no effect in this call.
+
+    Raises:
+        UsageError: one of them is given; it is named, and `why` completes the sentence.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"{name} {why}", hint="leave it out")
 
 
 # --- what to read ------------------------------------------------------------------------------

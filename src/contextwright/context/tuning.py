@@ -98,16 +98,19 @@ def try_candidates(
     *,
     model: Model,
     budget: int | None = None,
+    answer: int | None = None,
     format: str | None = None,
     progress: Progress | None = None,
 ) -> list[Trial]:
-    """Replay conversations with every candidate.
+    """Replay conversations with every candidate; `answer` reserves tokens for each reply.
 
     Raises:
         ContextwrightError: there is no request to replay.
     """
+    reserve = Recipe().answer if answer is None else answer
     recipes = [
-        Recipe(name=one.name, window=one.window, clearing=one.clearing) for one in CANDIDATES
+        Recipe(name=one.name, window=one.window, clearing=one.clearing, answer=reserve)
+        for one in CANDIDATES
     ]
     played: list[list[Row]] = []
     for done, conversation in enumerate(conversations, 1):

@@ -145,6 +145,8 @@ class Importer(Struct, frozen=True):
     name: str
     title: str
     read: Read
+    options: tuple[str, ...] = ()
+    """Options of `cw import` that files of this source can have a use for."""
 
 
 class Fields:

@@ -317,4 +317,4 @@ def piece_of(piece: Fields, files: dict[str, Media]) -> Iterator[Part]:
         yield Opaque(NAME, piece.data, piece.maybe("text"))
 
 
-IMPORTER = Importer(NAME, "ChatGPT account export", read)
+IMPORTER = Importer(NAME, "ChatGPT account export", read, ("branches",))

@@ -78,4 +78,4 @@ def named(one: Imported) -> Imported:
     return msgspec.structs.replace(one, format=NAME)
 
 
-IMPORTER = Importer(NAME, "OpenAI fine-tuning data (JSON Lines)", read)
+IMPORTER = Importer(NAME, "OpenAI fine-tuning data (JSON Lines)", read, ("branches",))

@@ -301,4 +301,4 @@ class Channel:
         return self.people.words(words)
 
 
-IMPORTER = Importer(NAME, "Slack export, folder or zip", read)
+IMPORTER = Importer(NAME, "Slack export, folder or zip", read, ("threads", "latest"))

@@ -243,4 +243,4 @@ def described(fields: Fields, what: str) -> str:
     return f"[{what}] " + "; ".join([*said, *answers])
 
 
-IMPORTER = Importer(NAME, "Telegram result.json of a chat or an account", read)
+IMPORTER = Importer(NAME, "Telegram result.json of a chat or an account", read, ("latest",))

@@ -32,6 +32,10 @@ def test_summarise(cw: Run, tmp_path: Path) -> None:
     assert "digest 200\n" + told in cw("summarise", "lunch", *asked, "--show").out
     (stored,) = json.loads(cw("summarise", "lunch", *asked, "--show", "--json").out)
     assert stored["summary"]["last"] == 2
+    (tmp_path / "longer.toml").write_text((RECIPE % "").replace("200", "300"))
+    others = ("--model", "gpt-4o", "--recipe", "longer.toml", "--show")
+    assert cw("summarise", "lunch", *others) == (0, "", "cw: no summaries\n")
+    assert told in cw("summarise", "lunch", "--model", "gpt-4o", "--show").out
     said = "cw: removed the summary of messages 1–2\n"
     assert cw("summarise", "lunch", *asked, "--undo") == (0, "", said)
     assert cw("summarise", "lunch", *asked, "--undo").code == 1

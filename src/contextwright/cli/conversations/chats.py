@@ -20,6 +20,7 @@ from contextwright.cli.options import (
     PayloadFormat,
     ReplaceInvalid,
     StoreOptions,
+    refuse,
 )
 from contextwright.cli.output import note, on_terminal, paint, say, say_json, table, written
 from contextwright.cli.requests.snapshots import Source, first_messages
@@ -254,6 +255,9 @@ def show(
     cw show thread.json --format aya
     cw convert chat.json --to aya | cw show - --ascii
     """
+    if as_json:
+        colour = {"--color": color or None, "--no-color": color is False}
+        refuse({"--ascii": ascii, "--width": width, **colour}, "has no effect with --json")
     source = Source(file, format, where)
     if source.is_file:
         conversation = first_messages(source.read(), at)

@@ -21,6 +21,7 @@ from contextwright.cli.options import (
     Output,
     ReplaceInvalid,
     StoreOptions,
+    refuse,
 )
 from contextwright.cli.output import (
     count_changes,
@@ -140,9 +141,22 @@ def import_files(
 def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
     """Import one file, with a progress bar; without a store, only check it."""
     format = intake.format or importers.detect(files)
+    refuse_unused(intake, format)
     with progress(f"{files.label} ({format})", in_bytes=True) as moved:
         task = msgspec.structs.replace(intake, format=format, progress=moved)
         return task.into(store, files) if store else task.rehearse(files)
+
+
+def refuse_unused(intake: Intake, format: str) -> None:
+    """Refuse options that mean nothing for files of that format.
+
+    Raises:
+        UsageError: one of them is given.
+    """
+    known = importers.find(format).options
+    given = {"branches": intake.branches, "threads": intake.threads, "latest": intake.latest}
+    unused = {f"--{name}": value for name, value in given.items() if name not in known}
+    refuse(unused, f"has no effect on files of {format}")
 
 
 def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: bool) -> None:
@@ -152,6 +166,7 @@ def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: 
         fields = {name: getattr(outcome, name) for name in ("conversations", "messages", "known")}
         skipped = {"skipped": dict(found.skipped), "changes": dict(found.codes)}
         say_json({"file": label, "format": outcome.format, **fields, **skipped})
+        list_changes(found.changes if listed else ())
         return
     new = numbered(outcome.messages, "message")
     verb = "would store " if dry_run else ""

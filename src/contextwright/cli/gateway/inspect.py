@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from contextwright.cli.demo import BUDGET, demo_conversation
 from contextwright.cli.gateway.serve import listening
-from contextwright.cli.options import Argument, Option, StoreOptions
+from contextwright.cli.options import Argument, Option, StoreOptions, given, refuse
 from contextwright.cli.output import note
 from contextwright.cli.stores import existing
 from contextwright.errors import MissingExtra, UsageError
@@ -61,6 +61,9 @@ def inspect(
         from contextwright.serve.server import GatewayServer
     except ImportError as error:
         raise MissingExtra("the inspector", "serve") from error
+    if demo:
+        named = {"STORE": location, **given(where), "--conversation": conversation}
+        refuse(named, "has no effect with --demo")
     if location is not None and where.store is not None:
         raise UsageError("the store is named twice", hint="leave out --store")
     if location is not None:

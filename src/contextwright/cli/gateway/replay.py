@@ -9,7 +9,15 @@ import msgspec
 from contextwright import formats
 from contextwright.cli import completion
 from contextwright.cli.gateway.requests import Number
-from contextwright.cli.options import AsJson, ListChanges, ModelName, Option, Output, StoreOptions
+from contextwright.cli.options import (
+    AsJson,
+    ListChanges,
+    ModelName,
+    Option,
+    Output,
+    StoreOptions,
+    refuse,
+)
 from contextwright.cli.output import indented, note, report_changes, say, say_json, written
 from contextwright.cli.stores import existing
 from contextwright.errors import NotFound, ParseError, UsageError
@@ -61,6 +69,10 @@ def replay(
     """
     if format is not None and to is not None:
         raise UsageError("--format and --to both name an API", hint="leave one of them out")
+    if send:
+        refuse({"--output": output}, "has no effect with --send: the answer is printed")
+    else:
+        refuse({"--json": as_json}, "has no effect without --send: a body is JSON already")
     with existing(where, embedder=None) as store:
         record, body = store.request(number), store.request_bodies(number).request
     if body is None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from contextwright import display
 from contextwright.cli import completion
-from contextwright.cli.options import Argument, AsJson, Option, StoreOptions
+from contextwright.cli.options import Argument, AsJson, Option, StoreOptions, refuse
 from contextwright.cli.output import note, numbered, say, say_json, table, written
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.context.explain import money
@@ -117,6 +117,8 @@ def show_request(
     cw show-request 12
     cw show-request 12 --body request | cw check - --format anthropic
     """
+    if body is not None:
+        refuse({"--json": as_json}, "has no effect with --body: it is printed byte for byte")
     with existing(where, embedder=None) as store:
         record, bodies = store.request(number), store.request_bodies(number)
     if body is not None:

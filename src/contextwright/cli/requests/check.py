@@ -17,6 +17,7 @@ from contextwright.cli.options import (
     Option,
     PayloadFormat,
     RequiredModel,
+    refuse,
 )
 from contextwright.cli.output import note, numbered, say, say_json
 from contextwright.documents.read import decode, read_bytes
@@ -90,11 +91,11 @@ def count(
     facts = find_model(model, models)
     if format is not None:
         formats.find(format)
-    if text:
-        counted = api.count(what, model=facts)
-    else:
-        with about(what):
-            counted = api.count(countable(what), model=facts, format=format)
+    with about(what):
+        data = what if text else countable(what)
+        if isinstance(data, str):
+            refuse({"--format": format}, "has no effect: plain text has no format")
+        counted = api.count(data, model=facts, format=format)
     if as_json:
         say_json(counted)
     else:

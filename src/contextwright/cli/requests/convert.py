@@ -22,6 +22,7 @@ from contextwright.cli.options import (
     OptionGroup,
     Output,
     PayloadFormat,
+    refuse,
 )
 from contextwright.cli.output import (
     count_changes,
@@ -75,6 +76,18 @@ class RenderOptions(OptionGroup, frozen=True, kw_only=True):
         bool, Option("--legacy-meta", help="For gryag: write the old [meta] parts.")
     ] = False
 
+    def require_target(self, target: str | None) -> None:
+        """Refuse options of one format in a conversion to another.
+
+        Raises:
+            UsageError: one of them is given.
+        """
+        if target != "aya":
+            why = "has no effect: it belongs to --to aya"
+            refuse({"--include-results": self.include_results, "--turn-rule": self.turn_rule}, why)
+        if target != "gryag":
+            refuse({"--legacy-meta": self.legacy_meta}, "has no effect: it belongs to --to gryag")
+
 
 def convert(
     file: File,
@@ -112,6 +125,7 @@ def convert(
     """
     conversion = Conversion(source, target, named_model(model, models), strict, rendering)
     conversion.require_formats()
+    rendering.require_target(target)
     if jsonl:
         return convert_lines(conversion, file, output, listed=changes)
     with about(file):

@@ -19,6 +19,8 @@ from contextwright.cli.options import (
     Option,
     RequestOptions,
     StoreOptions,
+    given,
+    refuse,
 )
 from contextwright.cli.output import numbered, say, say_json, table
 from contextwright.cli.requests.snapshots import (
@@ -33,6 +35,8 @@ from contextwright.errors import UsageError
 from contextwright.messages.conversation import Conversation
 
 __all__ = ["diff"]
+
+RECORDED = "has no effect on recorded requests"
 
 
 class DiffOptions(RequestOptions, frozen=True, kw_only=True):
@@ -87,6 +91,7 @@ def diff(
     """
     if request.model is None:
         if len(files) == 2 and all(map(str.isdecimal, files)):
+            refuse({**given(request), "--from": source, "--at": at, "--now": now}, RECORDED)
             return diff_recorded(int(files[0]), int(files[1]), where, as_json=as_json)
         raise UsageError("--model is missing", hint="--model NAME (see cw models)")
     if source is not None and source.isdecimal():

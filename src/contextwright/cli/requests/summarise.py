@@ -6,7 +6,15 @@ import shlex
 import subprocess
 from typing import Annotated
 
-from contextwright.cli.options import AsJson, Conversation, Option, RequestOptions, StoreOptions
+from contextwright.cli.options import (
+    AsJson,
+    Conversation,
+    Option,
+    RequestOptions,
+    StoreOptions,
+    given,
+    refuse,
+)
 from contextwright.cli.output import note, say, say_json
 from contextwright.cli.requests.snapshots import RequestTask, stored_arguments
 from contextwright.cli.stores import existing_chat
@@ -14,6 +22,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.errors import SummaryError, UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.store.chat import Chat
+from contextwright.store.contexts.summaries import summary_policy
 from contextwright.summaries.policy import Request, Summariser
 from contextwright.summaries.summary import Summary
 
@@ -36,7 +45,9 @@ def summarise(
     undo: Annotated[
         bool, Option("--undo", help="Remove the newest summary of this recipe instead.")
     ] = False,
-    show: Annotated[bool, Option("--show", help="Print the stored summaries instead.")] = False,
+    show: Annotated[
+        bool, Option("--show", help="Print the stored summaries, or those of --recipe.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Summarise what the window leaves out.
@@ -51,11 +62,13 @@ def summarise(
     """
     if undo and show:
         raise UsageError("--undo and --show exclude each other", hint="leave out one of them")
+    refuse_unused(request, summariser, undo=undo, show=show)
     task = RequestTask.of(request)
     writer = None if summariser is None else by_command(summariser)
     with existing_chat(where, conversation) as chat:
         if show:
-            return list_summaries(chat, as_json=as_json)
+            recipe = task.recipe if "--recipe" in given(request) else None
+            return list_summaries(chat, recipe, as_json=as_json)
         if undo:
             return undo_summary(chat, task.recipe, as_json=as_json)
         recipe, arguments = stored_arguments(task, chat)
@@ -67,6 +80,17 @@ def summarise(
     elif found is not None:
         say(text_of(found))
     return 0
+
+
+def refuse_unused(
+    request: RequestOptions, summariser: str | None, *, undo: bool, show: bool
+) -> None:
+    """Refuse options that neither --undo nor --show looks at."""
+    looked_at = ("--model", "--models", "--recipe")
+    if undo or show:
+        others = {name: one for name, one in given(request).items() if name not in looked_at}
+        why = f"has no effect with {'--undo' if undo else '--show'}"
+        refuse({**others, "--summariser": summariser}, why)
 
 
 def undo_summary(chat: Chat, recipe: Recipe, *, as_json: bool) -> int:
@@ -81,9 +105,12 @@ def undo_summary(chat: Chat, recipe: Recipe, *, as_json: bool) -> int:
     return 0
 
 
-def list_summaries(chat: Chat, *, as_json: bool) -> int:
-    """Print the stored summaries."""
+def list_summaries(chat: Chat, recipe: Recipe | None, *, as_json: bool) -> int:
+    """Print the stored summaries: all of them, or those of a recipe."""
     stored = chat.summaries()
+    if recipe is not None:
+        name = summary_policy(recipe).name
+        stored = [one for one in stored if one.name == name]
     if as_json:
         say_json(stored)
         return 0

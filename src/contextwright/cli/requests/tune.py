@@ -14,6 +14,7 @@ from contextwright.cli.options import (
     Option,
     StoreOptions,
     TargetOptions,
+    refuse,
 )
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
 from contextwright.cli.requests.frontier_plot import frontier_plot
@@ -82,6 +83,7 @@ def tune(
             conversations,
             model=model,
             budget=target.budget,
+            answer=target.max_output_tokens,
             format=target.format,
             progress=moved,
         )
@@ -121,6 +123,7 @@ def recorded(
     found: list[Conversation] = []
     failed = 0
     if where.is_named:
+        refuse({"--from": source}, "has no effect on a store: it is the format of files")
         with existing(where) as store:
             ids = [info.id for info in islice(store.list(), most)]
             return [conversation_of(store.conversation(id)) for id in ids], 0
@@ -193,6 +196,8 @@ def recipe_file(best: Trial, target: TargetOptions, conversations: int) -> str:
     """Return the recommended recipe as a file."""
     price = "" if best.row.dollars is None else f", input {money(best.row.dollars)}"
     budget = "" if target.budget is None else f"budget = {target.budget}\n"
+    if target.max_output_tokens is not None:
+        budget += f"answer = {target.max_output_tokens}\n"
     return (
         f"# Chosen by cw tune on {numbered(len(best.row.requests), 'request')} of "
         f"{numbered(conversations, 'conversation')}:\n"
