@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import count as numbers
 from operator import attrgetter
@@ -19,13 +20,20 @@ from contextwright.context.receipt import (
     link_of,
     steps_of,
 )
-from contextwright.formats.api import count
 from contextwright.models import Model
 from contextwright.text.json import encode_json
+from contextwright.tokens.pieces.request import outline
+from contextwright.tokens.pricer import Pricer
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Difference", "Prompt", "difference_of", "plainly_spelt", "prompt_of"]
+__all__ = ["Difference", "Pricers", "Prompt", "difference_of", "plainly_spelt", "prompt_of"]
 
+MAX_PRICERS = 16
+"""Models and APIs whose prices are remembered."""
+MAX_PRICED_CHARS = 500_000
+"""Characters of texts whose tokens are remembered for each: tools and the beginnings of sessions
+come again.
+"""
 AROUND_BYTES = 160
 """Bytes that are shown on each side of a difference."""
 PLAIN_TURNS = "messages["
@@ -85,8 +93,31 @@ class Prompt(Struct, frozen=True):
         return f"{place} changed"
 
 
+class Pricers:
+    """Prices of requests to some models, with what each remembers; for use by one thread."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], Pricer] = OrderedDict()
+
+    def of(self, model: Model, format: str) -> Pricer:
+        """Return the prices of a model asked through an API."""
+        key = (model.id, format)
+        known = self._known.get(key)
+        if known is None or known.model is not model:
+            known = Pricer(model, format, model.tokenizer, max_chars=MAX_PRICED_CHARS)
+            self._known[key] = known
+        self._known.move_to_end(key)
+        if len(self._known) > MAX_PRICERS:
+            self._known.popitem(last=False)
+        return known
+
+
 def prompt_of(
-    payload: dict[str, Any], format: str, model: Model, previous: Prompt | None = None
+    payload: dict[str, Any],
+    format: str,
+    model: Model,
+    previous: Prompt | None = None,
+    pricers: Pricers | None = None,
 ) -> Prompt:
     """Return the steps of a request; those that the previous one had too are not counted again.
 
@@ -96,14 +127,14 @@ def prompt_of(
     earlier = previous if previous is not None and previous.model == model else Prompt(model, ())
     same = 0
     for (place, step), unit, known in zip(steps, earlier.units, earlier.steps, strict=False):
-        if place != unit.place or not spelt_alike(step, known):
+        if (step is not known and not spelt_alike(step, known)) or place != unit.place:
             break
         same += 1
     chain = earlier.units[same - 1].chain if same else ""
     rest = units_after(chain, steps[same:])
     known = same + shared_units(earlier.units[same:], rest)
-    fresh = with_tokens(rest[known - same :], payload, format, model)
-    return Prompt(model, (*earlier.units[:known], *fresh), tuple(step for _, step in steps))
+    fresh = with_tokens(rest[known - same :], payload, (pricers or Pricers()).of(model, format))
+    return Prompt(model, (*earlier.units[:known], *fresh), tuple([step for _, step in steps]))
 
 
 def units_after(chain: str, steps: Sequence[tuple[str, Any]]) -> list[Unit]:
@@ -190,9 +221,7 @@ def spelt_alike(step: Any, other: Any) -> bool:
     return step is other or (step == other and encode_json(step) == encode_json(other))
 
 
-def with_tokens(
-    units: Sequence[Unit], payload: dict[str, Any], format: str, model: Model
-) -> list[Unit]:
+def with_tokens(units: Sequence[Unit], payload: dict[str, Any], pricer: Pricer) -> list[Unit]:
     """Return the last steps of a request, with their tokens; those before them are not counted."""
     if not units:
         return []
@@ -205,7 +234,7 @@ def with_tokens(
         if is_list(turns):
             rest[field] = turns[len(turns) - places.count(place) :]
     rest = plainly_spelt(rest)
-    found = count(rest, model=model, format=format).places
+    found = pricer.count(outline(rest, pricer.format)).places
     index = numbers()
     return [replace(unit, tokens=found.get(renumbered(unit.place, index), 0)) for unit in units]
 

@@ -91,6 +91,16 @@ class Provider(AnyProvider):
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
         body = encode_json(body_for(self.host, payload, model))
+        async with aclosing(self.post(body, model=model)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def post(self, body: bytes, *, model: str) -> AsyncGenerator[list[Event], None]:
+        """Send a body as it is, which has to ask for a stream; yield what `batches` yields.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached; nothing arrived.
+        """
         response = await self._open(body, model)
         try:
             pieces = read_batches(response.chunks(), stream_reader(self.format))

@@ -23,7 +23,6 @@ from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.failures import write_error
 from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
-from contextwright.providers.hosts import body_for
 from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
@@ -235,10 +234,7 @@ class Gateway:
         said = self.readings.read(line, call.format, call.fields).said
         crossing = cross(call, said, route, self.recipe_of(route), self.vault, owner)
         if passage is not None:
-            body = crossing.payload
-            if route.upstream != ECHO:
-                body = body_for(route.host(call.format), body, crossing.model)
-            passage.translated(crossing, body)
+            passage.translated(crossing)
         return await answer(crossing, self.provider_for(route, call, key), self.vault, owner)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:

@@ -14,13 +14,14 @@ from contextwright.ask.record import price_of
 from contextwright.errors import ContextwrightError
 from contextwright.formats import api
 from contextwright.formats.replies.failures import read_error
-from contextwright.formats.replies.reply import ModelReply, gather_partial
-from contextwright.formats.replies.streams import read_stream
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.calls import Call
 from contextwright.serve.reading import Readings, read_fields
+from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
 from contextwright.text.json import decode_object, decoder, encode_json
@@ -63,10 +64,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     reply: bytes | None
     """None if there was no room to keep it."""
-    upstream: dict[str, Any] | None
+    crossing: Crossing | None
     """What the upstream was sent, where that is not the client's body."""
-    said: Conversation | None = None
-    """What the client said, if that has been read already."""
     keys: frozenset[str]
     """Keys that must not be stored, wherever they stand."""
     owner: str
@@ -75,15 +74,12 @@ class Transcript(Struct, frozen=True, kw_only=True):
 def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
     """Read a request and its answer, and make them ready for the store."""
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
-    sent = RequestBodies(
-        call.body,
-        None if transcript.upstream is None else encode_json(transcript.upstream),
-        transcript.reply,
-    )
+    crossing = transcript.crossing
+    sent = RequestBodies(call.body, None if crossing is None else crossing.body, transcript.reply)
     # Everything that is stored is read from what is left without keys.
     hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
     is_masked = hidden != sent
-    said, payload = transcript.said, transcript.upstream
+    said, payload = (None, None) if crossing is None else (crossing.said, crossing.payload)
     if is_masked or said is None:
         said, read = read_request(transcript, hidden.request or b"", readings)
         payload = payload or read
@@ -176,7 +172,7 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
         if not outcome.streams and plain.lstrip().startswith(b"{"):
             value = decode_object(plain)
             return None if value is None else api.parse_reply(value, format)
-        return gather_partial(read_stream([plain], format), format)
+        return read_whole(plain, format)
     except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, zlib.error):
         return None
 

@@ -7,13 +7,12 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
-from contextwright.messages.conversation import Conversation
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.outcome import Outcome, Transcript, masked
@@ -63,15 +62,14 @@ class Passage:
         self.chunks: list[bytes] = []
         self.is_kept = True
         """Whether there was room for all of the answer."""
-        self.upstream: dict[str, Any] | None = None
-        self.said: Conversation | None = None
-        """What the client said, if that has been read on the way."""
+        self.crossing: Crossing | None = None
+        """What the upstream is sent in the place of the client's request, if that differs."""
         self.number = 0
         """Given when it is noted."""
 
-    def translated(self, crossing: Crossing, body: dict[str, Any]) -> None:
+    def translated(self, crossing: Crossing) -> None:
         """Note what the upstream is sent in the place of the client's request."""
-        self.upstream, self.said = body, crossing.said
+        self.crossing = crossing
         changes = tuple(crossing.changes)
         self.record = replace(self.record, sent_model=crossing.model, changes=changes)
 
@@ -159,8 +157,7 @@ class Passage:
             record=replace(self.record, number=self.number),
             outcome=self.outcome,
             reply=b"".join(self.chunks) if self.is_kept else None,
-            upstream=self.upstream,
-            said=self.said,
+            crossing=self.crossing,
             keys=self.keys,
             owner=self.owner,
         )

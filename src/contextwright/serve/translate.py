@@ -32,9 +32,11 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
+from contextwright.providers.hosts import body_for
+from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.settings import Route
+from contextwright.serve.settings import ECHO, Route
 from contextwright.serve.vault import Vault
 from contextwright.text.json import decode_object, encode_json
 
@@ -59,6 +61,9 @@ class Crossing(Struct, frozen=True):
     model: str
     """The model that the upstream is asked for."""
     payload: dict[str, Any]
+    """What the upstream is sent."""
+    body: bytes
+    """The same as JSON."""
     changes: Sequence[Change]
     tool_names: Mapping[str, str]
 
@@ -79,13 +84,23 @@ def cross(
     Raises:
         ContextwrightError: it does not fit the budget.
     """
-    format = call.format if route.upstream == "echo" else route.host(call.format).format
+    host = None if route.upstream == ECHO else route.host(call.format)
+    format = call.format if host is None else host.format
     conversation = vault.restored(owner, format, said)
     model = route.send_as or call.model
     conversation = replaced(conversation, model=model, settings=stored_as(conversation, format))
     sent = rendered(conversation, format, model, recipe, route.budget)
-    changes = (*conversation.changes, *sent.changes)
-    return Crossing(call, said, conversation, model, sent.payload, changes, sent.tool_names)
+    payload = sent.payload if host is None else body_for(host, sent.payload, model)
+    return Crossing(
+        call=call,
+        said=said,
+        conversation=conversation,
+        model=model,
+        payload=payload,
+        body=encode_json(payload),
+        changes=(*conversation.changes, *sent.changes),
+        tool_names=sent.tool_names,
+    )
 
 
 def stored_as(conversation: Conversation, format: str) -> Settings:
@@ -121,7 +136,11 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
     """
     call = crossing.call
     home = HomeCalls(crossing.conversation, crossing.tool_names)
-    batches = provider.batches(crossing.payload, model=crossing.model)
+    model = crossing.model
+    if isinstance(provider, Provider):
+        batches = provider.post(crossing.body, model=model)
+    else:
+        batches = provider.batches(crossing.payload, model=model)
     first = with_error(await anext(batches))
     if (error := error_in(first)) is not None and not any(map(is_content, first)):
         await batches.aclose()

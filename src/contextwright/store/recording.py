@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.context.prompt import Prompt, prompt_of
+from contextwright.context.prompt import Pricers, Prompt, prompt_of
 from contextwright.context.receipt import CACHE_MARKS, Comparison
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
@@ -115,6 +115,7 @@ class RequestLog:
         self.recent_bytes = 0
         self.newest: OrderedDict[tuple[str, ...], int] = OrderedDict()
         """The last finished request of each client, session and model."""
+        self.pricers = Pricers()
         self.compact: set[int] = set()
         """Open requests whose body is stored as a difference already."""
 
@@ -150,7 +151,8 @@ class RequestLog:
             record = self._add(connection, ended, target, digests)
         previous = self._before(connection, record, target)
         before = NOTHING if previous is None else self._recalled(connection, previous)
-        prompt, record = compared(ended, replace(record, previous=previous), before.prompt)
+        record = replace(record, previous=previous)
+        prompt, record = compared(ended, record, before.prompt, self.pricers)
         sent = ended.bodies
         for kind in bodies.KINDS:
             body = getattr(sent, kind)
@@ -327,11 +329,11 @@ def size_of(sent: RequestBodies) -> int:
 
 
 def compared(
-    ended: EndedRequest, record: RecordedRequest, previous: Prompt | None
+    ended: EndedRequest, record: RecordedRequest, previous: Prompt | None, pricers: Pricers
 ) -> tuple[Prompt, RecordedRequest]:
     """Return the prompt of a request, and its record with what it shares with the one before it."""
     model = as_model(record.sent_model)
-    prompt = prompt_of(ended.payload, record.upstream_format, model, previous)
+    prompt = prompt_of(ended.payload, record.upstream_format, model, previous, pricers)
     if previous is None:
         return prompt, record
     comparison = explained(prompt.compared_with(previous), record.fork)

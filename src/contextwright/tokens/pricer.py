@@ -42,13 +42,15 @@ more of them may not be charged at all."""
 class Pricer:
     """Prices the pieces of one model's requests, and remembers the texts it has counted."""
 
-    def __init__(self, model: Model, format: str, tokenizer: str) -> None:
+    def __init__(
+        self, model: Model, format: str, tokenizer: str, *, max_chars: int = MAX_CACHED_CHARS
+    ) -> None:
         counter = text_counter(tokenizer)
-        self.model = model
+        self.model, self.format = model, format
         self.rates = rates_of(model.rates, format, tokenizer)
         guessed = "prefix" if model.through_host and model.matched == "exact" else model.matched
         self.doubt = max(counter.bound, GUESSED[guessed])
-        self.texts = Texts(counter)
+        self.texts = Texts(counter, max_chars)
         self._prices = Prices(model, self.rates, self.texts, self.doubt)
         self._cheaper = None
         if self.rates.cheaper:
@@ -147,10 +149,10 @@ class Pricer:
 
 
 class Texts:
-    """The tokens of texts, remembered up to `MAX_CACHED_CHARS`."""
+    """The tokens of texts, remembered up to a number of characters."""
 
-    def __init__(self, counter: TextCounter) -> None:
-        self.counter = counter
+    def __init__(self, counter: TextCounter, max_chars: int) -> None:
+        self.counter, self.max_chars = counter, max_chars
         self.counted: dict[str, float] = {}
         self.cleared: list[Callable[[], None]] = []
         """Called whenever the texts are forgotten."""
@@ -167,7 +169,7 @@ class Texts:
     def remember(self, length: int) -> None:
         """Make room for a text of this length."""
         self._chars += length
-        if self._chars > MAX_CACHED_CHARS:
+        if self._chars > self.max_chars:
             # A long-lived pricer meets ever new texts; old ones are rarely counted again.
             self.counted.clear()
             for clear in self.cleared:

@@ -12,7 +12,7 @@ from contextwright.formats.replies.reader import StreamReader, as_object, stream
 from contextwright.formats.replies.reply import refusal_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import ToolCall
-from contextwright.wire.values import Object
+from contextwright.wire.values import Object, is_object
 
 __all__ = ["AnthropicReader", "parse_stream"]
 
@@ -93,6 +93,24 @@ class AnthropicReader(StreamReader):
                     self.fail(error)
             case _:
                 pass  # pings, and unknown event types
+
+    def slot_of_text(self, event: Any) -> object:
+        """Return what an event adds text to, if it does nothing else."""
+        if not is_object(event) or event.get("type") != "content_block_delta" or len(event) != 3:
+            return None
+        delta = event.get("delta")
+        if not is_object(delta) or len(delta) != 2:
+            return None
+        kind = str(delta.get("type"))
+        field, _ = DELTAS.get(kind, ("", ""))
+        return (event.get("index"), kind) if isinstance(delta.get(field), str) else None
+
+    def joined(self, events: list[Any]) -> Any:
+        """Return deltas of one block as one."""
+        kind = events[0]["delta"]["type"]
+        field, _ = DELTAS[kind]
+        text = "".join([event["delta"][field] for event in events])
+        return {**events[0], "delta": {"type": kind, field: text}}
 
     def begin(self, message: Object) -> None:
         """Read `message_start`."""

@@ -73,6 +73,31 @@ class ChatReader(StreamReader):
                 if entry.get("finish_reason") is not None:
                     self.choice["finish_reason"] = entry["finish_reason"]
 
+    def slot_of_text(self, event: Any) -> object:
+        """Return what a chunk adds text to, if it does nothing else."""
+        if not is_object(event) or event.get("usage") or event.get("error"):
+            return None
+        choices = event.get("choices")
+        choice = choices[0] if is_list(choices) and len(choices) == 1 else None
+        if not is_object(choice) or choice.get("index", 0) != 0:
+            return None
+        delta = choice.get("delta")
+        if not is_object(delta) or len(delta) != 1 or choice.get("finish_reason") is not None:
+            return None
+        for field in (CONTENT, *REASONING):
+            if isinstance(delta.get(field), str):
+                told = tuple([name for name, value in event.items() if value is not None])
+                return field, event.get("id"), event.get("model"), told
+        return None
+
+    def joined(self, events: list[Any]) -> Any:
+        """Return chunks of one text as one; fields beside the text are those of the last."""
+        deltas = [event["choices"][0]["delta"] for event in events]
+        (field,) = deltas[0]
+        text = "".join([delta[field] for delta in deltas])
+        last = events[-1]
+        return {**last, "choices": [{**last["choices"][0], "delta": {field: text}}]}
+
     @property
     def model(self) -> str | None:
         """The model that answers."""

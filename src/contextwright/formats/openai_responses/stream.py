@@ -12,10 +12,12 @@ from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
 from contextwright.formats.replies.reply import refusal_of
 from contextwright.messages.parts import Part, ToolCall
-from contextwright.wire.values import Object, is_list
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["ResponsesReader", "parse_stream"]
 
+PLACES = ("output_index", "content_index", "summary_index")
+"""Fields of an event that name the part it belongs to."""
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that are calls of the caller's tools, and the field with their input."""
@@ -51,6 +53,19 @@ class ResponsesReader(StreamReader):
             self.take_response(kind, as_object(event["response"]))
         elif place in self.items and place not in self.done:
             self.grow(place, stem, kind, event)
+
+    def slot_of_text(self, event: Any) -> object:
+        """Return what an event adds text to, if it does nothing else."""
+        if not is_object(event) or not isinstance(event.get("delta"), str):
+            return None
+        kind = event.get("type")
+        if not isinstance(kind, str) or kind.removesuffix(".delta") not in PIECES:
+            return None
+        return None if "response" in event else (kind, *map(event.get, PLACES))
+
+    def joined(self, events: list[Any]) -> Any:
+        """Return deltas of one part as one."""
+        return {**events[0], "delta": "".join([event["delta"] for event in events])}
 
     @property
     def model(self) -> str | None:

@@ -98,6 +98,17 @@ class StreamReader:
         """Return how the reply ended, as far as the events say."""
         raise NotImplementedError
 
+    def slot_of_text(self, event: Any) -> object:
+        """Return what an event adds text to, if it does nothing else; None if it does.
+
+        Events in a row with the same slot may be read as one (`joined`).
+        """
+        return None
+
+    def joined(self, events: list[Any]) -> Any:
+        """Return events of one slot as one that brings all of their text."""
+        raise NotImplementedError
+
     def start(self, event: ReplyStart) -> None:
         """Begin the reply, once."""
         if not self.started:
@@ -118,8 +129,11 @@ class StreamReader:
         for index, deltas in self.strays.items():
             if index not in self.ended:
                 self.out.append(PartEnd(index, part_of(deltas, self.format, None)))
+        if self.error is not None:
+            self.reader.faults.clear()  # the reply has failed: what is wrong with it was reported
+        finish = self.finish()
         self.finished = True
-        self.out.append(self.finish())
+        self.out.append(finish)
 
     def index(self, slot: object) -> int:
         """Return the index of a part; indices are assigned in the order in which parts begin."""
@@ -191,10 +205,10 @@ def read(source: Iterable[Any], reader: StreamReader) -> Iterator[Event]:
                 yield from reader.feed(event)
         for event in decoder.close():
             yield from reader.feed(event)
+        last = reader.close()
     except Exception as error:
-        yield from reader.close(broken(error))
-    else:
-        yield from reader.close()
+        last = reader.close(broken(error))
+    yield from last
 
 
 async def read_async(
@@ -222,10 +236,10 @@ async def read_batches(
                 yield ready
         for event in decoder.close():
             batch.extend(reader.feed(event))
+        last = reader.close()
     except Exception as error:
-        yield [*batch, *reader.close(broken(error))]
-    else:
-        yield [*batch, *reader.close()]
+        last = reader.close(broken(error))
+    yield [*batch, *last]
 
 
 def decoded(piece: Any, decoder: Decoder) -> list[Any]:

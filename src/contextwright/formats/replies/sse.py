@@ -22,6 +22,8 @@ LINE_END = re.compile(rb"\r\n|\n|\r")
 MARK = re.compile(rb'["\\{}\[\]]')
 BLANK = b" \t\r\n,"
 BOM = b"\xef\xbb\xbf"
+MEANT = (b"data:", BOM)
+"""How lines begin that say something; the names of events are in their data too."""
 
 
 class Decoder:
@@ -68,12 +70,13 @@ class Lines:
             return []
         self.after_return = piece.endswith(b"\r")
         found: list[Any] = []
-        *ended, rest = LINE_END.split(piece)
+        *ended, rest = LINE_END.split(piece) if b"\r" in piece else piece.split(b"\n")
         for line in ended:
             if self.line:
                 line = b"".join((*self.line, line))
                 self.line.clear()
-            self.take(line, found)
+            if not line or line.startswith(MEANT):
+                self.take(line, found)
         if rest:
             self.line.append(rest)
         return found
@@ -84,7 +87,7 @@ class Lines:
             if self.data:
                 found.append(decoded(b"\n".join(self.data)))
                 self.data.clear()
-        elif line.startswith((b"data:", BOM)):
+        elif line.startswith(MEANT):
             line = line.removeprefix(BOM)
             if line.startswith(b"data:"):
                 self.data.append(line[5:].removeprefix(b" "))

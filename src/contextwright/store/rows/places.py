@@ -31,8 +31,10 @@ SELECT p.digest, p.conversation, p.seq, h.last, c.id
 FROM places p JOIN heads h ON h.conversation = p.conversation
 JOIN conversations c ON c.number = p.conversation WHERE c.tenant || '' = ? AND p.digest IN ({})"""
 """By digest: `|| ''` keeps SQLite from going through all conversations of the tenant instead."""
-BATCH = 8
-"""Number of places looked up at once, from the end of a history."""
+FEW, BATCH = 3, 16
+"""Number of places looked up at first and then at once, from the end of a history: most requests
+add a question and its answer.
+"""
 
 encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -115,8 +117,9 @@ def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Plac
     Of several, it prefers the end of a conversation, then the newest.
     """
     indices = {digest: index for index, digest in enumerate(digests) if digest}
-    newest = reversed(indices)
-    while batch := list(islice(newest, BATCH)):
+    newest, size = reversed(indices), FEW
+    while batch := list(islice(newest, size)):
+        size = BATCH
         sql = FIND.format(", ".join("?" * len(batch)))
         found = [
             Place(indices[digest], *rest) for digest, *rest in connection.rows(sql, tenant, *batch)

@@ -110,7 +110,8 @@ def append(
         ],
     )
     said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
-    connection.run_many(MARK, [(number, seq, *marks) for seq, marks in said if marks])
+    if marked := [(number, seq, *marks) for seq, marks in said if marks]:
+        connection.run_many(MARK, marked)
     turn = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
     connection.run(turn, number, first, len(messages), key, stored)
     grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
