@@ -175,7 +175,7 @@ JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
 WHERE i.indisunique
 GROUP BY c.relname, i.indexrelid
 """
-EVERYWHERE = {"backups", "conversations", "embedders", "memories", "versioning"}
+EVERYWHERE = {"backups", "conversations", "embedders", "meanings", "memories", "versioning"}
 """Tables that every node needs; they are small, or seldom written."""
 RECORDS = {"requests", "bodies"}
 """Recorded requests, some of which belong to no conversation: not to be sharded."""

@@ -5,7 +5,7 @@ The only file that computes with vectors, so the only one that imports numpy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import TypeAlias, TypeVar
 
@@ -68,9 +68,11 @@ class Matrix:
     Readers keep seeing it as it was before it grew.
     """
 
-    def __init__(self, width: int, room: int = 0) -> None:
+    def __init__(self, width: int, room: int = 0, rewritten: int = 0) -> None:
         self.last = 0
         """The last message whose vectors are here."""
+        self.rewritten = rewritten
+        """How many times messages had been rewritten; it is no longer valid after that."""
         self.lock = Lock()
         """Held while rows are appended."""
         self._seqs: Numbers = numpy.empty(room, numpy.int32)
@@ -152,8 +154,10 @@ class Pool:
     """
 
     def __init__(self, width: int, room: int = 0) -> None:
-        self.lasts: dict[int, int] = {}
-        """The last message of each conversation whose vectors are here."""
+        self.extents: dict[int, tuple[int, int]] = {}
+        """The last message of each conversation whose vectors are here, and how many times its
+        messages had been rewritten.
+        """
         self.lock = Lock()
         """Held while rows are appended."""
         self._owners: NDArray[numpy.int64] = numpy.empty(room, numpy.int64)
@@ -166,8 +170,21 @@ class Pool:
         """Its size in bytes."""
         return self._owners.nbytes + self._seqs.nbytes + self._rows.nbytes
 
-    def append(self, number: int, last: int, seqs: Numbers, vectors: Vectors) -> None:
-        """Add the vectors of a conversation's messages up to `last`."""
+    def is_before(self, extents: Mapping[int, tuple[int, int]]) -> bool:
+        """Whether all that is here is still valid, however much is missing."""
+        return all(
+            known[0] <= now[0] and known[1] == now[1]
+            for number, known in self.extents.items()
+            for now in (extents.get(number, (-1, 0)),)
+        )
+
+    def append(
+        self, number: int, rewritten: int, last: int, seqs: Numbers, vectors: Vectors
+    ) -> None:
+        """Add the vectors of a conversation's messages up to `last`; skip those already here."""
+        new = seqs > self.extents.get(number, (0, 0))[0]
+        if not new.all():
+            seqs, vectors = seqs[new], vectors[new]
         start, stop = self._filled, self._filled + len(seqs)
         if stop > len(self._seqs):
             room = with_room(stop)
@@ -176,7 +193,7 @@ class Pool:
         self._owners[start:stop] = number
         self._seqs[start:stop], self._rows[start:stop] = seqs, vectors
         self._filled = stop
-        self.lasts[number] = last
+        self.extents[number] = last, rewritten
 
     def nearest(
         self, query: Query, most: int, without: Collection[tuple[int, int]] = ()

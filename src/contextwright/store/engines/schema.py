@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from contextwright.errors import UnknownSchema
-from contextwright.store.engines import request_tables
+from contextwright.store.engines import recall_tables, request_tables
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import fill_digests
 from contextwright.store.engines.lengths import fill_lengths
@@ -408,4 +408,5 @@ STEPS: tuple[Step, ...] = (
     Step(request_tables.SQLITE, request_tables.POSTGRES),
     Step(SQLITE_9, POSTGRES_9),
     Step(SQLITE_9 + DIGESTS_10, POSTGRES_9 + DIGESTS_10),
+    Step(recall_tables.SQLITE, recall_tables.POSTGRES),
 )

@@ -42,10 +42,6 @@ SELECT coalesce(sum(length(body)), 0) FROM vectors WHERE conversation = ? AND em
 POOL_SIZE = """
 SELECT coalesce(sum(length(v.body)), 0) FROM conversations c
 JOIN vectors v ON v.conversation = c.number AND v.embedder = ? WHERE c.tenant = ?"""
-LASTS = """
-SELECT v.conversation, max(v.last) FROM conversations c
-JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
-WHERE c.tenant = ? GROUP BY v.conversation ORDER BY v.conversation"""
 OF_TENANT = """
 SELECT v.conversation, v.first, v.last, v.body FROM conversations c
 JOIN vectors v ON v.conversation = c.number AND v.embedder = ?
@@ -139,7 +135,7 @@ class Space:
         """Drop the vectors of a conversation, or of all."""
         with self._lock:
             for key, kept in [*self._kept.items()]:
-                if number is None or key[0] == number or number in getattr(kept, "lasts", ()):
+                if number is None or key[0] == number or number in getattr(kept, "extents", ()):
                     del self._kept[key]
                     self._sizes.pop(key, None)
 
@@ -159,14 +155,15 @@ class Space:
 
         with self._lock:
             matrix = self._kept.get((number, kind.number))
-        if not isinstance(matrix, Matrix):
+        extent = vectors.extent_of(connection, number, kind)
+        if not isinstance(matrix, Matrix) or matrix.rewritten != extent.rewritten:
             ((size,),) = connection.rows(SIZE, number, kind.number)
             rows = size // vectors.row_size(kind.width)
-            matrix = Matrix(kind.width, with_room(rows))
+            matrix = Matrix(kind.width, with_room(rows), extent.rewritten)
             if matrix.size > self.room:
                 return None
         with matrix.lock:
-            if matrix.last < vectors.last_of(connection, number, kind):
+            if matrix.last < extent.last:
                 for page in vectors.pages_after(connection, number, kind, matrix.last):
                     matrix.append(*page)
         self._keep((number, kind.number), matrix)
@@ -179,19 +176,17 @@ class Space:
         key = (tenant, kind.number)
         with self._lock:
             pool = self._kept.get(key)
-        lasts = dict[int, int](connection.rows(LASTS, kind.number, tenant))
-        if not isinstance(pool, Pool) or any(
-            lasts.get(one, 0) < pool.lasts[one] for one in pool.lasts
-        ):
-            # There is none, or conversations were removed or changed: it only grows.
+        extents = vectors.extents_of(connection, tenant, kind)
+        if not isinstance(pool, Pool) or not pool.is_before(extents):
+            # There is none, or conversations were removed or rewritten: it only grows.
             ((size,),) = connection.rows(POOL_SIZE, kind.number, tenant)
             pool = Pool(kind.width, with_room(size // vectors.row_size(kind.width)))
         with pool.lock:
-            for number, last in lasts.items():
-                known = pool.lasts.get(number, 0)
-                if known < last and pool.size <= self.room:
+            for number, extent in extents.items():
+                known = pool.extents.get(number, (0, 0))[0]
+                if known < extent.last and pool.size <= self.room:
                     for page in vectors.pages_after(connection, number, kind, known):
-                        pool.append(number, *page)
+                        pool.append(number, extent.rewritten, *page)
         self._keep(key, pool)
         return pool if pool.size <= self.room else None
 

@@ -27,6 +27,7 @@ AFTER = """
 SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
     SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?)
 AND EXISTS (SELECT 1 FROM indexed WHERE conversation = ? AND last >= ?) ORDER BY first"""
+REWRITTEN = "SELECT rewritten FROM heads WHERE conversation = ?"
 
 
 class Outlines:
@@ -34,6 +35,8 @@ class Outlines:
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, Page] = OrderedDict()
+        self._rewritten: dict[int, int] = {}
+        """How many times messages of each had been rewritten; it is no longer valid after that."""
         self._size = 0
         """Number of messages in all pages."""
         self._lock = Lock()
@@ -72,9 +75,13 @@ class Outlines:
 
     def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
         """Return the outline of a conversation's own messages, as far as they are indexed."""
+        rewritten = sum(count for (count,) in connection.rows(REWRITTEN, number))
+        if self._rewritten.get(number, rewritten) != rewritten:
+            self._drop(number)
         page = self._pages.get(number)
         if page is None:
             page = self._pages[number] = Page.empty(own, before)
+            self._rewritten[number] = rewritten
         following, before_size = page.last + 1, len(page.sessions)
         for first, body in connection.rows(AFTER, number, number, following, number, following):
             lines = decode_lines(body)
@@ -88,4 +95,5 @@ class Outlines:
     def _drop(self, number: int) -> None:
         """Drop the outline of a conversation, if it is here."""
         page = self._pages.pop(number, None)
+        self._rewritten.pop(number, None)
         self._size -= len(page.sessions) if page else 0

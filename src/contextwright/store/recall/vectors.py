@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from struct import Struct as Layout
 from sys import byteorder
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from zlib import crc32
 
 from msgspec import Struct
@@ -35,16 +35,18 @@ if TYPE_CHECKING:
     from contextwright.recall.vectors.matrix import Numbers, Vectors
 
 __all__ = [
+    "Extent",
     "Fault",
     "Kind",
     "Messages",
     "Page",
     "REMOVE",
+    "extent_of",
+    "extents_of",
     "faults",
     "gaps_of",
     "keep",
     "kind_of",
-    "last_of",
     "made",
     "next_messages",
     "pages_after",
@@ -82,8 +84,15 @@ GAPS = REACHED.format(which="c.tenant = ?") + " WHERE last > reached"
 ONE = REACHED.format(which="c.number = ?")
 KEEP = """
 INSERT INTO vectors (conversation, embedder, first, last, body) VALUES (?, ?, ?, ?, ?)"""
-LAST = """
-SELECT last FROM vectors WHERE conversation = ? AND embedder = ? ORDER BY first DESC LIMIT 1"""
+NEWEST = """
+SELECT v.last FROM vectors v
+WHERE v.conversation = h.conversation AND v.embedder = ? ORDER BY v.first DESC LIMIT 1"""
+STATE = f"SELECT coalesce(({NEWEST}), 0), h.rewritten FROM heads h WHERE h.conversation = ?"
+STATES = f"""
+SELECT * FROM (
+    SELECT h.conversation, ({NEWEST}) AS last, h.rewritten FROM conversations c
+    JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?
+) AS pages WHERE last IS NOT NULL ORDER BY conversation"""
 AFTER = """
 SELECT first, last, body FROM vectors
 WHERE conversation = ? AND embedder = ? AND last > ? ORDER BY first LIMIT 16"""
@@ -114,6 +123,15 @@ class Fault(Struct, frozen=True):
     embedder: int
     first: int
     problem: str
+
+
+class Extent(NamedTuple):
+    """How far the vectors of a conversation go, and which of its texts they are of."""
+
+    last: int
+    """The last message that has vectors; 0 if none of the conversation's own has."""
+    rewritten: int
+    """How many times messages were rewritten before."""
 
 
 class Page(Struct, frozen=True):
@@ -228,11 +246,17 @@ def kind_of(connection: Connection, embedder: str) -> Kind | None:
 # --- reading and removing ------------------------------------------------------------------------
 
 
-def last_of(connection: Connection, number: int, kind: Kind) -> int:
-    """Return the last message that has vectors; 0 if none of the conversation's own has."""
-    for (last,) in connection.rows(LAST, number, kind.number):
-        return last
-    return 0
+def extent_of(connection: Connection, number: int, kind: Kind) -> Extent:
+    """Return how far the vectors of a conversation go."""
+    for row in connection.rows(STATE, kind.number, number):
+        return Extent(*row)
+    return Extent(0, 0)
+
+
+def extents_of(connection: Connection, tenant: str, kind: Kind) -> dict[int, Extent]:
+    """Return how far the vectors of a tenant's conversations go, of all that have some."""
+    rows = connection.rows(STATES, kind.number, tenant)
+    return {number: Extent(last, rewritten) for number, last, rewritten in rows}
 
 
 def pages_after(

@@ -33,6 +33,7 @@ SHIFT = """
 UPDATE messages SET length = length + ? WHERE conversation = ? AND seq BETWEEN ? AND ?"""
 GROW = "UPDATE heads SET length = length + ?, marked = marked + 1 WHERE conversation = ?"
 EPISODES = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind = 'episode'"
+REWRITTEN = "UPDATE heads SET rewritten = rewritten + 1 WHERE conversation = ?"
 DIVIDED = "UPDATE divided SET last = ? WHERE conversation = ? AND last > ?"
 END = 1 << 60
 
@@ -127,7 +128,11 @@ def forget_episodes(connection: Connection, reader: Reader) -> None:
 
 
 def forget_index(connection: Connection, number: int, seq: int) -> None:
-    """Remove the index of a conversation's own messages, and the vectors from a message on."""
+    """Remove the index of a conversation's own messages, and the vectors from a message on.
+
+    Other processes have them in memory, and see by the counter that they are no longer valid.
+    """
+    connection.run(REWRITTEN, number)
     index.remove(connection, number)
     connection.run("DELETE FROM indexed WHERE conversation = ?", number)
     connection.run("DELETE FROM vectors WHERE conversation = ? AND last >= ?", number, seq)

@@ -1,0 +1,28 @@
+"""Tables of recall: vectors of memories, and how often messages of a conversation were rewritten.
+
+A process keeps vectors and outlines in memory; `rewritten` tells it that another one changed them.
+"""
+
+from __future__ import annotations
+
+__all__ = ["POSTGRES", "SQLITE"]
+
+SQLITE = """
+ALTER TABLE heads ADD COLUMN rewritten INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE meanings (
+    memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+    embedder INTEGER NOT NULL REFERENCES embedders,
+    body BLOB NOT NULL,
+    PRIMARY KEY (memory, embedder)
+) STRICT;
+"""
+
+POSTGRES = """
+ALTER TABLE heads ADD COLUMN rewritten bigint NOT NULL DEFAULT 0;
+CREATE TABLE meanings (
+    memory bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+    embedder bigint NOT NULL REFERENCES embedders,
+    body bytea NOT NULL,
+    PRIMARY KEY (memory, embedder)
+);
+"""
