@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from contextwright.recall.episodes.episode import find_episodes as find_episodes
     from contextwright.recall.episodes.refine import EpisodeDetails as EpisodeDetails
     from contextwright.recall.memories import Memory as Memory
-    from contextwright.recall.memories import MemoryList as MemoryList
     from contextwright.recall.memories import MemoryQuery as MemoryQuery
     from contextwright.recall.memories import MemorySource as MemorySource
     from contextwright.recall.memories import Ranking as Ranking
+    from contextwright.recall.memory_list import MemoryList as MemoryList
     from contextwright.recall.packing import RecallHit as RecallHit
     from contextwright.recall.packing import RecallResult as RecallResult
     from contextwright.recall.passages import Excerpt as Excerpt
@@ -27,7 +27,8 @@ else:
             "contextwright.recall.episodes.boundaries": "EpisodeRules",
             "contextwright.recall.episodes.episode": "Episode find_episodes",
             "contextwright.recall.episodes.refine": "EpisodeDetails",
-            "contextwright.recall.memories": "Memory MemoryList MemoryQuery MemorySource Ranking",
+            "contextwright.recall.memories": "Memory MemoryQuery MemorySource Ranking",
+            "contextwright.recall.memory_list": "MemoryList",
             "contextwright.recall.packing": "RecallHit RecallResult",
             "contextwright.recall.passages": "Excerpt",
             "contextwright.recall.vectors.embedder": "Embedder",

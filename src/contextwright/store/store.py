@@ -308,8 +308,13 @@ class Store:
         those as they are. `again` removes the index first; `words_only` makes no vectors.
         """
         id = None if conversation is None else require_name(conversation, "conversation's id")
-        return self.state.index.update(
+        done = self.state.index.update(
             self.tenant, id, few=few, again=again, words_only=words_only, progress=progress
+        )
+        if words_only:
+            return done
+        return done + self.state.index.update_memories(
+            self.tenant, None if id is None else ("", id)
         )
 
     def drop_unused_vectors(self) -> int:

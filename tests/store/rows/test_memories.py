@@ -23,7 +23,7 @@ BOB = cw.Author(id="bob", name="Bob")
 
 @pytest.fixture
 def store(place: str) -> Iterator[cw.Store]:
-    with cw.Store(place) as store:
+    with cw.Store(place, embedder=None) as store:
         yield store
 
 

@@ -67,6 +67,10 @@ class Embedder:
         ]
         return numpy.concatenate(rows) if rows else numpy.zeros((0, self._width or 0), "float32")
 
+    def one(self, text: str) -> Vectors:
+        """Return the vector of one text."""
+        return self([text])[0]
+
     def _checked(self, texts: list[str]) -> Vectors:
         """Return the checked vectors of one call."""
         numpy = load_numpy()

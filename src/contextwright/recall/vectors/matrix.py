@@ -20,6 +20,7 @@ __all__ = [
     "Scores",
     "Vectors",
     "best_of",
+    "cosines_of",
     "joined",
     "packed",
     "scored",
@@ -255,6 +256,19 @@ def scored(seqs: Numbers, rows: Vectors, query: Query, lengths: Vectors | None =
         return seqs, cosines
     starts = numpy.flatnonzero(begins)
     return seqs[starts], numpy.maximum.reduceat(cosines, starts)
+
+
+def cosines_of(vector: Vectors, texts: Sequence[Vectors]) -> list[float]:
+    """Return the cosine of each text: that of the nearest of its rows; 0 if it has none."""
+    found = [0.0] * len(texts)
+    places = [place for place, rows in enumerate(texts) for _ in rows]
+    if places:
+        rows = numpy.concatenate([rows for rows in texts if len(rows)])
+        query = Query(vector, rows.sum(0), len(rows))
+        places, cosines = scored(numpy.array(places, numpy.int32), rows, query)
+        for place, cosine in zip(places.tolist(), numpy.round(cosines, DIGITS), strict=True):
+            found[place] = float(cosine)
+    return found
 
 
 def best_of(scores: Scores, most: int, without: Collection[int] = ()) -> list[tuple[int, float]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from contextwright.errors import UsageError
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Engine
-from contextwright.store.recall import terms, vectors
+from contextwright.store.recall import meanings, terms, vectors
 from contextwright.store.recall.indexing import Indexing, IndexResult, Progress
 from contextwright.store.recall.nearest import Space
 from contextwright.store.recall.outlines import Outlines
@@ -51,6 +53,16 @@ class Index:
             for number in indexing.clear(embedder):
                 self.forget(number)
         return indexing.run(embedder, progress)
+
+    def update_memories(self, tenant: str, scopes: Iterable[str] | None = None) -> IndexResult:
+        """Make the vectors that memories of some scopes lack, or of all of a tenant.
+
+        Raises:
+            EmbedderError: the embedder failed.
+        """
+        if self.embedder is None or self.engine.is_read_only:
+            return IndexResult()
+        return IndexResult(vectors=meanings.make(self.engine, tenant, scopes, self.embedder))
 
     def drop_unused_vectors(self, tenant: str) -> int:
         """Remove the vectors of all other embedders; return how many messages had some.

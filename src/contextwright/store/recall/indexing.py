@@ -37,7 +37,7 @@ class IndexResult(Struct):
     words: int = 0
     """Messages whose words were indexed."""
     vectors: int = 0
-    """Messages that were embedded, including those without text."""
+    """Messages and memories that were embedded, including those without text."""
 
     def __add__(self, other: IndexResult) -> IndexResult:
         return IndexResult(self.words + other.words, self.vectors + other.vectors)

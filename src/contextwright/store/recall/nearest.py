@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from heapq import nsmallest
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -29,6 +30,9 @@ __all__ = ["Nearest", "Space"]
 
 ROOM = 256 * 2**20
 """Bytes of vectors kept in memory: 250,000 messages with 256 numbers each."""
+
+QUESTIONS = 8
+"""Number of questions whose vectors are kept."""
 
 Nearest = list[tuple[Place, float]]
 """Messages with their cosines, best first; of equal ones the newer first."""
@@ -63,10 +67,12 @@ class Space:
         """By conversation or tenant, and embedder."""
         self._sizes: dict[tuple[int | str, int], int] = {}
         self._lock = Lock()
+        # Several sections of a context ask the same question.
+        self._embedded = lru_cache(QUESTIONS)(embedder.one)
 
     def vector_of(self, query: str) -> Vectors:
         """Return the vector of a question. Call it before a transaction, because it may be slow."""
-        return self.embedder([query])[0]
+        return self._embedded(query)
 
     def nearest(
         self,

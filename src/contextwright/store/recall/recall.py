@@ -18,7 +18,9 @@ from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
 from contextwright.store.recall.filling import Candidates, SearchedConversation, fill
+from contextwright.store.recall.meanings import meanings_of
 from contextwright.store.recall.options import MOST, RecallRequest
+from contextwright.store.records import StoredMemory
 from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from contextwright.recall.vectors.matrix import Vectors
     from contextwright.store.recall.nearest import Nearest
 
-__all__ = ["recall_everywhere", "recall_in"]
+__all__ = ["memory_meanings", "recall_everywhere", "recall_in", "vector_of"]
 
 WIDER = 4
 """Multiple of the ranked messages whose vectors are compared, because neighbours and sessions need
@@ -57,13 +59,13 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
     names = {name for name, _ in searched.outline.people() if name}
     question = question_of(wish.query, names, wish.now)
-    vector, reason = vector_of(state, question)
+    vector, reason = vector_of(state, question.meaning)
 
     def work(connection: Connection) -> RecallResult:
         found = ranked_in(connection, state, searched, question, vector, wish, searched.end)
         packing = Packing(wish.budget, wish.price, wish.limit)
         people = names_in(connection, searched)
-        for item in known(connection, state.tenant, id, question, wish):
+        for item in known(connection, state, id, question, vector, wish):
             packing.add(named(item, people))
         if found.confidence >= wish.min_confidence:
             fill(connection, packing, [found], wish.excerpts)
@@ -93,7 +95,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
     """Recall from all conversations of a tenant; only the best few are searched closely."""
     trouble = indexed(state, None)
     question = question_of(wish.query, (), wish.now)
-    vector, reason = vector_of(state, question)
+    vector, reason = vector_of(state, question.meaning)
 
     def work(connection: Connection) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
@@ -109,7 +111,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
             asked = asked_among(question, names)
             found.append(ranked_in(connection, state, searched, asked, vector, wish, total))
         packing = Packing(wish.budget, wish.price, wish.limit)
-        for item in known(connection, state.tenant, "", question, wish):
+        for item in known(connection, state, "", question, vector, wish):
             packing.add(named(item, people))
         best = max((one.confidence for one in found), default=0.0)
         if best >= wish.min_confidence:
@@ -124,34 +126,52 @@ def indexed(state: State, id: str | None) -> str:
     """Update the index; return why its vectors are not up to date."""
     try:
         state.index.update(state.tenant, id)
+        state.index.update_memories(state.tenant, ("",) if id is None else ("", id))
     except EmbedderError as error:
         state.index.update(state.tenant, id, words_only=True)
         return error.args[0]
     return ""
 
 
-def vector_of(state: State, question: Question) -> tuple[Vectors | None, str]:
+def vector_of(state: State, text: str) -> tuple[Vectors | None, str]:
     """Return the vector of a question, if it has words; else the reason there is none, if known."""
-    if state.index.space is None or not terms_of(question.meaning):
+    if state.index.space is None or not terms_of(text):
         return None, ""
     try:
         # An embedder may be remote: hold no transaction while it works.
-        vector = state.index.space.vector_of(question.meaning)
+        vector = state.index.space.vector_of(text)
         return vector if vector.any() else None, ""
     except EmbedderError as error:
         return None, error.args[0]
 
 
 def known(
-    connection: Connection, tenant: str, scope: str, question: Question, wish: RecallRequest
+    connection: Connection,
+    state: State,
+    scope: str,
+    question: Question,
+    vector: Vectors | None,
+    wish: RecallRequest,
 ) -> list[RecallHit]:
     """Return the memories of a conversation's scope that fit; none if only messages are wanted."""
     if not wish.memories:
         return []
     fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
-    stored = notes.newest(connection, tenant, scope, fields, MOST, without="episode")
-    told = [one.memory for one in stored if notes.is_told(connection, tenant, one.memory)]
-    return [item for item in items_of(told, question) if item.score >= wish.min_score]
+    stored = notes.newest(connection, state.tenant, scope, fields, MOST, without="episode")
+    told = [one for one in stored if notes.is_told(connection, state.tenant, one.memory)]
+    near = memory_meanings(connection, state, told, vector)
+    found = items_of([one.memory for one in told], question, near)
+    return [item for item in found if item.score >= wish.min_score]
+
+
+def memory_meanings(
+    connection: Connection, state: State, memories: list[StoredMemory], vector: Vectors | None
+) -> list[float] | None:
+    """Return how near the meaning of each memory is; None if only words are compared."""
+    embedder = state.index.embedder
+    if vector is None or embedder is None:
+        return None
+    return meanings_of(connection, state.tenant, memories, embedder.name, vector)
 
 
 def look(connection: Connection, state: State, id: str, last: int | None) -> SearchedConversation:

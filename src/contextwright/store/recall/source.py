@@ -7,11 +7,14 @@ from itertools import filterfalse, islice
 
 import msgspec
 
-from contextwright.recall.memories import Memory, MemoryList, MemoryQuery
+from contextwright.errors import EmbedderError
+from contextwright.recall.memories import Memory, MemoryQuery, had_part
+from contextwright.recall.memory_list import asks_meaning, fitting
 from contextwright.recall.packing import RecallHit, line_price
 from contextwright.store.engines.base import Connection, Value
+from contextwright.store.recall.meanings import MOST_SEARCHED
 from contextwright.store.recall.options import RecallRequest, price_of
-from contextwright.store.recall.recall import recall_in
+from contextwright.store.recall.recall import memory_meanings, recall_in, vector_of
 from contextwright.store.records import StoredMemory
 from contextwright.store.rows import memories as notes
 from contextwright.store.state import State
@@ -20,8 +23,6 @@ __all__ = ["StoreMemorySource"]
 
 ANY = 1 << 40
 """As many tokens as there are."""
-MOST_SEARCHED = 1_000
-"""Maximum memories of a kind that are compared with a question, newest first."""
 
 
 class StoreMemorySource:
@@ -76,28 +77,48 @@ class StoreMemorySource:
             return self._events(wanted)
         most = MOST_SEARCHED if wanted.query or wanted.prefer else wanted.limit
         found = self.state.engine.read(lambda connection: self._newest(connection, wanted, most))
-        return MemoryList(stored.memory for stored in found).recall(wanted)
+        return fitting([one.memory for one in found], wanted, self._meanings(found, wanted))
+
+    def _meanings(self, found: list[StoredMemory], wanted: MemoryQuery) -> list[float] | None:
+        """Return how near each memory is to a query; None if words decide, or all are wanted."""
+        state = self.state
+        if state.index.space is None or not asks_meaning([one.memory for one in found], wanted):
+            return None
+        try:
+            state.index.update_memories(state.tenant, ("", self.id))
+        except EmbedderError as error:
+            self.trouble = error.args[0]
+            return None
+        vector, trouble = vector_of(state, wanted.query or wanted.prefer)
+        self.trouble = self.trouble or trouble
+        return state.engine.read(lambda one: memory_meanings(one, state, found, vector))
 
     def _newest(self, connection: Connection, wanted: MemoryQuery, most: int) -> list[StoredMemory]:
-        """Return the newest memories of a kind, perhaps about somebody."""
+        """Return the newest memories of a kind, perhaps about somebody, that may be told."""
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
         tenant = self.state.tenant
         found = notes.newest(connection, tenant, self.id, fields, most)
-        return [one for one in found if notes.is_told(connection, tenant, one.memory)]
+        return [
+            one
+            for one in found
+            if one.memory.weight >= wanted.min_weight
+            and (one.memory.kind != "episode" or had_part(one.memory, wanted.asker))
+            and notes.is_told(connection, tenant, one.memory)
+        ]
 
     def _events(self, wanted: MemoryQuery) -> list[Memory]:
         """Return the events that fit, each with its id, without those of hidden messages."""
 
-        def work(connection: Connection) -> list[Memory]:
-            found = self._newest(connection, wanted, MOST_SEARCHED)
-            everything = msgspec.structs.replace(wanted, limit=len(found))
-            fitting = MemoryList(with_id(stored) for stored in found).recall(everything)
-            ordered = fitting if wanted.query else reversed(fitting)
-            return list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
-
-        told = self.state.engine.read(work)
+        found = self.state.engine.read(
+            lambda connection: self._newest(connection, wanted, MOST_SEARCHED)
+        )
+        everything = msgspec.structs.replace(wanted, limit=len(found))
+        near = self._meanings(found, everything)
+        best = fitting([with_id(stored) for stored in found], everything, near)
+        ordered = best if wanted.query else reversed(best)
+        told = list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
         self.has_looked = True
         self._events_told += told
         self.told.update(event.meta["id"] for event in told)
@@ -131,7 +152,7 @@ class StoreMemorySource:
         if is_guess:
             self.has_looked = True
             self.recalled.update(item.seq for item in found)
-        self.trouble = found.trouble
+        self.trouble = self.trouble or found.trouble
         return [as_passage(item) for item in found]
 
 

@@ -41,6 +41,8 @@ __all__ = [
     "Messages",
     "Page",
     "REMOVE",
+    "content_of",
+    "ensured",
     "extent_of",
     "extents_of",
     "faults",
@@ -54,6 +56,7 @@ __all__ = [
     "remove_others",
     "require_width",
     "row_size",
+    "sealed",
     "vectors_in",
 ]
 
@@ -186,8 +189,7 @@ def made(number: int, messages: Messages, embedder: Embedder) -> Page:
     vectors = embedder([chunk for _, chunk in chunks])
     body = packed([seq for seq, _ in chunks], vectors)
     first, last = messages[0][0], messages[-1][0]
-    seal = SEAL.pack(checksum(first, last, body))
-    return Page(number, embedder.name, vectors.shape[1], first, last, seal + body)
+    return Page(number, embedder.name, vectors.shape[1], first, last, sealed(first, last, body))
 
 
 def texts_in(message: Message) -> list[str]:
@@ -288,6 +290,11 @@ def content_of(first: int, last: int, body: bytes) -> memoryview | None:
     if len(body) < SEAL.size or SEAL.unpack_from(body)[0] != checksum(first, last, rest):
         return None
     return rest
+
+
+def sealed(first: int, last: int, content: bytes) -> bytes:
+    """Return a page with its checksum."""
+    return SEAL.pack(checksum(first, last, content)) + content
 
 
 def checksum(first: int, last: int, content: bytes | memoryview) -> int:

@@ -58,6 +58,8 @@ SELECT = "SELECT number, id, body, accesses, accessed FROM memories WHERE tenant
 HIDDEN = """
 SELECT seq FROM marks
 WHERE conversation = ? AND seq BETWEEN ? AND ? AND visibility <> 'public'"""
+UNEMBED = """
+DELETE FROM meanings WHERE memory IN (SELECT number FROM memories WHERE tenant = ? AND id = ?)"""
 ACCESS = """
 UPDATE memories SET accesses = accesses + 1, accessed = ?
 WHERE tenant = ? AND id = ? AND scope = ?"""
@@ -98,7 +100,8 @@ def change_scope(connection: Connection, tenant: str, scope: str, new_scope: str
 
 
 def replace(connection: Connection, tenant: str, id: str, body: str) -> None:
-    """Change the text of a memory, if it exists."""
+    """Change the text of a memory, if it exists, and remove its vectors."""
+    connection.run(UNEMBED, tenant, id)
     connection.run("UPDATE memories SET body = ? WHERE tenant = ? AND id = ?", body, tenant, id)
 
 
