@@ -57,6 +57,16 @@ class Lines(Struct, array_like=True):
     """The ids of the speakers; empty if unknown."""
     flags: list[int]
 
+    def with_lines(self, others: Lines) -> Lines:
+        """Return the columns of these messages and of those that follow."""
+        return Lines(
+            self.times + others.times,
+            self.sizes + others.sizes,
+            self.speakers + others.speakers,
+            self.ids + others.ids,
+            self.flags + others.flags,
+        )
+
     def behind(self, count: int) -> Lines:
         """Return the columns without the first few messages."""
         return Lines(

@@ -1,4 +1,4 @@
-"""Vectors of messages: pages in the store, made after the turns and never changed.
+"""Vectors of messages: pages in the store, made after the turns; small ones are merged.
 
 A page holds the vectors of consecutive messages of a conversation. Pages are consecutive too, from
 its first own message on, so the last page's last number is how far they go. Pages are kept by the
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from struct import Struct as Layout
 from sys import byteorder
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -96,6 +96,10 @@ SELECT * FROM (
     SELECT h.conversation, ({NEWEST}) AS last, h.rewritten FROM conversations c
     JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?
 ) AS pages WHERE last IS NOT NULL ORDER BY conversation"""
+BEFORE = """
+SELECT first, last FROM vectors
+WHERE conversation = ? AND embedder = ? AND first < ? ORDER BY first DESC LIMIT 10"""
+BODY = "SELECT body FROM vectors WHERE conversation = ? AND embedder = ? AND first = ?"
 AFTER = """
 SELECT first, last, body FROM vectors
 WHERE conversation = ? AND embedder = ? AND last > ? ORDER BY first LIMIT 16"""
@@ -146,6 +150,11 @@ class Page(Struct, frozen=True):
     first: int
     last: int
     body: bytes
+
+    @property
+    def count(self) -> int:
+        """The number of its messages."""
+        return self.last - self.first + 1
 
 
 # --- making pages --------------------------------------------------------------------------------
@@ -208,11 +217,42 @@ def keep(page: Page) -> Work[bool]:
         if gap is None or gap.indexed != page.first - 1:
             return False
         kind = ensured(connection, page.embedder, page.width)
-        place = (page.conversation, kind.number, page.first, page.last)
-        connection.run(KEEP, *place, page.body)
+        whole = merged(connection, page, kind)
+        if whole is not page:
+            connection.run(REMOVE, page.conversation, kind.number, whole.first)
+        place = (page.conversation, kind.number, whole.first, whole.last)
+        connection.run(KEEP, *place, whole.body)
         return True
 
     return work
+
+
+def merged(connection: Connection, page: Page, kind: Kind) -> Page:
+    """Return a page with those before it that are no larger, as far as a page holds them.
+
+    So a message is written again only when its page at least doubles: eight times at most, and a
+    conversation that is indexed message by message has few small pages.
+    """
+    place = page.conversation, kind.number
+    for first, last in connection.rows(BEFORE, *place, page.first):
+        count = last - first + 1
+        if count > page.count or count + page.count > PAGE:
+            break
+        ((body,),) = connection.rows(BODY, *place, first)
+        before = content_of(first, last, body)
+        if before is None or len(before) % row_size(kind.width):
+            break
+        contents = before, memoryview(page.body)[SEAL.size :]
+        halves = zip(*(halves_of(one, kind.width) for one in contents), strict=True)
+        whole = sealed(first, page.last, b"".join(chain.from_iterable(halves)))
+        page = Page(page.conversation, page.embedder, page.width, first, page.last, whole)
+    return page
+
+
+def halves_of(content: memoryview, width: int) -> tuple[memoryview, memoryview]:
+    """Return the numbers of a page, and its vectors."""
+    numbers = len(content) // row_size(width) * NUMBER
+    return content[:numbers], content[numbers:]
 
 
 def ensured(connection: Connection, embedder: str, width: int) -> Kind:
