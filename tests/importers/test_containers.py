@@ -199,6 +199,38 @@ def test_any_bytes_are_sound_json_or_an_error(data: bytes) -> None:
     assert found == json.loads(data)
 
 
+class Scanned(Document):
+    """Finds every end bracket by bracket, without the help of the decoder."""
+
+    def bracketed(self) -> int:
+        return self.scanned()
+
+
+@given(
+    value=st.lists(VALUES, min_size=1, max_size=3),
+    step=st.integers(1, 40),
+    indent=st.none() | st.integers(0, 2),
+    damage=st.none() | st.tuples(st.integers(0, 200), st.sampled_from(list(b'[]{},:"\\a1 \n\xff'))),
+)
+def test_the_decoder_finds_the_end_that_a_scan_finds(
+    value: Any, step: int, indent: int | None, damage: tuple[int, int] | None
+) -> None:
+    data = bytearray(json.dumps(value, indent=indent).encode())
+    if damage is not None:
+        data[damage[0] % len(data)] = damage[1]
+
+    def read(kind: type[Document]) -> list[Any] | str:
+        try:
+            document = kind(trickle(bytes(data), step))
+            found = [document.value() for _ in document.entries()]
+            document.end()
+        except ParseError as error:
+            return str(error)
+        return found
+
+    assert read(Document) == read(Scanned)
+
+
 def test_lines_and_paths_of_pieces() -> None:
     data = b'{"a": [\n1,\n2,\n{"b": tru}]}'
     with pytest.raises(ParseError, match=r"^line 4: a\[2\].b: unexpected 'tru' at column"):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias
 
 import msgspec
 
@@ -43,6 +43,7 @@ Mend: TypeAlias = Callable[[bytes], bytes]
 """Replaces text that JSON may not hold before it is read."""
 
 DEPTH = 200
+NESTING = (dict, list)
 """Maximum nesting. Real requests stay under 30, including schemas. Python's own stack holds about
 1,000 calls, so all code that uses these values may recurse.
 """
@@ -139,20 +140,19 @@ def decode_line(line: bytes, number: int) -> Any:
         return error
 
 
-def is_too_deep(value: object) -> bool:
+def is_too_deep(value: Any) -> bool:
     """Whether a value nests deeper than `DEPTH`."""
-    level: list[object] = [value]
+    level: list[dict[str, Any] | list[Any]] = [value] if type(value) in NESTING else []
     for _ in range(DEPTH):
-        below: list[object] = []
-        for item in level:
-            if type(item) is dict:
-                below.extend(cast("dict[str, object]", item).values())
-            elif type(item) is list:
-                below.extend(cast("list[object]", item))
-        level = below
         if not level:
             return False
-    return any(isinstance(item, dict | list) for item in level)
+        level = [
+            child
+            for item in level
+            for child in (item.values() if isinstance(item, dict) else item)
+            if type(child) in NESTING
+        ]
+    return bool(level)
 
 
 def may_lack_keys(value: object, data: bytes) -> bool:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+import msgspec
+
 from contextwright.documents.faults import step
 from contextwright.documents.read import CHUNK, LINE_LIMIT, Mend, decode, too_large
 from contextwright.errors import ParseError, shown
@@ -25,6 +27,10 @@ because the regular expression keeps a backtracking point for each.
 WORD = re.compile(rb"[-+.0-9A-Za-z]*+")
 QUOTE = ord('"')
 OPENING = b"{["
+SKIP = msgspec.json.Decoder(msgspec.Raw)
+FOLLOWED = re.compile(r"trailing characters \(byte (\d+)\)")
+CUT_OFF, MALFORMED = -1, -2
+SPACE = b" \t\r\n"
 MARK = b"\xef\xbb\xbf"
 
 
@@ -171,6 +177,13 @@ class Document:
 
     def bracketed(self) -> int:
         """Return the end of a list or an object."""
+        while (end := sound_end(self.data, self.offset)) == CUT_OFF:
+            if not self.room():
+                break
+        return self.scanned() if end < 0 else end
+
+    def scanned(self) -> int:
+        """Return the end of a list or an object that may be malformed, bracket by bracket."""
         depth = 0
         place = self.offset
         while True:
@@ -235,3 +248,25 @@ class Document:
     def fault(self, message: str, hint: str) -> ParseError:
         """Return an error at the current position."""
         return ParseError(message, path=self.path, line=self.here(), hint=hint)
+
+
+def sound_end(data: bytes, start: int) -> int:
+    """Return the end of the list or object that begins at `start`.
+
+    The decoder skips a value at a hundred times the speed of a scan, and names the byte at which
+    something follows. `CUT_OFF` if the data end before the value does, `MALFORMED` if it is not
+    JSON, or if the decoder says anything else.
+    """
+    end = len(data)
+    try:
+        SKIP.decode(memoryview(data)[start:])
+    except (msgspec.DecodeError, RecursionError) as error:
+        if "truncated" in str(error):
+            return CUT_OFF
+        found = FOLLOWED.search(str(error))
+        if found is None:
+            return MALFORMED
+        end = start + int(found[1]) - 1
+    while data[end - 1] in SPACE:
+        end -= 1
+    return end

@@ -152,29 +152,38 @@ class Importer(Struct, frozen=True):
 class Fields:
     """A foreign object and its path; a value of the wrong type is refused with its path."""
 
-    __slots__ = ("data", "path")
+    __slots__ = ("_within", "data", "name")
 
-    def __init__(self, data: Any, path: str = "") -> None:
+    def __init__(self, data: Any, name: str = "", within: Fields | None = None) -> None:
+        """Read an object that has this name, or path, within another."""
+        self.name = name
+        self._within = within
         if not isinstance(data, dict):
-            raise ParseError(f"must be an object, not {shown(data)}", path=path)
+            raise ParseError(f"must be an object, not {shown(data)}", path=self.path)
         self.data = cast("dict[str, Any]", data)
-        self.path = path
+
+    @property
+    def path(self) -> str:
+        """The path of the object; hardly ever needed, so it is not kept."""
+        return self.name if self._within is None else self._within.place(self.name)
 
     def place(self, name: str) -> str:
         """Return the path of a field."""
-        return f"{self.path}.{name}" if self.path else name
+        path = self.path
+        return f"{path}.{name}" if path else name
 
     def text(self, name: str) -> str:
         """Return a required text."""
         value = self.data.get(name)
-        if isinstance(value, str):
+        if type(value) is str:
             return value
         missing = "is missing" if name not in self.data else f"must be text, not {shown(value)}"
         raise ParseError(missing, path=self.place(name))
 
     def maybe(self, name: str) -> str | None:
         """Return a text that may be missing or null."""
-        return None if self.data.get(name) is None else self.text(name)
+        value = self.data.get(name)
+        return value if value is None or type(value) is str else self.text(name)
 
     def spelled(self, name: str) -> str | None:
         """Return a number or text as text, because ids and times come as either."""
@@ -186,12 +195,11 @@ class Fields:
     def object(self, name: str) -> Fields:
         """Return an object; an empty one if it is missing."""
         value = self.data.get(name)
-        return Fields({} if value is None else value, self.place(name))
+        return Fields({} if value is None else value, name, self)
 
     def objects(self, name: str) -> list[Fields]:
         """Return the objects of a list; empty if it is missing."""
-        place = self.place(name)
-        return [Fields(item, f"{place}[{i}]") for i, item in enumerate(self.list(name))]
+        return [Fields(item, f"{name}[{i}]", self) for i, item in enumerate(self.list(name))]
 
     def list(self, name: str) -> list[Any]:
         """Return a list; an empty one if it is missing."""

@@ -100,7 +100,7 @@ class Tree:
             raise ParseError("must be an object", path=fields.place("mapping"))
         self.fields = fields
         mapping = fields.object("mapping")
-        self.nodes = {key: Fields(value, mapping.place(key)) for key, value in mapping.data.items()}
+        self.nodes = {key: Fields(value, key, mapping) for key, value in mapping.data.items()}
 
     def current(self, report: Report) -> str | None:
         """Return the current node; if the export names none, the last leaf."""
@@ -171,7 +171,8 @@ class Branch:
         if kind == "reasoning_recap":
             self.report.skip("how long the model thought")
             return None
-        parts = [*parts_of(content, kind, attached(fields))]
+        metadata = fields.object("metadata")
+        parts = [*parts_of(content, kind, attached(metadata))]
         if not parts:
             self.report.skip("empty message")
             return None
@@ -184,7 +185,7 @@ class Branch:
         elif role == "tool":
             parts = [self.result(author.maybe("name") or "tool", parts, kind)]
         name = author.maybe("name") if role == "user" else None
-        hidden = fields.object("metadata").data.get("is_visually_hidden_from_conversation") is True
+        hidden = metadata.data.get("is_visually_hidden_from_conversation") is True
         return Message(
             role,
             tuple(parts),
@@ -241,9 +242,9 @@ def pieces_of(result: ToolResult) -> tuple[Text | Media | Opaque, ...]:
 # --- content ---------------------------------------------------------------------------------
 
 
-def attached(fields: Fields) -> dict[str, Media]:
+def attached(metadata: Fields) -> dict[str, Media]:
     """Return the files of a message by their handles."""
-    files = fields.object("metadata").objects("attachments")
+    files = metadata.objects("attachments")
     found = [
         media_named(
             file.maybe("name"),
@@ -296,7 +297,7 @@ def pieces(content: Fields, files: dict[str, Media]) -> Iterator[Part]:
         if isinstance(piece, str):
             yield from words(piece)
         else:
-            yield from piece_of(Fields(piece, f"{content.place('parts')}[{place}]"), files)
+            yield from piece_of(Fields(piece, f"parts[{place}]", content), files)
 
 
 def piece_of(piece: Fields, files: dict[str, Media]) -> Iterator[Part]:
