@@ -16,8 +16,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 import contextwright as cw
 from contextwright.errors import MissingExtra
 from contextwright.formats.replies.events import ReplyError, Usage
+from contextwright.providers.spans import Spans
 from contextwright.serve import GatewaySettings, Route, create_app
-from contextwright.serve.spans import Spans
 from providers.standin import KEY, said, serving
 from serve.gateways import listening
 

@@ -7,6 +7,7 @@ from contextwright.providers.offline import Echo, Script
 from contextwright.providers.provider import Provider, connect, connect_sync
 from contextwright.providers.retries import Retries
 from contextwright.providers.sync import SyncProvider
+from contextwright.providers.traced import TracedProvider
 
 __all__ = [
     "AnyProvider",
@@ -19,6 +20,7 @@ __all__ = [
     "Retries",
     "Script",
     "SyncProvider",
+    "TracedProvider",
     "connect",
     "connect_sync",
     "host_for",

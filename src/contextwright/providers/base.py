@@ -18,6 +18,15 @@ class AnyProvider:
     format: str
     """The format of the payloads it takes."""
 
+    @property
+    def name(self) -> str:
+        """The name of the host; of an offline model, that of its kind."""
+        return type(self).__name__.lower()
+
+    def without_key(self, text: str) -> str:
+        """Return a text without the provider's key."""
+        return text
+
     def stream(self, payload: Mapping[str, Any], *, model: str) -> AsyncGenerator[Event, None]:
         """Send a request and yield the events of the reply as they arrive.
 

@@ -20,6 +20,7 @@ from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClie
 from contextwright.providers.offline import Echo
 from contextwright.providers.retries import Retries
 from contextwright.providers.sync import SyncProvider
+from contextwright.providers.traced import Telemetry, TracedProvider
 from contextwright.text.json import decoder, encode_json
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ class Provider(AnyProvider):
 
     def __repr__(self) -> str:
         return f"Provider({self.host.name!r}, {self.host.base_url!r})"
+
+    @property
+    def name(self) -> str:
+        """The name of the host."""
+        return self.host.name
+
+    def without_key(self, text: str) -> str:
+        """Return a text without the key."""
+        return text.replace(self._key, HIDDEN.decode()) if self._key else text
 
     async def close(self) -> None:
         """Close the connections."""
@@ -166,21 +176,26 @@ def connect(
     key: str | None = None,
     *,
     base_url: str | None = None,
+    telemetry: Telemetry | None = None,
     **options: Any,
 ) -> AnyProvider:
     """Return a provider by the name of a host, format or model; `echo` works offline.
 
     The key is `key`, or the host's environment variable. `base_url` is the address of another host
-    that speaks the same API. `options` are those of `Provider`.
+    that speaks the same API. With `telemetry`, each request becomes a span of OpenTelemetry: see
+    `TracedProvider`. `options` are those of `Provider`.
 
     Raises:
         UsageError: the name is unknown.
         ProviderError: no key is given, and none is in the environment.
+        MissingExtra: there is to be telemetry, and OpenTelemetry is not installed.
     """
     if target == "echo":
-        return Echo()
-    host = host_for(target, base_url)
-    return Provider(host, key if key is not None else key_for(host), **options)
+        provider = Echo()
+    else:
+        host = host_for(target, base_url)
+        provider = Provider(host, key if key is not None else key_for(host), **options)
+    return provider if telemetry is None else TracedProvider(provider, telemetry)
 
 
 def connect_sync(
@@ -188,7 +203,8 @@ def connect_sync(
     key: str | None = None,
     *,
     base_url: str | None = None,
+    telemetry: Telemetry | None = None,
     **options: Any,
 ) -> SyncProvider:
     """Return a provider for programs without an event loop."""
-    return SyncProvider(connect(target, key, base_url=base_url, **options))
+    return SyncProvider(connect(target, key, base_url=base_url, telemetry=telemetry, **options))

@@ -27,6 +27,7 @@ from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
+from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
 from contextwright.serve.guard import Guard, same_token
@@ -39,7 +40,7 @@ from contextwright.serve.recorder import Recorder, record_of
 from contextwright.serve.relay import relay
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
-from contextwright.serve.spans import Spans
+from contextwright.serve.spans import RequestSpans
 from contextwright.serve.translate import answer, count_tokens, cross
 from contextwright.serve.vault import Vault
 from contextwright.store.store import Store
@@ -81,7 +82,7 @@ def create_app(
     spans = None
     if chosen.telemetry is not None:
         with_content = chosen.telemetry == "content"
-        spans = Spans(content=with_content, provider=tracer_provider, meters=meter_provider)
+        spans = RequestSpans(Spans(tracer_provider, meter_provider), content=with_content)
     gateway = Gateway(chosen, token, exposed, keys, records or store, spans)
     paths: list[BaseRoute] = [
         Path("/health", gateway.health),
@@ -134,7 +135,7 @@ class Gateway:
         exposed: bool,
         environment: Mapping[str, str],
         records: Store | None = None,
-        spans: Spans | None = None,
+        spans: RequestSpans | None = None,
     ) -> None:
         self.settings = settings
         self.token = token

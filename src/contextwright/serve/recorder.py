@@ -30,7 +30,7 @@ from contextwright.serve.passage import Passage
 from contextwright.serve.reading import Readings
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
-from contextwright.serve.spans import Spans
+from contextwright.serve.spans import RequestSpans
 from contextwright.store.recording import RequestLog
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import requests
@@ -70,7 +70,7 @@ class Recorder:
         *,
         redact: bool = False,
         keep_days: float | None = None,
-        spans: Spans | None = None,
+        spans: RequestSpans | None = None,
     ) -> None:
         self.store, self.redact, self.keep_days = store, redact, keep_days
         self.spans = spans
