@@ -25,7 +25,6 @@ from contextwright.context.receipt import (
     Ledger,
     Unit,
     apportioned,
-    is_marked,
     spelt_steps,
     units_of,
 )
@@ -137,11 +136,11 @@ def finish(fitted: Fitted) -> Context:
     """Return the context of a request, with cache breakpoints and its receipt."""
     attempt, draft, rendered = fitted.attempt, fitted.draft, fitted.rendered
     plan, relaxed, payload = attempt.plan, attempt.relaxed, rendered.payload
-    marked = is_marked(rendered.json)
+    counted = fitted.counted
     places = [*(["system"] if relaxed.system else []), *draft.places]
     # Before our own marks are set, and before anyone can change the payload.
-    steps = spelt_steps(payload, fitted.bodies, marked=marked)
-    counts, chain = fitted.count.places, plan.history.chain
+    steps = spelt_steps(payload) if counted.marked else counted.steps
+    counts, chain = counted.count.places, plan.history.chain
     figures = Figures(
         partial(ledger_of, attempt, draft, fitted.count),
         partial(prefix_of, steps, counts, chain, places, rendered.origins),
@@ -155,7 +154,7 @@ def finish(fitted: Fitted) -> Context:
         plan.model,
         breakpoints,
         set_marks=plan.recipe.cache,
-        marked=marked,
+        marked=counted.marked,
     )
     rendering = [replace(change, path=moved(change.path, places)) for change in rendered.changes]
     return Context(

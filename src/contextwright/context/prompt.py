@@ -142,7 +142,7 @@ def units_after(chain: str, steps: Sequence[tuple[str, Any]]) -> list[Unit]:
     units: list[Unit] = []
     for place, step in steps:
         plain = with_plain_text(step) if place.startswith(PLAIN_TURNS) else step
-        body = body_of(plain, None, marked=True)
+        body = body_of(plain)
         chain = link_of(chain, body)
         units.append(Unit(place, chain, 0, len(body)))
     return units
@@ -176,7 +176,7 @@ def difference_of(payload: dict[str, Any], other: dict[str, Any]) -> Difference 
 
 def prompt_bytes(payload: dict[str, Any]) -> bytes:
     """Return the JSON of a request's prompt as the provider reads it, without cache marks."""
-    return b"".join(body_of(step, None, marked=True) for _, step in steps_of(payload))
+    return b"".join(body_of(step) for _, step in steps_of(payload))
 
 
 def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ __all__ = [
     "TURNS",
     "Unit",
     "apportioned",
+    "beside_prompt",
     "body_of",
     "is_marked",
     "spelt_steps",
@@ -168,13 +169,11 @@ PROMPT = (
     ("system_instruction", "system"),
 )
 """Fields before the messages, in the order providers read them: field → place in a count."""
+PROMPT_FIELDS = frozenset(field for field, _ in PROMPT)
 
 
 TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
 """Fields of the turns: field → place in a count."""
-
-
-NO_BODIES: Mapping[str, bytes] = {}
 
 
 def link_of(chain: str, body: bytes) -> str:
@@ -208,19 +207,9 @@ class HashChain:
         return hashes
 
 
-def spelt_steps(
-    payload: dict[str, Any] | list[Any],
-    bodies: Mapping[str, bytes] = NO_BODIES,
-    *,
-    marked: bool = True,
-) -> list[tuple[str, bytes]]:
-    """Return the JSON of each step of a prompt without cache marks, with its place, in order.
-
-    `bodies` has the JSON of turns by their places. Pass `marked=False` if there are no marks to
-    remove.
-    """
-    steps = steps_of(payload)
-    return [(place, body_of(step, bodies.get(place), marked=marked)) for place, step in steps]
+def spelt_steps(payload: dict[str, Any] | list[Any]) -> list[tuple[str, bytes]]:
+    """Return the JSON of each step of a prompt without cache marks, with its place, in order."""
+    return [(place, body_of(step)) for place, step in steps_of(payload)]
 
 
 def units_of(
@@ -259,11 +248,21 @@ def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
     return steps
 
 
-def body_of(step: Any, body: bytes | None, *, marked: bool) -> bytes:
+def beside_prompt(payload: Any) -> Any:
+    """Return what is in a request besides the steps of its prompt."""
+    if not is_object(payload):
+        return {} if isinstance(payload, list) else payload
+    return {
+        field: value
+        for field, value in payload.items()
+        if field not in PROMPT_FIELDS and not (field in TURNS and isinstance(value, list))
+    }
+
+
+def body_of(step: Any) -> bytes:
     """Return the JSON of a step without cache marks."""
-    if body is None:
-        body = encode_json(step)
-    return encode_json(unmarked(step)) if marked and is_marked(body) else body
+    body = encode_json(step)
+    return encode_json(unmarked(step)) if is_marked(body) else body
 
 
 def bare(turns: list[Any]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Coroutine, Iterable, Sequence
-from typing import Any, overload
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -25,6 +25,8 @@ from contextwright.tokens.pieces import body_format, outline
 from contextwright.wire.values import is_object
 
 __all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
+
+Encoded = TypeVar("Encoded")
 
 ANY_MODEL = "gpt-5.6-sol"
 """The model used if neither the caller nor the format names one."""
@@ -62,28 +64,36 @@ def render(
     target = formats.find(format)
     given = as_given(conversation)
     mended = () if given is conversation else given.changes
-    with naming_faults(given):
-        rendered = written(given, target, model, as_options(options))
-    return replace(rendered, changes=(*mended, *rendered.changes))
+    rendered, body = written(given, target, model, as_options(options), encode_json)
+    return replace(rendered, changes=(*mended, *rendered.changes), json=body)
 
 
 def written(
-    conversation: Conversation, target: Format, model: str | Model | None, chosen: Options
-) -> Rendered:
-    """Render the conversation, and encode the payload as JSON."""
+    conversation: Conversation,
+    target: Format,
+    model: str | Model | None,
+    chosen: Options,
+    encode: Callable[[Any], Encoded],
+) -> tuple[Rendered, Encoded]:
+    """Render the conversation without its JSON; return what `encode` makes of the payload too.
+
+    `encode` has to write all of it as JSON, because that finds what has to be mended.
+    """
     facts, invented = model_for(conversation, target, model)
     mended: tuple[Change, ...] = ()
-    try:
-        rendered = target.render(conversation, facts, chosen)
-        body = encode_json(rendered.payload)
-    except UnicodeEncodeError:
-        conversation, mended = without_halves(conversation)
-        rendered = target.render(conversation, facts, chosen)
-        body = encode_json(rendered.payload)
-    except RecursionError as error:
-        raise UsageError("the conversation holds a value that is nested too deeply") from error
-    changes = (*invented, *mended, *rendered.changes)
-    return replace(rendered, changes=changes, json=body)
+    with naming_faults(conversation):
+        try:
+            rendered = target.render(conversation, facts, chosen)
+            encoded = encode(rendered.payload)
+        except UnicodeEncodeError:
+            conversation, mended = without_halves(conversation)
+            rendered = target.render(conversation, facts, chosen)
+            encoded = encode(rendered.payload)
+        except RecursionError as error:
+            raise UsageError("the conversation holds a value that is nested too deeply") from error
+    if invented or mended:
+        rendered = replace(rendered, changes=(*invented, *mended, *rendered.changes))
+    return rendered, encoded
 
 
 def convert(

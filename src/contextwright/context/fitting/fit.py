@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.fitting.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
+from contextwright.context.fitting.meter import Counted
 from contextwright.context.fitting.plan import Plan
 from contextwright.context.fitting.shorten import longest_text
 from contextwright.formats.base import Rendered
@@ -88,9 +89,12 @@ class Fitted(Struct, frozen=True):
     draft: Draft
     conversation: Conversation
     rendered: Rendered
-    count: Count
-    bodies: dict[str, bytes]
-    """The JSON of its messages, by their places."""
+    counted: Counted
+
+    @property
+    def count(self) -> Count:
+        """Its tokens."""
+        return self.counted.count
 
     @property
     def free(self) -> int:
@@ -206,7 +210,7 @@ class Attempt:
         recipe = plan.recipe
         key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.meter.frame(
-            key, lambda: plan.render(plan.conversation(relaxed.system, ())).payload
+            key, lambda: plan.render(plan.conversation(relaxed.system, ()))
         )
         """The tokens of the request without messages."""
         self.limit = budget - self.fixed.most - plan.meter.text(relaxed.volatile)
@@ -332,9 +336,7 @@ class Attempt:
         )
         drafted = draft(plan, decisions, wording)
         conversation = plan.conversation(relaxed.system, drafted.messages)
-        rendered = plan.render(conversation)
-        counted = plan.meter.count(rendered.payload)
-        return Fitted(self, drafted, conversation, rendered, counted.count, counted.bodies)
+        return Fitted(self, drafted, conversation, *plan.render(conversation))
 
     def _decide(self, limit: float) -> Decisions:
         """Return what the window keeps within a limit, with room for a summary if needed."""

@@ -17,7 +17,9 @@ from contextwright.context.fitting.shape import (
     shape_of,
     template_of,
 )
+from contextwright.context.receipt import beside_prompt, is_marked, steps_of
 from contextwright.formats.api import render
+from contextwright.formats.base import Rendered
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolResult
 from contextwright.models import Model
@@ -34,10 +36,13 @@ PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 
 
 class Counted(Struct, frozen=True):
-    """The tokens of a request, and the JSON of its messages by their places."""
+    """The tokens of a request, and the JSON of its prompt."""
 
     count: Count
-    bodies: dict[str, bytes]
+    steps: list[tuple[str, bytes]]
+    """The JSON of each step with its place, in the order the provider reads them."""
+    marked: bool
+    """Whether the request may hold cache marks."""
 
 
 class TokenMeter:
@@ -66,15 +71,14 @@ class TokenMeter:
         """Return the estimated tokens of a bare text."""
         return self._pricer.count([Piece("text", "text", text)], None).tokens if text else 0
 
-    def frame(self, key: object, payload: Callable[[], Any]) -> Count:
+    def frame(self, key: object, request: Callable[[], tuple[Rendered, Counted]]) -> Count:
         """Return the tokens of a request without messages; counted again only when `key` changes.
 
         A turn invented for it does not count, because a request with messages has none.
         """
         if self._frame[0] != key:
-            body = payload()
-            count = self.count(body).count
-            system = leading_system(body)
+            rendered, counted = request()
+            count, system = counted.count, leading_system(rendered.payload)
             places = {
                 place: cost
                 for place, cost in count.places.items()
@@ -85,10 +89,12 @@ class TokenMeter:
         return self._frame[1]
 
     def count(self, payload: Any) -> Counted:
-        """Return the tokens of a whole request, by place."""
-        found = outline(payload, self.format)
-        bodies = {one.place: encode_json(one.value) for one in found if isinstance(one, Turn)}
-        return Counted(self._pricer.count(found, bodies=bodies), bodies)
+        """Return the tokens of a whole request, by place; all of it is written as JSON once."""
+        steps = [(place, encode_json(step)) for place, step in steps_of(payload)]
+        rest = encode_json(beside_prompt(payload))
+        bodies = dict(steps)
+        count = self._pricer.count(outline(payload, self.format), bodies=bodies)
+        return Counted(count, steps, is_marked(b"".join((rest, *bodies.values()))))
 
     def _sampled(self, message: Message) -> list[Piece] | None:
         """Return the pieces of a message by a sample of its shape; None if it has to be rendered.

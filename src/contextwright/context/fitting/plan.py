@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.meter import Counted, TokenMeter
 from contextwright.context.fitting.priced_history import OwnSummaries, PricedHistory
 from contextwright.context.recipe_data import RecipeData
-from contextwright.formats.api import render
-from contextwright.formats.base import Rendered, foreign_settings
+from contextwright.formats import find
+from contextwright.formats.api import written
+from contextwright.formats.base import Rendered, as_options, foreign_settings
 from contextwright.formats.given import Given as GivenMessages
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, require_messages
@@ -66,9 +67,10 @@ class Plan(Struct, frozen=True):
             reply_tools={**self.frame.reply_tools, **self.recipe.reply_tools},
         )
 
-    def render(self, conversation: Conversation) -> Rendered:
-        """Render a conversation."""
-        return render(conversation, self.format, model=self.model, **self.recipe.options)
+    def render(self, conversation: Conversation) -> tuple[Rendered, Counted]:
+        """Render a conversation, and count its tokens."""
+        options = as_options(self.recipe.options)
+        return written(conversation, find(self.format), self.model, options, self.meter.count)
 
 
 SESSION = "created_at updated_at last_activity state command_generated metadata".split()
