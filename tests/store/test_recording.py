@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.store.engines.base import Connection
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows import places, requests
@@ -126,6 +129,64 @@ def test_an_unanswered_request_adds_nothing(shared_store: cw.Store) -> None:
     assert (found.conversation, found.first) == (f"client/{session}", None)
     assert len(shared_store.conversation(f"client/{session}")) == 2
     assert record(log, session, question, cw.assistant("More.")).first == 3
+
+
+def ended_of(log: RequestLog, said: Sequence[cw.Message], reply: cw.Message) -> EndedRequest:
+    """A request that is over, and not yet written; it names no session."""
+    (number,) = log.begin([BegunRequest(RECORD, b"{}", "owner")])
+    return EndedRequest(
+        record=replace(RECORD, number=number, state="answered"),
+        bodies=RequestBodies(b"{}", None, b"{}"),
+        payload={},
+        owner="owner",
+        said=cw.Conversation(tuple(said)),
+        reply=reply,
+    )
+
+
+TALK = [cw.user("one"), cw.assistant("1"), cw.user("two"), cw.assistant("2")]
+
+
+def test_the_second_request_may_be_written_before_the_first(tmp_path: Path) -> None:
+    """Two gateways that get a talk by turns record one conversation."""
+    path = tmp_path / "store.db"
+    with cw.Store(path, sync="fast") as here, cw.Store(path, sync="fast") as there:
+        logs = RequestLog(here.state, "here/1"), RequestLog(there.state, "here/2")
+        first = ended_of(logs[0], TALK[:1], TALK[1])
+        second = ended_of(logs[1], TALK[:3], TALK[3])
+        (late,), (early,) = logs[1].finish([second]), logs[0].finish([first])
+        assert late.conversation == early.conversation
+        assert early.fork is late.fork is None
+        (conversation,) = here.list()
+        assert [one.message.text for one in here.conversation(conversation.id).read()] == [
+            one.text for one in TALK
+        ]
+
+
+def test_two_gateways_do_not_begin_one_talk_twice(postgres: str) -> None:
+    """One that is about to write a talk lets others wait that write the same."""
+    written, go_on = Event(), Event()
+    with cw.Store(postgres) as here, cw.Store(postgres) as there, ThreadPoolExecutor() as pool:
+        slow, quick = RequestLog(here.state, "here/1"), RequestLog(there.state, "here/2")
+        first = ended_of(slow, TALK[:1], TALK[1])
+        second = ended_of(quick, TALK[:3], TALK[3])
+
+        def write_slowly(connection: Connection) -> None:
+            slow.write(connection, [first])
+            written.set()
+            go_on.wait(20)
+
+        begun = pool.submit(here.state.engine.write_alone, write_slowly)
+        assert written.wait(20)
+        other = pool.submit(quick.finish, [second])
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while not other.done() and not here.state.engine.read(lambda one: one.rows(waiting))[0][0]:
+            pass
+        go_on.set()
+        begun.result(20)
+        other.result(20)
+        (conversation,) = here.list()
+        assert len(here.conversation(conversation.id)) == 4
 
 
 def test_another_process_goes_on_where_one_ended(tmp_path: Path) -> None:

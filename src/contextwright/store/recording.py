@@ -125,9 +125,15 @@ class RequestLog:
 
     def finish(self, ended: Sequence[EndedRequest]) -> list[RecordedRequest]:
         """Store how requests ended, all or none, and what was said in them that is new."""
-        return self.state.engine.write_alone(
-            lambda connection: [self._finish(connection, each) for each in ended]
-        )
+        return self.state.engine.write_alone(lambda connection: self.write(connection, ended))
+
+    def write(self, connection: Connection, ended: Sequence[EndedRequest]) -> list[RecordedRequest]:
+        """Store how requests ended in a transaction; other gateways wait with the same histories.
+
+        Otherwise two that get one history by turns would each begin a conversation with it.
+        """
+        connection.lock(beginning_of(each, self.state.tenant) for each in ended)
+        return [self._finish(connection, each) for each in ended]
 
     def _begin(self, connection: Connection, begun: BegunRequest) -> int:
         record, body = begun.record, begun.body
@@ -270,8 +276,7 @@ class RequestLog:
         said = () if ended.said is None else ended.said.messages
         before = self._at_hand(self.newest.get(line, 0)).trail
         if before is None or not before.leads_to(said):
-            session = ended.record.session
-            before = Trail(f"session {session}" if session else f"owner {ended.owner}")
+            before = Trail(seed_of(ended))
         return before.followed_by(said[len(before.messages) :])
 
     def _recalled(self, connection: Connection, number: int) -> Recent:
@@ -305,6 +310,19 @@ class RequestLog:
         self.newest[line] = number
         if len(self.newest) > MAX_LINES:
             self.newest.popitem(last=False)
+
+
+def seed_of(ended: EndedRequest) -> str:
+    """Return what keeps the histories of different clients apart."""
+    session = ended.record.session
+    return f"session {session}" if session else f"owner {ended.owner}"
+
+
+def beginning_of(ended: EndedRequest, tenant: str) -> str:
+    """Return a name for the history of a request that its later requests have too."""
+    said = () if ended.said is None else ended.said.messages
+    first = [message for message in said if message.role != "system"][:1]
+    return " ".join((tenant, *Trail(seed_of(ended)).followed_by(first).digests))
 
 
 def line_of(record: RecordedRequest, owner: str) -> tuple[str, ...]:

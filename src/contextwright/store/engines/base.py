@@ -70,6 +70,10 @@ class Connection(Protocol):
         """The suffix of a SELECT that locks its rows until the transaction ends."""
         ...
 
+    def lock(self, names: Iterable[str]) -> None:
+        """Wait until no other transaction holds one of these names, and hold them to the end."""
+        ...
+
     def text(self, utf8: bytes) -> Value:
         """Return a text as the value of a `CAST(? AS TEXT)`, without coding it twice."""
         ...

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from hashlib import blake2b
 from typing import Any, Literal, TypeVar
 
 from contextwright.errors import (
@@ -97,6 +98,12 @@ def in_dialect(sql: str) -> Any:
     return sql.replace("?", "%s")
 
 
+def lock_key(name: str) -> int:
+    """Return the number of an advisory lock for a name."""
+    digest = blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
 class PostgresConnection:
     """One connection to a server."""
 
@@ -105,6 +112,12 @@ class PostgresConnection:
 
     def __init__(self, session: psycopg.Connection[Row]) -> None:
         self.session = session
+
+    def lock(self, names: Iterable[str]) -> None:
+        """Wait until no other transaction holds one of these names, and hold them to the end."""
+        # In one order for all, so that no two transactions wait for each other.
+        for key in sorted(set(map(lock_key, names))):
+            self.run("SELECT pg_advisory_xact_lock(?)", key)
 
     def text(self, utf8: bytes) -> Value:
         """Return the text, because Postgres does not read bytes as text."""

@@ -106,6 +106,9 @@ class SqliteConnection:
         time.sleep(random.uniform(0.0002, min(0.001 * (tries + 1), 0.01)))
         return now < self._deadline
 
+    def lock(self, names: Iterable[str]) -> None:
+        """Do nothing, because only one transaction writes at a time."""
+
     def text(self, utf8: bytes) -> Value:
         """Return the bytes, which SQLite reads as text."""
         return utf8
