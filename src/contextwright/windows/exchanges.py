@@ -2,59 +2,183 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_left
+from collections.abc import Collection
+from operator import itemgetter
+from typing import TypeAlias
+
 from contextwright.messages.exchanges import Answer, Waiting
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall, ToolResult
 
-__all__ = ["Exchanges"]
+__all__ = ["Exchanges", "Holder"]
+
+FEWEST = 32
+"""The number of messages that are matched at first; then three times as many each time."""
+
+Holder: TypeAlias = tuple[int, Message, int | None]
+"""The index of a message with calls or results, the message, and the first message whose calls it
+can answer; None if it answers none."""
 
 
 class Exchanges:
-    """The exchanges of a growing log, by the index of each member."""
+    """The exchanges of a growing log, by the index of each member.
 
-    def __init__(self) -> None:
-        self.late: list[int] = []
-        """Indexes of results that other messages separate from their call."""
+    Messages are matched when someone asks for them, the newest first, because a window seldom
+    needs more. That gives the same as matching all of them: a result that names its call answers
+    the newest call of that name. If one does not, or its call is further back, more are matched.
+    """
+
+    def __init__(self, fewest: int = FEWEST) -> None:
+        self.since = 0
+        """The index from which all messages are matched; there is none after a new one came."""
         self.by_index: dict[int, list[int]] = {}
-        """The members of its exchange, in order, for each message that belongs to one."""
+        """The members of its exchange, in order, for each matched message that belongs to one."""
+        self._holders: list[Holder] = []
+        """All messages with calls or results, in order."""
+        self._first, self._stop = sys.maxsize, 0
+        """The range of the holders that are matched."""
+        self._fewest = fewest
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what was matched."""
+        self.by_index = {}
+        self._late: list[int] = []
+        self._results: list[int] = []
+        self._answered: int | None = None
+        """Where the exchange of the last results begins."""
         self._names: dict[int, dict[int, str]] = {}
         self._waiting = Waiting()
 
+    def extend(self, holders: Collection[Holder]) -> None:
+        """Add messages with calls or results at the end."""
+        if holders:
+            self._holders += holders
+            self.since = sys.maxsize
+
+    # --- what is asked for -------------------------------------------------------------------
+
     def members(self, index: int) -> list[int]:
         """Return the indexes of an exchange's messages, in order; only `index` if it has none."""
+        if index < self.since:
+            self._match(index)
         return self.by_index.get(index) or [index]
 
     def first(self, index: int) -> int:
         """Return the index at which the exchange of a message begins."""
+        if index < self.since:
+            self._match(index)
         members = self.by_index.get(index)
         return members[0] if members else index
 
     def __contains__(self, index: int) -> bool:
+        if index < self.since:
+            self._match(index)
         return index in self.by_index
 
-    def among(self, indexes: set[int]) -> set[int]:
+    def among(self, indexes: Collection[int]) -> set[int]:
         """Return those of some indexes that belong to an exchange."""
+        if indexes and min(indexes) < self.since:
+            for index in sorted(index for index in indexes if index < self.since):
+                self._match(index)
         return self.by_index.keys() & indexes
 
     def tool_names(self, index: int) -> dict[int, str]:
         """Return the tools of a message's results, by the index of the part."""
+        if index < self.since:
+            self._match(index)
         return self._names.get(index, {})
 
-    def add(self, message: Message, index: int, *, since: int | None = 0) -> None:
-        """Put a message's results into one exchange with their calls.
+    def late(self, start: int) -> list[int]:
+        """Return the results from an index on that other messages separate from their call."""
+        self.match_from(start)
+        return self._late[bisect_left(self._late, start) :]
 
-        `since` is the first message whose calls it can answer; None if it answers none.
-        """
+    def is_answered(self, start: int, stop: int) -> bool:
+        """Whether a call after one index was answered before another."""
+        early = Exchanges()
+        for index, message, since in self._holders:
+            if index >= stop:
+                break
+            early._pair(index, message, since)
+            if early.by_index.get(index, (0,))[0] > start:
+                return True
+        return False
+
+    @property
+    def results(self) -> list[int]:
+        """The indexes where the results of an exchange begin; parallel results begin once."""
+        self.match_from(0)
+        return self._results
+
+    # --- matching ----------------------------------------------------------------------------
+
+    def _match(self, index: int) -> None:
+        """Match a message if it holds calls or results."""
+        place = self._place(index)
+        if place < len(self._holders) and self._holders[place][0] == index:
+            self.match_from(index)
+
+    def match_from(self, index: int) -> None:
+        """Match all messages from an index on, and as many before it as that takes."""
+        if index >= self.since:
+            return
+        count, first = len(self._holders), min(self._first, self._place(index))
+        if first != self._first or not self._go_on(self._stop, count):
+            first = self._restart(min(first, max(count - self._fewest, 0)))
+            while not self._go_on(first, count):
+                first = self._restart(max(0, first - 2 * (count - first)))
+        self.since = self._holders[self._first - 1][0] + 1 if self._first else 0
+
+    def _place(self, index: int) -> int:
+        """Return the place of the first holder from an index on."""
+        return bisect_left(self._holders, index, key=itemgetter(0))
+
+    def _restart(self, first: int) -> int:
+        """Forget what was matched, to begin at another holder, or at the calls before it."""
+        while first and self._holders[first][1].results:
+            first -= 1
+        self._begin()
+        self._first = first
+        return first
+
+    def _go_on(self, start: int, stop: int) -> bool:
+        """Match some holders; False if one may answer a call before those that are matched."""
+        for place in range(start, stop):
+            if not self._pair(*self._holders[place]) and self._first:
+                return False
+        self._stop = stop
+        return True
+
+    def _pair(self, index: int, message: Message, since: int | None) -> bool:
+        """Match the results of a message with their calls; False if one might answer another."""
+        is_certain, has_results = True, False
         for place, part in enumerate(message.parts):
             if type(part) is ToolCall and message.role == "assistant":
                 self._waiting.add(Answer(part, (index, place)))
-            elif type(part) is ToolResult and since is not None:
-                answer = self._waiting.take(part)
-                if answer is not None and answer.at[0] >= since:
+            elif type(part) is ToolResult:
+                has_results = True
+                answer = self._waiting.take(part) if since is not None else None
+                if answer is not None and since is not None and answer.at[0] >= since:
                     answer.result = part
                     self._names.setdefault(index, {})[place] = answer.call.name
                     if answer.at[0] != index:
                         self._link(answer.at[0], index)
+                if since is not None and (answer is None or part.call_id is None):
+                    is_certain = False
+        if has_results:
+            self._note_results(index)
+        return is_certain
+
+    def _note_results(self, index: int) -> None:
+        """Record where results begin."""
+        members = self.by_index.get(index)
+        first = members[0] if members else index
+        if first == index or first != self._answered:
+            self._results.append(index)
+        self._answered = first if first != index else None
 
     def _link(self, call: int, result: int) -> None:
         """Merge the exchanges of a call and its result."""
@@ -63,11 +187,11 @@ class Exchanges:
             return
         last = asking[-1] if asking else call
         if last + 1 < result and answering is None:
-            self.late.append(result)
+            self._late.append(result)
         if asking is not None and answering is None:
             asking.append(result)
             self.by_index[result] = asking
             return
-        members = sorted({*self.members(call), *self.members(result)})
+        members = sorted({*(asking or [call]), *(answering or [result])})
         for member in members:
             self.by_index[member] = members

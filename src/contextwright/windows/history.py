@@ -123,7 +123,9 @@ class View:
         self.asked = self.log.plain[-1] if self.log.plain else None
         """The newest user message without results; text next to results may be a reminder."""
         clearing = history.clearing
-        self._results = self._line(self.log.results, clearing.results)
+        self._results = 0
+        if clearing.results is not None:
+            self._results = self._line(self.log.results, clearing.results)
         self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
         self.cleared_until = max(self._results, self._media)
         """Where clearing ends on the ruler: messages that begin before it lost results or media."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
-from contextwright.windows.exchanges import Exchanges
+from contextwright.windows.exchanges import Exchanges, Holder
 from contextwright.windows.ruler import FRAME, bytes_of, length_of
 
 __all__ = ["Log", "Unloaded", "is_question", "media_in"]
@@ -44,22 +44,18 @@ class Log:
         """Indexes of messages with user text; before `start`, at least the newest."""
         self.plain: list[int] = []
         """Those of the questions without results; before `start`, at least the newest."""
-        self.results: list[int] = []
-        """Indexes of loaded messages where the results of an exchange begin."""
         self.pictured: list[int] = []
         """Indexes of loaded messages with media."""
         self.media: dict[int, int] = {}
         """The number of media in the loaded messages up to each of these."""
-        self.task: int | None = None
-        """The first question, if an answered tool call followed: an agent's task."""
         self.exchanges = Exchanges()
-        self._answered: int | None = None
-        """Where the exchange of the last results begins."""
+        self._task: int | None = None
+        self._has_task_known = False
         self._apart: dict[int, Message] = {}
         self._begins: dict[int, int] = {}
         """Where the loaded messages before `start` begin on the ruler."""
         self._ends: list[int] = [0]
-        """Where the loaded end begins on the ruler, and where each of its messages ends."""
+        """Where the loaded end begins on the ruler, and where each message measured so far ends."""
         self.extend(messages)
 
     def __len__(self) -> int:
@@ -84,6 +80,8 @@ class Log:
     def begin(self, index: int) -> int:
         """Return where a message begins on the ruler."""
         if index >= self.start:
+            if len(self._ends) <= len(self.messages):
+                self._measure()
             return self._ends[index - self.start]
         try:
             return self._begins[index]
@@ -92,6 +90,7 @@ class Log:
 
     def index_at(self, length: int) -> int:
         """Return the index of the first message of the loaded end that begins there or later."""
+        self._measure()
         return self.start + bisect_left(self._ends, length)
 
     def media_before(self, place: int) -> int:
@@ -103,6 +102,25 @@ class Log:
         place = bisect_left(self.hidden, index)
         return place < len(self.hidden) and self.hidden[place] == index
 
+    @property
+    def results(self) -> list[int]:
+        """Indexes of loaded messages where the results of an exchange begin."""
+        return self.exchanges.results
+
+    @property
+    def task(self) -> int | None:
+        """The first question, if an answered tool call followed: an agent's task."""
+        if not self._has_task_known and self.plain:
+            stop = self.plain[1] if len(self.plain) > 1 else len(self)
+            if self.exchanges.is_answered(self.plain[0], stop):
+                self._task = self.plain[0]
+            self._has_task_known = self._task is not None or len(self.plain) > 1
+        return self._task
+
+    @task.setter
+    def task(self, index: int | None) -> None:
+        self._task, self._has_task_known = index, True
+
     # --- growing -----------------------------------------------------------------------------
 
     def hide(self, indexes: Sequence[int]) -> None:
@@ -111,60 +129,66 @@ class Log:
         self.silent.update(indexes)
 
     def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages at the end."""
-        ends, questions, plain = self._ends, self.questions, self.plain
-        for index, message in enumerate(messages, len(self)):
+        """Add messages at the end. They are measured and matched when a window asks for it."""
+        start = len(self)
+        added = messages if isinstance(messages, (list, tuple)) else list(messages)
+        self.messages += added
+        questions, plain, holders = self.questions, self.plain, list[Holder]()
+        for index, message in enumerate(added, start):
             parts = message.parts
+            # The common cases of a long history, inlined because they are hot.
             if (
                 len(parts) == 1
-                and type(parts[0]) is Text
                 and message.visibility == "public"
-                and message.kind == "message"
-                and message.role != "system"
                 and not message.pinned
+                and not message.meta
             ):
-                # The common case of a long chat, inlined because it is hot.
-                self.messages.append(message)
-                text = parts[0].text
-                ends.append(ends[-1] + FRAME + (len(text) if text.isascii() else bytes_of(text)))
-                if message.role == "user":
-                    questions.append(index)
-                    plain.append(index)
-                continue
-            self.append(message, end=ends[-1] + length_of(message))
-            if self.task is None and len(plain) == 1 and index in self.exchanges:
-                self._find_task(index)
+                part, role = parts[0], message.role
+                if type(part) is Text and message.kind == "message" and role != "system":
+                    if role == "user":
+                        questions.append(index)
+                        plain.append(index)
+                    continue
+                if type(part) is ToolResult and role == "tool" and type(part.content) is str:
+                    holders.append((index, message, 0))
+                    continue
+            if self._note(message, index):
+                holders.append((index, message, 0))
+        self.exchanges.extend(holders)
 
     def append(self, message: Message, *, since: int | None = 0, end: int) -> None:
         """Add one message, which ends at `end` on the ruler.
 
-        `since` is the first message whose calls it can answer, as in `Exchanges.add`.
+        `since` is the first message whose calls it can answer; None if it answers none.
         """
+        self._measure()
         index = len(self)
         self.messages.append(message)
         self._ends.append(end)
-        self._note(message, index, since)
+        if self._note(message, index):
+            self.exchanges.extend([(index, message, since)])
 
     def add_apart(self, index: int, message: Message, *, since: int | None, begin: int) -> None:
         """Add a message before the loaded end. Call it in order, before `begin_at`."""
         self._apart[index] = message
         self._begins[index] = begin
-        self._note(message, index, since)
+        if self._note(message, index):
+            self.exchanges.extend([(index, message, since)])
 
     def begin_at(self, start: int, length: int) -> None:
         """Set the index and the position on the ruler at which the loaded end begins."""
         self.start = start
         self._ends = [length]
 
-    def _note(self, message: Message, index: int, since: int | None) -> None:
-        """Record what windows look for."""
+    def _note(self, message: Message, index: int) -> bool:
+        """Record what windows look for; return whether the message holds calls or results."""
         if message.visibility != "public":
             if not self.is_hidden(index):
                 insort(self.hidden, index)
                 self.silent.add(index)
             if message.visibility == "erased":
                 self.erased.add(index)
-            return
+            return False
         if "edited" in message.meta:
             self.edited.add(index)
         if message.role == "system":
@@ -173,29 +197,27 @@ class Log:
         elif message.pinned:
             self.pinned.append(index)
         kinds = set(map(type, message.parts))
-        if ToolCall in kinds or ToolResult in kinds:
-            self.exchanges.add(message, index, since=since)
-        if ToolResult in kinds:
-            self._note_results(index)
         if (Media in kinds or ToolResult in kinds) and (media := media_in(message)):
             self.media[index] = media + self.media_before(len(self.pictured))
             self.pictured.append(index)
         if message.role == "user" and is_question(message):
             self.questions.append(index)
-            if not message.results:
+            if ToolResult not in kinds:
                 self.plain.append(index)
+        return ToolCall in kinds or ToolResult in kinds
 
-    def _note_results(self, index: int) -> None:
-        """Record where results begin; parallel results in separate messages begin once."""
-        first = self.exchanges.first(index)
-        if first == index or first != self._answered:
-            self.results.append(index)
-        self._answered = first if first != index else None
-
-    def _find_task(self, index: int) -> None:
-        """Record the only question so far as a task, if a call after it was answered."""
-        if self.plain[0] < self.exchanges.first(index):
-            self.task = self.plain[0]
+    def _measure(self) -> None:
+        """Measure the messages that are not measured yet."""
+        ends = self._ends
+        end = ends[-1]
+        for message in self.messages[len(ends) - 1 :]:
+            parts = message.parts
+            if len(parts) == 1 and type(parts[0]) is Text:  # inlined because it is hot
+                text = parts[0].text
+                end += FRAME + (len(text) if text.isascii() else bytes_of(text))
+            else:
+                end += length_of(message)
+            ends.append(end)
 
 
 def is_question(message: Message) -> bool:

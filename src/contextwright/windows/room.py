@@ -129,8 +129,8 @@ class Growth:
 
     def first_fitted(self, last: int) -> int:
         """Return the place of the earliest start that has always fitted, else `last`."""
-        late = self.view.log.exchanges.late
-        barred = sorted(map(self._barred, late[bisect_left(late, self.earliest) :]), reverse=True)
+        late = self.view.log.exchanges.late(self.earliest)
+        barred = sorted(map(self._barred, late), reverse=True)
         reached = 0
         for place in range(len(self.room.starts) - 1, last, -1):
             start = self.room.starts[place]

@@ -33,6 +33,8 @@ def part_length(part: Part) -> int:
     """Return the length of one part."""
     if type(part) is ToolResult:
         content = part.content
+        if isinstance(content, str):
+            return bytes_of(content)
         if isinstance(content, tuple):
             return sum(map(part_length, content))
         return json_length(content) if type(content) is dict else bytes_of(part.text)

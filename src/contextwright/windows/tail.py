@@ -39,13 +39,17 @@ class Tail:
         if starts and (total > limit or starts[-1] < earliest):
             return
         # In local names, because this loop is hot.
-        silent, exchanges = self._log.silent, self._log.exchanges.by_index
+        silent, matching = self._log.silent, self._log.exchanges
+        since, exchanges = matching.since, matching.by_index
         required, cost_of = self._required, self._cost
         for index in range(self._next, -1, -1):
             self._next = index
             if index in silent:
                 continue
             cost = 0.0 if index in required else cost_of(index)
+            if index < since:
+                matching.match_from(index)
+                since, exchanges = matching.since, matching.by_index
             if index in exchanges:
                 first = exchanges[index][0]
                 cost += open.pop(first, 0.0)

@@ -140,8 +140,9 @@ def priced(
     if known is None:
         known = PricedHistory((), TokenMeter(format, model), recipe)
     history = known
-    require_messages(messages, start=len(history))
-    history.extend(messages[len(history) :])
+    if isinstance(given, Conversation):
+        require_messages(messages, start=len(history))
+    history.extend(messages[len(history) :] if len(history) else messages)
     if history.log.hidden and (told := without_quotes(messages)) is not messages:
         history = PricedHistory(told, TokenMeter(format, model), recipe)
     return history, frame

@@ -1,0 +1,94 @@
+"""Exchanges are matched from the newest message back, and are the same as if all were matched."""
+
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.messages.exchanges import match_results
+from contextwright.windows.exchanges import Exchanges, Holder
+from profiles import LAW, examples
+
+names = st.sampled_from(["look", "read"])
+ids = st.sampled_from(["a", "b", "c", "d"])
+STEPS = ["call"] * 5 + ["answer", "late answer", "nameless"] * 2 + ["orphan", "text"]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[cw.Message]:
+    """Calls that are answered at once, much later or never; results that answer no call."""
+    history: list[cw.Message] = []
+    waiting: list[str] = []
+    for step in draw(st.lists(st.sampled_from(STEPS), min_size=1, max_size=25)):
+        if step == "call":
+            made = draw(st.lists(ids, min_size=1, max_size=2))
+            history.append(cw.assistant([cw.ToolCall(draw(names), id=id) for id in made]))
+            waiting += made
+        elif step == "nameless":
+            result = cw.ToolResult(None, name=draw(names | st.none()))
+            history.append(cw.Message("tool", (result,)))
+        elif step == "text":
+            history.append(cw.user("And then?"))
+        else:
+            id = draw(ids)
+            if waiting and step != "orphan":
+                id = waiting.pop(0 if step == "late answer" else -1)
+            history.append(cw.Message("tool", (cw.ToolResult(id),)))
+    return history
+
+
+def holders(history: list[cw.Message], start: int = 0) -> Iterator[Holder]:
+    """The messages of a history with calls or results, from an index on."""
+    for index, message in enumerate(history[start:], start):
+        if message.calls or message.results:
+            yield index, message, 0
+
+
+def matched(history: list[cw.Message]) -> Exchanges:
+    """The exchanges of a history, matched from its first message on."""
+    found = Exchanges()
+    found.extend([*holders(history)])
+    found.match_from(0)
+    return found
+
+
+@examples(LAW)
+@given(histories(), st.data())
+def test_matching_from_the_end_gives_the_same(
+    history: list[cw.Message], data: st.DataObject
+) -> None:
+    """Whatever is asked for, in whichever order, while the history grows."""
+    lazy, reached = Exchanges(fewest=1), 0
+    for _ in range(3):
+        stop = data.draw(st.integers(reached, len(history)))
+        lazy.extend([*holders(history[:stop], reached)])
+        reached = stop
+        whole = matched(history[:stop])
+        for back in data.draw(st.lists(st.integers(1, 6) | st.integers(1, 40), max_size=3)):
+            index = max(stop - back, 0)
+            assert lazy.members(index) == whole.members(index)
+            assert lazy.tool_names(index) == whole.tool_names(index)
+            assert lazy.late(index) == whole.late(index)
+            some = {index, stop - 1, stop // 2}
+            assert lazy.among(some) == whole.among(some)
+    assert lazy.results == matched(history[:reached]).results
+
+
+@given(histories())
+def test_an_exchange_has_every_call_with_its_result(history: list[cw.Message]) -> None:
+    found = matched(history)
+    for answer in match_results(history).answers:
+        if answer.result_at is not None and answer.result_at[0] != answer.at[0]:
+            assert answer.result_at[0] in found.members(answer.at[0])
+            assert answer.at[0] in found.members(answer.result_at[0])
+
+
+def test_a_long_history_is_matched_only_at_its_end() -> None:
+    turn = [cw.assistant(cw.ToolCall("look", {}, "a")), cw.tool_result("a", "sunny"), cw.user("ok")]
+    history = turn * 1_000
+    found = Exchanges()
+    found.extend([*holders(history)])
+    assert found.members(len(history) - 2) == [len(history) - 3, len(history) - 2]
+    assert len(found.by_index) < 100
+    assert found.members(1) == [0, 1]
