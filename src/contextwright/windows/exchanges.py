@@ -125,16 +125,21 @@ class Exchanges:
         """Match all messages from an index on, and as many before it as that takes."""
         if index >= self.since:
             return
-        count, first = len(self._holders), min(self._first, self._place(index))
-        if first != self._first or not self._go_on(self._stop, count):
-            first = self._restart(min(first, max(count - self._fewest, 0)))
+        count, wanted = len(self._holders), self._place(index)
+        if wanted < self._first or not self._go_on(self._stop, count):
+            first = self._restart(min(wanted, self._further(count)))
             while not self._go_on(first, count):
-                first = self._restart(max(0, first - 2 * (count - first)))
+                first = self._restart(self._further(count))
         self.since = self._holders[self._first - 1][0] + 1 if self._first else 0
 
     def _place(self, index: int) -> int:
         """Return the place of the first holder from an index on."""
         return bisect_left(self._holders, index, key=itemgetter(0))
+
+    def _further(self, count: int) -> int:
+        """Return the holder to begin with for three times as many as are matched."""
+        matched = max(count - self._first, 0)
+        return max(count - max(3 * matched, self._fewest), 0)
 
     def _restart(self, first: int) -> int:
         """Forget what was matched, to begin at another holder, or at the calls before it."""
