@@ -48,6 +48,8 @@ class Log:
         """Indexes of loaded messages with media."""
         self.media: dict[int, int] = {}
         """The number of media in the loaded messages up to each of these."""
+        self.inexact: dict[int, Message] = {}
+        """Messages added by `extend` whose equals may be written otherwise: 1, 1.0 and true are equal."""
         self.exchanges = Exchanges()
         self._task: int | None = None
         self._has_task_known = False
@@ -142,16 +144,20 @@ class Log:
                 and message.visibility == "public"
                 and not message.pinned
                 and not message.meta
+                and not message.extra
+                and message.reply_to is None
             ):
                 part, role = parts[0], message.role
-                if type(part) is Text and message.kind == "message" and role != "system":
-                    if role == "user":
+                if type(part) is Text and not part.extra and role != "system":
+                    if role == "user" and message.kind == "message":
                         questions.append(index)
                         plain.append(index)
                     continue
-                if type(part) is ToolResult and role == "tool" and type(part.content) is str:
-                    holders.append((index, message, 0))
-                    continue
+                if type(part) is ToolResult and not part.extra and type(part.content) is str:
+                    if role == "tool":
+                        holders.append((index, message, 0))
+                        continue
+            self.inexact[index] = message
             if self._note(message, index):
                 holders.append((index, message, 0))
         self.exchanges.extend(holders)

@@ -1,16 +1,20 @@
 """Builds of a growing list reuse earlier counts, and return what a fresh build returns."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.context.fitting import recent
 from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import PricedHistory
-from contextwright.messages import Message
+from contextwright.messages import Message, Opaque, Reply
+from contextwright.text.json import encode_json
 from contextwright.windows import Clearing, Window
 from profiles import STORE, examples
 from strategies import runs
@@ -61,18 +65,33 @@ def test_other_builds_count_for_themselves(other: str, monkeypatch: pytest.Monke
     assert len(seen) > 20
 
 
-def test_equal_is_not_the_same() -> None:
+NUMBERS: dict[str, Callable[[object], Message]] = {
+    "arguments": lambda value: cw.assistant(cw.ToolCall("move", {"by": value}, "c1")),
+    "object": lambda value: cw.user([cw.Text("So"), cw.ToolResult("c0", {"moved": value})]),
+    "extra": lambda value: replace(cw.user("Go"), extra={"openai-chat": {"metadata": value}}),
+    "part": lambda value: cw.user(cw.Text("Go", {"openai-chat": {"metadata": value}})),
+    "result": lambda value: cw.Message(
+        "tool", (cw.ToolResult("c0", "so", extra={"openai-chat": {"metadata": value}}),)
+    ),
+    "reply": lambda value: replace(
+        cw.user("Go"),
+        reply_to=Reply(media=(cw.Media("image", url="a.png", extra={"x": {"y": value}}),)),
+    ),
+    "opaque": lambda value: cw.assistant(Opaque("openai-chat", {"type": "x", "y": value})),
+}
+
+
+@pytest.mark.parametrize("place", NUMBERS)
+@pytest.mark.parametrize("order", list(permutations((1, 1.0, True))))
+def test_equal_is_not_the_same(place: str, order: tuple[object, ...]) -> None:
     """1, 1.0 and true are equal in Python, and three texts in a request."""
-    payloads: list[object] = []
-    for value in (1, 1.0, True):
-        messages = [
-            cw.user("Go"),
-            cw.assistant([cw.ToolCall("move", {"by": value}, "c1")]),
-            cw.tool_result("c1", "Moved"),
-        ]
-        payload = RECIPE.build(messages, model=MODEL).payload
-        payloads.append(payload["messages"][1]["tool_calls"][0]["function"]["arguments"])
-    assert payloads == ['{"by":1}', '{"by":1.0}', '{"by":true}']
+    first, last = cw.user("Hello"), cw.user("And?")
+    for value in order:
+        messages = [first, NUMBERS[place](value), last]
+        built = RECIPE.build(messages, model=MODEL)
+        fresh = RECIPE.build(RECIPE.history(messages, model=MODEL), model=MODEL)
+        assert encode_json(built.payload) == encode_json(fresh.payload)
+        assert encode_json(built.conversation.messages) == encode_json(fresh.conversation.messages)
 
 
 @given(histories, st.data())

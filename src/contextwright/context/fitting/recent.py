@@ -1,7 +1,7 @@
 """The histories of recently built lists, for the next build of the same list with more messages.
 
-Results never depend on them: a history is reused only for a list that begins with the identical
-message objects, for the same format, model and recipe.
+Results never depend on them: a history is reused only for a list that begins with the same
+messages, for the same format, model and recipe.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextwright.formats.given import is_messages
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
+from contextwright.windows.log import Log
 
 __all__ = ["RECENT", "RecentHistories"]
 
@@ -45,7 +46,7 @@ class RecentHistories:
                 if (
                     history.meter.model == model
                     and history.fits(format, model, recipe)
-                    and begins_with(messages, history.messages)
+                    and begins_with(messages, history.log)
                     and is_messages(messages[len(history) :])
                 ):
                     return self._histories.pop(place)
@@ -62,11 +63,23 @@ class RecentHistories:
 RECENT = RecentHistories()
 
 
-def begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
-    """Whether a list begins with the identical objects; equal ones may still render differently."""
-    if not known or len(messages) < len(known):
+def begins_with(messages: Sequence[Message], log: Log) -> bool:
+    """Whether a list begins with the messages of a log, to the byte."""
+    known = log.messages
+    if log.start or not known or len(messages) < len(known):
         return False
     # Compare the ends first, because most lists differ there.
     if messages[0] is not known[0] or messages[len(known) - 1] is not known[-1]:
         return False
-    return all(map(is_, known, messages))
+    inexact = log.inexact
+    return is_prefix(known, messages) and all(
+        map(is_, inexact.values(), map(messages.__getitem__, inexact))
+    )
+
+
+def is_prefix(known: list[Message], messages: Sequence[Message]) -> bool:
+    """Whether a list begins with equal messages; ten times as fast as asking for each of them."""
+    try:
+        return known <= (messages if isinstance(messages, list) else list(messages))
+    except TypeError:  # the first two that are not equal have no order
+        return False
