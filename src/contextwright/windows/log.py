@@ -49,7 +49,7 @@ class Log:
         self.media: dict[int, int] = {}
         """The number of media in the loaded messages up to each of these."""
         self.inexact: dict[int, Message] = {}
-        """Messages added by `extend` that are not written like all of their equals: 1 equals 1.0."""
+        """Messages added by `extend` that may be written unlike their equals: 1 equals 1.0."""
         self.exchanges = Exchanges()
         self._task: int | None = None
         self._has_task_known = False
