@@ -142,11 +142,8 @@ def cut_of(spans: list[Span]) -> int:
 def torn_in(view: View, inside: set[int]) -> set[int]:
     """Return indexes in the spans whose exchange is incomplete and not required."""
     exchanges = view.log.exchanges
-    found = {index: exchanges.first(index) for index in exchanges.among(inside) - view.required}
-    torn = {
-        first for first in set(found.values()) if not inside.issuperset(exchanges.members(first))
-    }
-    return {index for index, first in found.items() if first in torn}
+    found = exchanges.among(inside) - view.required
+    return {index for index in found if not inside.issuperset(exchanges.by_index[index])}
 
 
 def why_required(view: View, index: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Collection
-from operator import itemgetter
 from typing import TypeAlias
 
 from contextwright.messages.exchanges import Answer, Waiting
@@ -37,6 +36,8 @@ class Exchanges:
         """The members of its exchange, in order, for each matched message that belongs to one."""
         self._holders: list[Holder] = []
         """All messages with calls or results, in order."""
+        self._indexes: list[int] = []
+        """Their indexes."""
         self._first, self._stop = sys.maxsize, 0
         """The range of the holders that are matched."""
         self._fewest = fewest
@@ -56,6 +57,7 @@ class Exchanges:
         """Add messages with calls or results at the end."""
         if holders:
             self._holders += holders
+            self._indexes += [index for index, _, _ in holders]
             self.since = sys.maxsize
 
     # --- what is asked for -------------------------------------------------------------------
@@ -80,8 +82,8 @@ class Exchanges:
 
     def among(self, indexes: Collection[int]) -> set[int]:
         """Return those of some indexes that belong to an exchange."""
-        if indexes and min(indexes) < self.since:
-            for index in sorted(index for index in indexes if index < self.since):
+        if self.since:
+            for index in sorted([index for index in indexes if index < self.since]):
                 self._match(index)
         return self.by_index.keys() & indexes
 
@@ -117,24 +119,20 @@ class Exchanges:
 
     def _match(self, index: int) -> None:
         """Match a message if it holds calls or results."""
-        place = self._place(index)
-        if place < len(self._holders) and self._holders[place][0] == index:
+        place = bisect_left(self._indexes, index)
+        if place < len(self._indexes) and self._indexes[place] == index:
             self.match_from(index)
 
     def match_from(self, index: int) -> None:
         """Match all messages from an index on, and as many before it as that takes."""
         if index >= self.since:
             return
-        count, wanted = len(self._holders), self._place(index)
+        count, wanted = len(self._holders), bisect_left(self._indexes, index)
         if wanted < self._first or not self._go_on(self._stop, count):
             first = self._restart(min(wanted, self._further(count)))
             while not self._go_on(first, count):
                 first = self._restart(self._further(count))
-        self.since = self._holders[self._first - 1][0] + 1 if self._first else 0
-
-    def _place(self, index: int) -> int:
-        """Return the place of the first holder from an index on."""
-        return bisect_left(self._holders, index, key=itemgetter(0))
+        self.since = self._indexes[self._first - 1] + 1 if self._first else 0
 
     def _further(self, count: int) -> int:
         """Return the holder to begin with for three times as many as are matched."""

@@ -165,14 +165,13 @@ class FirstAndRecent(
         recent = max(1, self.messages - self.first - 1)
         earliest = view.newest(recent)
         best = self._recent(view, limit, earliest, [])
-        for number in range(1, min(self.first, self.messages - 1 - recent) + 1):
-            head = view.first(number)
-            if len(head) < number:
+        most = size(view, best or [])
+        head = view.first(max(0, min(self.first, self.messages - 1 - recent)))
+        for number in range(1, len(head) + 1):
+            spans = self._recent(view, limit, earliest, head[:number])
+            if spans is None or (kept := size(view, spans)) < most:
                 break
-            spans = self._recent(view, limit, earliest, head)
-            if spans is None or (best is not None and size(view, spans) < size(view, best)):
-                break
-            best = spans
+            best, most = spans, kept
         return best or [Span(view.last or 0, view.count, "recent")]
 
     def _recent(

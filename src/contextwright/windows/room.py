@@ -54,10 +54,11 @@ class Room:
 
         # From the first start that is over the limit if nothing stays inside, or is too early.
         over = bisect_right(totals, free)
-        if self._more:
+        if inside:
             over = bisect_left(range(len(starts)), True, over, key=is_over)
-        stop = bisect_right(starts, -earliest, key=neg) if earliest else len(starts)
-        return starts[: min(over, stop)]
+        if starts and starts[-1] < earliest:
+            over = min(over, bisect_right(starts, -earliest, key=neg))
+        return starts[:over]
 
     def _inside(self, place: int) -> float:
         """Return the tokens of messages after a start that this window alone requires."""
