@@ -25,6 +25,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         servers.stop()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, because some tests wait for others' programs."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return (len(mine(0)) if mine else os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that need Postgres: of those on each engine, that half."""
     for item in items:

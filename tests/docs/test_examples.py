@@ -26,6 +26,8 @@ NEEDS = {"with_google_adk": "google.adk"}
 """Packages that not every development environment has."""
 PAGES = ("ask", "data_set", "first", "http_api", "tutorial")
 HOW_TO = tuple(f"how_to/{path.stem}" for path in sorted((EXAMPLES / "how_to").glob("*.py")))
+FRAMEWORKS = (*INTEGRATIONS, "how_to/mem0")
+"""Those that load frameworks, which takes seconds: only the deep run has the time."""
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 
@@ -52,7 +54,13 @@ def test_example(name: str) -> None:
     compare(f"example-{name}", done.stdout.rstrip("\n"))
 
 
-@pytest.mark.parametrize("name", [*PAGES, *INTEGRATIONS, *HOW_TO])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in FRAMEWORKS else ())
+        for name in (*PAGES, *INTEGRATIONS, *HOW_TO)
+    ],
+)
 def test_an_example_of_a_page(name: str) -> None:
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")

@@ -360,6 +360,7 @@ def test_without_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         read_document("-")
 
 
+@pytest.mark.slow
 def test_sound_and_broken_documents_take_linear_time() -> None:
     message = b'{"role": "user", "content": [{"type": "text", "text": "\\"a\\": \\\\ words"}]}'
 

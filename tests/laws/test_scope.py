@@ -39,6 +39,9 @@ def test_every_way_to_read_is_asked(name: str) -> None:
     assert methods - set(OTHER[name].split()) == asked
 
 
+@pytest.mark.parametrize(
+    "place", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 def test_nobody_is_given_what_is_anothers(place: str) -> None:
     nobody_is_given_what_is_anothers(place, 24)
 

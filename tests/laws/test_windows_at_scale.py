@@ -70,6 +70,7 @@ def exchange(random: Random, prefix: str) -> list[cw.Message]:
 HISTORIES = [history(seed) for seed in range(200)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", MODELS)
 def test_nothing_invalid_nothing_over_budget_no_question_lost(format: str) -> None:
     model = MODELS[format]

@@ -188,6 +188,7 @@ def test_time_is_linear(shape: str) -> None:
     assert any(ratio < 8 for ratio in ratios)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["tags", "brackets at line starts", "nested lists", "calls"])
 def test_a_megabyte_is_read_whole(shape: str) -> None:
     before, unit, after = SHAPES[shape]

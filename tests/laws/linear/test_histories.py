@@ -108,6 +108,7 @@ SHAPES: tuple[Callable[[int], list[Message]], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", MODELS)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_histories_take_linear_steps(shape: Callable[[int], list[Message]], format: str) -> None:

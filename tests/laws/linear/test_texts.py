@@ -33,6 +33,7 @@ def quiet_garbage_collection() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("small", "large"), SIZES)
 @pytest.mark.parametrize("shape", LINEAR.SHAPES)
 def test_reading_is_linear(shape: str, small: int, large: int) -> None:
@@ -52,6 +53,7 @@ def is_linear(read: Callable[[str], object], small: str, large: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_what_is_quadratic_is_found() -> None:
     """The measure itself notices who looks through the whole text again and again."""
 

@@ -1,5 +1,6 @@
 """Whatever people write, the page shows it as text: nothing runs, loads or breaks."""
 
+import pytest
 from playwright.sync_api import expect
 
 import contextwright as cw
@@ -57,6 +58,7 @@ def fill(store: Store, id: str, word: str) -> None:
     chat.update(title=word)
 
 
+@pytest.mark.slow
 def test_words_stay_words(inspector: Inspector) -> None:
     page = inspector.page
     asked: list[str] = []

@@ -203,8 +203,15 @@ def test_nothing_scrolls_sideways(inspector: Inspector, width: int) -> None:
     expect(page.locator(".message").first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1280),
+        ("dark", 390),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+        pytest.param("dark", 1280, marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing(browser: Browser, client: Client, scheme: str, width: int) -> None:
     with browser.new_context(
         viewport={"width": width, "height": 844},
