@@ -17,7 +17,17 @@ profiles.register()
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        keep_bytecode(config.rootpath / ".pytest_cache" / "bytecode")
         servers.reserve()
+
+
+def keep_bytecode(folder: Path) -> None:
+    """Let programs that tests start share their bytecode, also where Python is told to keep none.
+
+    They would compile themselves at every start, which takes longer than what they do.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", str(folder))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -273,10 +273,10 @@ def test_a_crowd_writes_to_one_conversation(place: str) -> None:
         assert [key for key in stored if key.startswith(f"{name}-")] == list(lines)
 
 
-def test_a_full_disk_is_told_and_takes_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_told_and_takes_nothing(tmp_path: Path, empty_store: Path) -> None:
     store = str(tmp_path / "store.db")
     lines = turns_of("w", 1_500)
-    writer = Writer(store, limit=450_000)
+    writer = Writer(store, limit=empty_store.stat().st_size + 150_000)
     for line in lines.values():
         writer.send([line])
     writer.end()
