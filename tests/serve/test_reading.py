@@ -1,6 +1,7 @@
 """Readings: what a client has sent before is not read again, and reads the same."""
 
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any
 
 import pytest
@@ -81,6 +82,31 @@ def test_messages_of_the_request_before_are_taken_from_it() -> None:
     known = zip(first.said.messages, second.said.messages, strict=False)
     assert all(one is other for one, other in known)
     assert second.said.tools is first.said.tools
+
+
+def test_items_of_the_request_before_are_taken_from_it() -> None:
+    """A message of Responses may be several items."""
+    items: list[dict[str, Any]] = [{"role": "developer", "content": "Be kind."}]
+    items += [{"role": "user", "content": "Look at both."}]
+    readings = Readings()
+    before: Reading | None = None
+    for number in range(3):
+        news: list[dict[str, Any]] = [{"type": "reasoning", "id": f"r{number}", "summary": []}]
+        calls = [f"c{number}{place}" for place in range(2)]
+        news += [
+            {"type": "function_call", "call_id": id, "name": "look", "arguments": "{}"}
+            for id in calls
+        ]
+        news += [{"type": "function_call_output", "call_id": id, "output": "x"} for id in calls]
+        items += news
+        body = {"model": "m", "instructions": "Short.", "input": items}
+        found = readings.read(LINE, "openai-responses", read_fields(encode_json(body)))
+        assert found.said == cw.parse(body, "openai-responses")
+        if before is not None:
+            known = before.said.messages
+            assert all(map(is_, found.said.messages[1:], known[1:]))
+            assert len(found.said.messages) == len(known) + 2
+        before = found
 
 
 def test_one_is_not_true() -> None:

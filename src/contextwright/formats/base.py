@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -92,7 +92,11 @@ class Format(Struct, frozen=True, kw_only=True):
     default_model: str | None = None
     """The model for a request that names none. None: the format needs no model."""
     turns: str | None = None
-    """The field of its turns, if each is one message and read by itself."""
+    """The field of its turns, if they can be read some at a time."""
+    last_start: Callable[[Sequence[Any], int], int] | None = None
+    """Given turns and an index, returns the last index up to it at which a message begins that can
+    be read without the turns before it; 0 if there is none. None: each turn is a message.
+    """
 
 
 def without(fields: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -132,9 +132,21 @@ def resumed(
 
     None if the whole request must be read: a repair names its place in it.
     """
-    name = formats.find(format).turns
-    if name is None or before.said.changes or payload.get("model") != before.payload.get("model"):
+    if before.said.changes or payload.get("model") != before.payload.get("model"):
         return None
+    try:
+        if formats.find(format).last_start is None:
+            return with_known_turns(format, payload, before, shared)
+        return with_known_items(format, payload, before, shared)
+    except ContextwrightError:
+        return None
+
+
+def with_known_turns(
+    format: str, payload: dict[str, Any], before: Reading, shared: int
+) -> Conversation | None:
+    """Return what was said in a format of which each turn is a message."""
+    name = turns_of(format)
     rest = {**payload, name: payload[name][shared:]}
     same_system = all(payload.get(field) is before.payload.get(field) for field in SYSTEM)
     same_tools = payload.get("tools") and all(
@@ -142,10 +154,7 @@ def resumed(
     )
     for field in (*(SYSTEM if same_system else ()), *(TOOLS if same_tools else ())):
         rest.pop(field, None)
-    try:
-        new = api.parse(rest, format)
-    except ContextwrightError:
-        return None
+    new = api.parse(rest, format)
     if new.changes:
         return None
     # The system text stands before the turns.
@@ -154,3 +163,33 @@ def resumed(
     known = before.said.messages[0 if same_system else earlier : earlier + shared]
     messages = (*new.messages[:start], *known, *new.messages[start:])
     return replace(new, messages=messages, tools=before.said.tools if same_tools else new.tools)
+
+
+def with_known_items(
+    format: str, payload: dict[str, Any], before: Reading, shared: int
+) -> Conversation | None:
+    """Return what was said in a format of which several items may be one message (Responses)."""
+    name, last_start = turns_of(format), formats.find(format).last_start
+    assert last_start is not None
+    if payload.get("tools") is not before.payload.get("tools"):
+        return None  # the names of all calls may change with them
+    # Where the request before went on otherwise, its last message may not end with the last item.
+    most = shared if shared == len(before.turns) else shared - 1
+    cut = last_start(payload[name], most)
+    if not cut:
+        return None
+    new = api.parse({**payload, name: payload[name][cut:]}, format)
+    if new.changes:
+        return None
+    unknown = before.payload[name][cut:]
+    behind = len(api.parse({name: unknown}, format).messages) if unknown else 0
+    start, earlier = (int(one.get("instructions") is not None) for one in (payload, before.payload))
+    known = before.said.messages[earlier : len(before.said.messages) - behind]
+    return replace(new, messages=(*new.messages[:start], *known, *new.messages[start:]))
+
+
+def turns_of(format: str) -> str:
+    """Return the field of a format's turns."""
+    name = formats.find(format).turns
+    assert name is not None
+    return name

@@ -14,7 +14,7 @@ from contextwright.formats.base import Format, Options, Rendered
 from contextwright.formats.legalise import Legal, legalise
 from contextwright.formats.openai_responses.chat import from_chat
 from contextwright.formats.openai_responses.media import NAME, supports_media
-from contextwright.formats.openai_responses.read import Gatherer
+from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
 from contextwright.formats.openai_responses.rules import accepts_extra, is_exact, leave_out_refused
 from contextwright.formats.openai_responses.settings import (
@@ -297,4 +297,6 @@ FORMAT = Format(
     parse_reply=parse_reply,
     parse_stream=parse_stream,
     default_model="gpt-5.6-sol",
+    turns="input",
+    last_start=last_start,
 )

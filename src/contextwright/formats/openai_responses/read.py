@@ -6,7 +6,7 @@ parts in their order. Leftover fields of an item are in its part's `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -21,10 +21,17 @@ from contextwright.wire.openai_responses.rules import CLIENT_MADE
 from contextwright.wire.openai_responses.types import kind_of
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Gatherer"]
+__all__ = ["Gatherer", "last_start"]
 
 Side: TypeAlias = Literal["assistant", "tool"]
 
+INPUT = ("user", "system", "developer")
+"""Kinds of items that are messages of their own."""
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
+OWN = (*OUTPUTS, "function_call", "custom_tool_call", "reasoning")
+"""Kinds of items that are a part of a message, whatever they hold."""
+FAR_REACHING = ("tool_search_call", "additional_tools")
+"""Kinds of items that change how others are read: outputs, the names of calls."""
 OPERATOR_MADE = ("additional_tools", "configuration_update")
 """Items that come from the developer."""
 SAID = {
@@ -143,6 +150,25 @@ class Gatherer:
         if kind == "developer" or leading:
             rest["role"] = kind
         return Message("system", tuple(parts), extra=keep_extra(NAME, rest))
+
+
+def last_start(items: Sequence[Any], most: int) -> int:
+    """Return the last index up to one at which a message begins that is read by itself; 0 if none.
+
+    Something of a person has to stand before it, because leading system text is read otherwise.
+    """
+    kinds = [kind_of(item) if is_object(item) else "" for item in items]
+    first = kinds.index("user") if "user" in kinds else most
+    if any(kind in kinds for kind in FAR_REACHING):
+        return 0
+    for index in range(min(most, len(items) - 1), first, -1):
+        kind, before = kinds[index], kinds[index - 1]
+        begins = before in INPUT or (kind in OUTPUTS) != (before in OUTPUTS)
+        if kind == "user" or (begins and kind in OWN):
+            return index
+        if kind == "assistant" and begins and items[index].get("content"):
+            return index
+    return 0
 
 
 def content_of(
