@@ -87,7 +87,7 @@ def legalise(
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, needed)
-    origins, legal = zip(*draft, strict=True) if draft else ((), ())
+    legal, origins = [message for _, message in draft], [origin for origin, _ in draft]
     return Legal(legal, target, [*changes, *envelope], origins)
 
 
