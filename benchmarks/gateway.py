@@ -50,6 +50,8 @@ class Server(NamedTuple):
     address: str
     seconds: float
     """How long it took until it answered."""
+    cpu: float
+    """The seconds of CPU that this took; more where Python may not keep its bytecode."""
 
 
 def main() -> int:
@@ -72,7 +74,9 @@ def main() -> int:
         upstream = stack.enter_context(started(own("upstream"), "/health"))
         bare = stack.enter_context(started(own("bare", upstream.address), "/health"))
         gateway = stack.enter_context(started(*cw_serve(upstream.address, folder)))
-        print(f"up in {gateway.seconds:.2f} s; the bare proxy in {bare.seconds:.2f} s\n")
+        for name, server in (("cw serve", gateway), ("the bare proxy", bare)):
+            print(f"{name}: up in {server.seconds:.2f} s, CPU {server.cpu:.2f} s")
+        print()
         token = (folder / "token").read_text().strip()
         servers = {"bare proxy": bare, "pass-through": gateway, "translated": gateway}
         asyncio.run(measure(servers, upstream.address, token, given))
@@ -309,7 +313,8 @@ def started(command: tuple[list[str], int], path: str) -> Iterator[Server]:
         while not answers(port, path):
             assert process.poll() is None, words
             time.sleep(0.01)
-        yield Server(process.pid, f"http://127.0.0.1:{port}", time.perf_counter() - begun)
+        taken = time.perf_counter() - begun
+        yield Server(process.pid, f"http://127.0.0.1:{port}", taken, cpu_of(process.pid))
     finally:
         process.terminate()
         process.wait()

@@ -101,20 +101,24 @@ class Provider(AnyProvider):
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
         body = encode_json(body_for(self.host, payload, model))
-        async with aclosing(self.post(body, model=model)) as batches:
+        async with aclosing(self.post(body, model=model, join=False)) as batches:
             async for batch in batches:
                 yield batch
 
-    async def post(self, body: bytes, *, model: str) -> AsyncGenerator[list[Event], None]:
+    async def post(
+        self, body: bytes, *, model: str, join: bool = True
+    ) -> AsyncGenerator[list[Event], None]:
         """Send a body as it is, which has to ask for a stream; yield what `batches` yields.
+
+        With `join`, pieces of one text that arrive together are one event.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
         response = await self._open(body, model)
         try:
-            pieces = read_batches(response.chunks(), stream_reader(self.format))
-            async with aclosing(pieces) as batches:
+            reader = stream_reader(self.format)
+            async with aclosing(read_batches(response.chunks(), reader, join=join)) as batches:
                 async for batch in batches:
                     yield list(map(self._without_key, batch))
         finally:

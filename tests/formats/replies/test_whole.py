@@ -1,6 +1,7 @@
 """A stream that has arrived whole is read as one that arrives event by event."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,10 @@ from contextwright.formats.replies.events import (
     TextDelta,
     ThinkingDelta,
 )
+from contextwright.formats.replies.reader import joined, read_batches
 from contextwright.formats.replies.reply import ModelReply, events_of, gather_partial
 from contextwright.formats.replies.streams import read_stream, stream_reader, stream_writer
-from contextwright.formats.replies.whole import joined, read_whole
+from contextwright.formats.replies.whole import read_whole
 from strategies.replies import JSON, REPLIES
 
 per_format = pytest.mark.parametrize("format", REPLIES)
@@ -36,6 +38,15 @@ def frames_of(reply: ModelReply, format: str) -> list[bytes]:
     return [frame.encode() for event in events for frame in writer.write(event)]
 
 
+async def events_of_batches(pieces: list[bytes], format: str) -> list[Event]:
+    async def source() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    batches = read_batches(source(), stream_reader(format), join=True)
+    return [event async for batch in batches for event in batch]
+
+
 @per_format
 def test_a_whole_stream_is_read_like_its_events(format: str) -> None:
     @given(REPLIES[format], st.data())
@@ -53,6 +64,9 @@ def test_a_whole_stream_is_read_like_its_events(format: str) -> None:
         stream = stream[: data.draw(st.integers(0, len(stream)) | st.just(len(stream)))]
         expected = gather_partial(read_stream([stream], format), format)
         assert read_whole(stream, format) == expected
+        at = data.draw(st.integers(0, len(stream)))
+        pieces = [stream[:at], stream[at:]]
+        assert gather_partial(asyncio.run(events_of_batches(pieces, format)), format) == expected
 
     law()
 

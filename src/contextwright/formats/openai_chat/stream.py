@@ -53,7 +53,7 @@ class ChatReader(StreamReader):
             self.complete()
             return
         chunk = as_object(event)
-        error = error_of(chunk)
+        error = error_of(chunk) if "error" in chunk else None
         if error is not None:
             self.fail(error)
         for key, value in chunk.items():
@@ -61,7 +61,7 @@ class ChatReader(StreamReader):
                 self.head[key] = value
         if not self.started and chunk.get("id"):
             self.start(ReplyStart(as_text(chunk.get("id")), self.model))
-        usage = usage_of(chunk.get("usage"))
+        usage = usage_of(chunk["usage"]) if "usage" in chunk else None
         if usage is not None:
             self.out.append(UsageUpdate(usage))
         choices: Any = chunk.get("choices")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from contextlib import aclosing
+from itertools import groupby
 from typing import Any, TypeAlias, cast
 
 from contextwright.errors import ParseError, ProviderError, in_one_line
@@ -30,6 +31,7 @@ __all__ = [
     "StreamReader",
     "StreamReaders",
     "as_object",
+    "joined",
     "read",
     "read_async",
     "read_batches",
@@ -222,14 +224,18 @@ async def read_async(
 
 
 async def read_batches(
-    source: AsyncIterable[Any], reader: StreamReader
+    source: AsyncIterable[Any], reader: StreamReader, *, join: bool = False
 ) -> AsyncGenerator[list[Event], None]:
-    """Yield the events of a stream, those together that one piece of the source completes."""
+    """Yield the events of a stream, those together that one piece of the source completes.
+
+    With `join`, pieces of one text that come together are one event.
+    """
     decoder = Decoder()
     batch: list[Event] = []
     try:
         async for piece in source:
-            for event in decoded(piece, decoder):
+            events = decoded(piece, decoder)
+            for event in joined(events, reader) if join and len(events) > 1 else events:
                 batch.extend(reader.feed(event))
             if batch:
                 ready, batch = batch, []
@@ -240,6 +246,15 @@ async def read_batches(
     except Exception as error:
         last = reader.close(broken(error))
     yield [*batch, *last]
+
+
+def joined(events: list[Any], reader: StreamReader) -> Iterator[Any]:
+    """Yield events, those in a row that only add to one text as one."""
+    for slot, run in groupby(events, reader.slot_of_text):
+        if slot is None:
+            yield from run
+        else:
+            yield reader.joined(list(run))
 
 
 def decoded(piece: Any, decoder: Decoder) -> list[Any]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
-from contextwright.formats.replies.reader import StreamReader, read
+from contextwright.formats.replies.reader import StreamReader, joined, read
 from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.formats.replies.sse import Decoder
 from contextwright.formats.replies.streams import stream_reader
@@ -28,12 +27,3 @@ def events_in(body: bytes, reader: StreamReader) -> Iterator[Any]:
     decoder = Decoder()
     yield from joined(decoder.feed(body), reader)
     yield from joined(decoder.close(), reader)
-
-
-def joined(events: list[Any], reader: StreamReader) -> Iterator[Any]:
-    """Yield events, those in a row that only add to one text as one."""
-    for slot, run in groupby(events, reader.slot_of_text):
-        if slot is None:
-            yield from run
-        else:
-            yield reader.joined(list(run))

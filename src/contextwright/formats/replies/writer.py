@@ -26,6 +26,9 @@ from contextwright.messages.parts import Opaque, Part, Text
 __all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters"]
 
 
+DELTAS = (TextDelta, ThinkingDelta, ArgumentsDelta)
+
+
 class Frame(NamedTuple):
     """One server-sent event: decoded data, and its name if it has one."""
 
@@ -62,8 +65,11 @@ class StreamWriter:
         if not self.started and type(event) is not ErrorEvent:
             self.started = True
             self.start(event if type(event) is ReplyStart else ReplyStart(self.id, self.model))
-        for ready in self.translated(event):
-            self.put(ready)
+        if type(event) in DELTAS:  # nearly all of a stream
+            self.put(event)
+        else:
+            for ready in self.translated(event):
+                self.put(ready)
         frames, self.out = self.out, []
         return frames
 
