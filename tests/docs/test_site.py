@@ -1,6 +1,10 @@
 """The site: every page is in its menu, every link inside it holds, every example is its file."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +69,23 @@ def test_every_page_is_in_the_menu() -> None:
 def test_an_example_is_its_file(page: Path) -> None:
     example = how_to.pages()[page]
     assert page.read_text("utf-8") == how_to.written(page, example), "run: python tests/how_to.py"
+
+
+@pytest.mark.slow
+def test_the_site_builds_offline_without_a_warning(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    shutil.copytree(DOCS, tmp_path / "docs")
+    nowhere = "http://127.0.0.1:9"
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=tmp_path,
+        env={**os.environ, "http_proxy": nowhere, "https_proxy": nowhere, "no_proxy": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "No issues found" in done.stdout
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
+    site = tmp_path / "site"
+    assert pages <= {str(page.relative_to(site).with_suffix("")) for page in site.rglob("*.html")}
