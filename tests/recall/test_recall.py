@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import AROUND, ASKS, SESSION, Outline, Page, lines_of
+from contextwright.recall.outline import AROUND, ASKS, SESSION, Entry, Outline, Page, lines_of
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import WITH_MEANING, WORDS_ALONE, RankedMessage, bias_of
+from contextwright.recall.signals import meaning_beside
 from samples import hostile
 from samples.recall import (
     ANNA,
@@ -146,6 +147,24 @@ def test_an_outline_is_the_same_in_pages_of_any_size(
     for place, entry in enumerate(entries):
         after = entries[place + 1 : place + 1 + AROUND]
         assert entry.ahead == sum(one.session == entry.session for one in after)
+
+
+@pytest.mark.parametrize(
+    ("session", "ahead", "expected"),
+    [
+        (5, 0, 9.0),  # alone in its session
+        (5, 1, (9 + 3 * 2 / 3) / (1 + 2 / 3)),
+        (5, 2, (9 + 3 * 2 / 3 + 6 / 3) / 2),
+        (4, 0, (9 + 12 * 2 / 3) / (1 + 2 / 3)),
+        (3, 2, (9 + 15 * 2 / 3 + 21 / 3) / 3),
+    ],
+)
+def test_neighbours_of_the_same_session_count_by_their_distance(
+    session: int, ahead: int, expected: float
+) -> None:
+    meanings = {3: 15.0, 4: 12.0, 5: 9.0, 6: 3.0, 7: 6.0}
+    entry = Entry(None, 1, "", "", 0, session, ahead)
+    assert meaning_beside(meanings, 5, entry) == pytest.approx(expected)
 
 
 def test_only_words_of_the_talk_count_as_spoken() -> None:

@@ -42,6 +42,7 @@ NONE: dict[str, Any] = {"memories": MemoryList()}
         (PastMessages(), NONE, "no past message fits the question"),
         (Episodes(), NONE, "no event fits the question"),
         (Events(), {}, "no event is among the newest messages"),
+        (Events(most=0), {}, "no event is among the newest messages"),
     ],
 )
 def test_a_section_that_says_nothing_says_why(

@@ -129,6 +129,7 @@ def test_the_guide_to_sections_is_true() -> None:
         (cw.sections.PastMessages, {"most": 2.5}, "most cannot be 2.5"),
         (cw.sections.PastMessages, {"least": float("nan")}, "least cannot be nan"),
         (cw.sections.Episodes, {"most": True}, "most cannot be True"),
+        (cw.sections.Events, {"most": -1}, "most cannot be -1"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(

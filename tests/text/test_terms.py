@@ -87,6 +87,12 @@ def test_a_part_of_a_compound_has_a_vowel_and_so_has_the_rest() -> None:
     assert compound_parts("Wo ist die Bushaltestelle?")[1][-1] == "haltestell"
 
 
+def test_words_are_whole_in_scripts_with_vowel_signs_and_beside_those_without_spaces() -> None:
+    assert "किताब" in terms_of("हिन्दी की किताब")
+    assert "tower" in terms_of("東京tower")
+    assert not any("tower" in term for term in terms_of("東京tower") - {"tower"})
+
+
 def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:
     message = terms_with_parts("Das ist die Straßenbahnhaltestelle.")
     assert terms_of("die Straßen und das") - terms_of("die und das") <= message

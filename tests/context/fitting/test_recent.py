@@ -15,7 +15,7 @@ from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.messages import Message, Opaque, Reply
 from contextwright.text.json import encode_json
-from contextwright.windows import Clearing, Window
+from contextwright.windows import Clearing, KeepRecent, Stepped, Window
 from profiles import STORE, examples
 from strategies import runs
 from strategies.windows import histories
@@ -156,3 +156,26 @@ def outcome(recipe: cw.Recipe, history: PricedHistory) -> object:
     except cw.errors.BudgetError as error:
         return error.minimum
     return context.payload, context.decisions.runs, context.changes, context.ledger
+
+
+@pytest.mark.parametrize("window", [KeepRecent(), Stepped()])
+def test_what_was_too_much_fits_once_old_results_are_cleared(window: Window) -> None:
+    """A history that only grows never fits again; one that is cleared does."""
+    recipe = cw.Recipe(window=window, clearing=Clearing(results=1, step=0), budget=2_000)
+
+    def step(number: int, words: int) -> list[Message]:
+        call = cw.ToolCall("look", {}, id=f"c{number}")
+        return [
+            cw.user(f"Look at {number}."),
+            cw.assistant(call),
+            cw.tool_result(call.id or "", "seen " * words),
+            cw.assistant("Done."),
+        ]
+
+    history = recipe.history([cw.user("Hello " * 1_200), *step(1, 1_200)], model="gpt-4o")
+    first = recipe.build(history, model="gpt-4o")
+    assert first.decisions[0].action == "dropped"
+    history.extend([*step(2, 2), cw.user("And now?")])
+    grown = recipe.build(history, model="gpt-4o")
+    assert grown.payload == recipe.build(list(history.messages), model="gpt-4o").payload
+    assert grown.decisions[0].action == "kept"

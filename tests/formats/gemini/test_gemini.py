@@ -121,6 +121,19 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         NEW,
         ["G-signature contents[1].parts[0]"],
     ),
+    "G-signature of every step since the question": (
+        {
+            "contents": [
+                user("q"),
+                model(call("f", "a", None)),
+                user(answer("f", {}, "a")),
+                model(call("f", "b")),
+                user(answer("f", {}, "b")),
+            ]
+        },
+        NEW,
+        ["G-signature contents[1].parts[0]"],
+    ),
     "G-signature of the first parallel call is enough": (
         {
             "contents": [

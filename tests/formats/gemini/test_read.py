@@ -224,6 +224,12 @@ def test_what_is_read() -> None:
     assert (settings.max_tokens, settings.tool_choice) == (5, cw.ToolChoice("required", "f"))
 
 
+def test_code_and_its_output_are_words_for_other_models() -> None:
+    payload = SAME["blocks that only Gemini knows"]
+    parts = cw.parse(payload, "gemini").messages[1].parts
+    assert [part.text for part in parts if isinstance(part, cw.Opaque)][:2] == ["1+1", "2"]
+
+
 def test_url_safe_base64_is_read_and_the_standard_one_written() -> None:
     part = {"inline_data": {"mime_type": "image/webp", "data": "-_-_"}}
     conversation = cw.parse({"contents": [user(part)]}, "gemini")

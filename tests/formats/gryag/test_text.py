@@ -250,3 +250,13 @@ def test_exported_tool_turns_have_no_ids() -> None:
             "parts": [{"function_response": {"name": "weather", "response": {"output": "sunny"}}}],
         },
     ]
+
+
+@pytest.mark.parametrize("zero", [0, "0"])
+def test_zero_is_no_thread_and_no_message_but_a_person(zero: object) -> None:
+    keys = ("thread_id", "reply_to_message_id", "reply_to_user_id")
+    assert format_metadata(dict.fromkeys(keys, zero)) == ""
+    assert format_metadata(dict.fromkeys(keys, 1)) == (
+        "[meta] thread_id=1 reply_to_message_id=1 reply_to_user_id=1"
+    )
+    assert "user_id=" in format_metadata({"user_id": zero})

@@ -171,6 +171,14 @@ def test_the_same_on_postgres(postgres: str, name: str) -> None:
     find_and_mend(postgres, *DAMAGE[name])
 
 
+def test_an_end_is_not_moved_to_where_messages_were_lost(tmp_path: Path) -> None:
+    """The lost message may be in a backup: its number must not be given again."""
+    with filled(str(tmp_path / "store.db")) as store:
+        run_sql(store, DAMAGE["an end that is lost"][0])
+        mend(store.engine, examine(store.engine))
+        assert any(one.code == "head" for one in examine(store.engine).findings)
+
+
 def find_and_mend(place: str, damage: str, expected: list[str], is_mended: bool) -> None:
     with filled(place) as store:
         whole = list(store.conversation("a").read())

@@ -377,3 +377,23 @@ def test_the_same_words_come_once(store: cw.Store) -> None:
         chat.add([cw.user(text)] * 50)
     said = [item.message.text for item in chat.recall("Where are the keys?", budget=10**5)]
     assert sorted(said) == ["The keys are under the blue pot", "Where are the keys?"]
+
+
+@pytest.mark.parametrize("few", [0, 64])
+def test_a_fork_recalls_as_if_its_origin_had_ended(store: cw.Store, few: int) -> None:
+    before = [cw.user("The zebra is in the garden."), cw.user("I like tea.")]
+    after = [cw.user("The coffee is cold."), cw.user("What now?")]
+    origin = store.conversation("origin")
+    origin.add(before)
+    fork = origin.fork("fork", 2)
+    origin.add([cw.user("The zebra eats roses."), cw.user("The zebra sleeps.")])
+    fork.add(after)
+    alone = store.conversation("alone")
+    alone.add([*before, *after])
+    store.index(few=few)
+    found, expected = (
+        chat.recall("Where is the zebra?", min_score=0.0, min_confidence=0.0)
+        for chat in (fork, alone)
+    )
+    assert [(hit.seq, hit.score) for hit in found] == [(hit.seq, hit.score) for hit in expected]
+    assert found.items

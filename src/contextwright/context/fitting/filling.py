@@ -56,7 +56,7 @@ def used(fitted: Fitted) -> int:
 def filled(fitted: Fitted, room: int) -> Fitted:
     """Return the request with sections that fill so much room, and no message twice."""
     attempt, decisions = fitted.attempt, fitted.draft.decisions
-    room -= int(attempt.allowance()) if attempt.plan.recipe.summary and decisions.omitted else 0
+    room -= int(attempt.allowance()) if decisions.omitted else 0  # of a summary
     kept = frozenset(decisions.kept())
     while True:
         trial = asked(attempt, room, kept).trial(decisions)

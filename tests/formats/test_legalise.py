@@ -1,0 +1,30 @@
+"""Rules run on every history that needs them: a look that finds it in order must be right."""
+
+import pytest
+
+import contextwright as cw
+
+CALL = cw.assistant(cw.ToolCall("look", {}, "c1"))
+RESULT = cw.tool_result("c1", "seen")
+HISTORIES = {
+    "words between a call and its result": [CALL, cw.user("Wait."), RESULT],
+    "words before a result in one message": [
+        CALL,
+        cw.Message("user", (cw.Text("Wait."), cw.ToolResult("c1", "seen"))),
+    ],
+    "words of a tool that are no result": [
+        CALL,
+        RESULT,
+        cw.Message("tool", (cw.Text("Wait."),)),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+@pytest.mark.parametrize("format", ["anthropic", "gemini", "openai-chat", "openai-responses"])
+def test_words_at_a_place_where_only_results_may_be(name: str, format: str) -> None:
+    messages = (cw.user("Look."), *HISTORIES[name], cw.assistant("Done."), cw.user("And now?"))
+    written = cw.render(cw.Conversation(messages, tools=(cw.Tool("look"),)), format)
+    assert cw.check(written.payload, format) == []
+    codes = {change.code for change in written.changes}
+    assert codes & {"repair.order", "repair.role"}
