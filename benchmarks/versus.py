@@ -33,7 +33,7 @@ LIBRARIES = ("contextwright", "by hand", "floor", *REQUIREMENTS)
 def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--only", default="", help="libraries to run, by name; default: all")
-    options.add_argument("--data", type=Path, help="a folder with wire/ and trajectories/")
+    options.add_argument("--data", type=Path, help="a folder with wire/, trajectories/ and recall/")
     options.add_argument("--sizes", default="100,1000,10000,100000")
     options.add_argument("--jobs", default="", help="jobs to run, by name; default: all")
     options.add_argument("--environments", type=Path, default=CACHE / "peers")

