@@ -120,6 +120,16 @@ def test_each_message_is_stored_once(
     assert speaking(stored) == speaking(said)
 
 
+def test_a_fork_is_compared_with_the_conversation_it_left(shared_store: cw.Store) -> None:
+    log, session = RequestLog(shared_store.state, "here/1"), f"s{next(SESSIONS)}"
+    opening = [cw.user("Hello"), cw.assistant("Hi")]
+    record(log, session, opening[:1], opening[1])
+    left = record(log, session, [*opening, cw.user("More?")], cw.assistant("More."))
+    fork = record(log, session, [*opening, cw.user("Else?")], cw.assistant("Else."))
+    assert fork.fork is not None
+    assert (fork.conversation != left.conversation, fork.previous) == (True, left.number)
+
+
 def test_an_unanswered_request_adds_nothing(shared_store: cw.Store) -> None:
     log, session = RequestLog(shared_store.state, "here/1"), f"s{next(SESSIONS)}"
     record(log, session, [cw.user("Hello")], cw.assistant("Hi"))

@@ -10,6 +10,7 @@ from openai.types.responses import Response
 
 import contextwright as cw
 from contextwright import Text, ToolCall
+from contextwright.streams import write_reply
 from samples.responses import (
     CALL,
     MODEL,
@@ -161,3 +162,14 @@ def test_any_order_of_events_is_read(events: list[dict[str, Any]]) -> None:
     before = json.dumps(events)
     cw.parse_stream(events, NAME)
     assert json.dumps(events) == before
+
+
+def test_reasoning_without_a_signature_has_no_encrypted_content() -> None:
+    message = {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    reply = cw.parse_reply({"id": "x", "model": "m", "choices": [choice]}, "openai-chat")
+    assert write_reply(reply, "openai-responses", created=7).body["output"][0] == {
+        "type": "reasoning",
+        "id": "rs_x_0",
+        "summary": [{"type": "summary_text", "text": "Hm."}],
+    }
