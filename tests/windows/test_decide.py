@@ -1,0 +1,24 @@
+"""Whether a window drops anything is known before it is decided what becomes of each message."""
+
+from hypothesis import given
+
+import contextwright as cw
+from contextwright.windows import KeepRecent, Window
+from contextwright.windows.decide import decide, drops_any
+from contextwright.windows.history import History
+from strategies.windows import histories, limits, price, windows
+
+
+@given(histories, windows, limits)
+def test_what_drops_any_is_what_decides(
+    messages: list[cw.Message], window: Window, limit: int
+) -> None:
+    view = History(messages, price=price).view(width=max(limit, 1))
+    assert drops_any(window, view, limit) == (decide(window, view, limit).omitted > 0)
+
+
+def test_what_must_stay_is_not_dropped_although_the_window_is_narrow() -> None:
+    messages = [cw.user("Remember this.", pinned=True), cw.assistant("Yes."), cw.user("And now?")]
+    view = History(messages, price=price).view()
+    assert drops_any(KeepRecent(messages=1), view, 900)
+    assert not drops_any(KeepRecent(messages=2), view, 900)
