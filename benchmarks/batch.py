@@ -2,6 +2,7 @@
 
     uv run python benchmarks/batch.py --messages 1000000
     uv run python benchmarks/batch.py --ray     # also two workers of a Ray cluster on this machine
+    uv run python benchmarks/batch.py --ray --kill    # each is killed half-way, and resumed
 
 Converts conversations of OpenAI's format to an Anthropic batch and builds requests within a budget.
 Every run is a process of its own; its results are compared byte for byte with the first one's.
@@ -12,14 +13,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 TURNS = 5
+HALF_WAY = 5
+"""Finished pieces after which a run is killed; a million messages have about twice as many."""
 WORDS = (
     "soup risotto table window please thanks meeting Kyiv кава обід tomorrow one two three".split()
 )
@@ -34,6 +40,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--operation", choices=OPERATIONS, action="append")
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--kill", action="store_true", help="kill each run, and run it again")
     options = parser.parse_args()
     runs: list[tuple[str, tuple[str, ...]]] = [("1 core", ("-j", "1")), ("2 cores", ("-j", "2"))]
     if options.ray:
@@ -44,20 +51,26 @@ def main() -> None:
         for name in options.operation or OPERATIONS:
             print(f"\n{name}: {options.messages:,} messages, {mebibytes(sources[-1])} MiB")
             print("run             messages     wall  faster      CPU  peak memory  same bytes")
-            figures(Path(folder), name, list(zip(sizes, sources, strict=True)), runs)
+            data = list(zip(sizes, sources, strict=True))
+            figures(Path(folder), name, data[-1:] if options.kill else data, runs, options.kill)
 
 
 def figures(
-    folder: Path, name: str, data: list[tuple[int, Path]], runs: list[tuple[str, tuple[str, ...]]]
+    folder: Path,
+    name: str,
+    data: list[tuple[int, Path]],
+    runs: list[tuple[str, tuple[str, ...]]],
+    kill: bool,
 ) -> None:
-    """Print a row per run and size."""
+    """Print a row per run and size; with `kill`, all but the first are killed and resumed."""
     first: dict[int, tuple[float, str]] = {}
     for title, options in runs:
         for size, source in data:
             output = folder / f"{name}-{title}-{size}".replace(" ", "-")
-            wall, cpu, memory = measured(
-                [*OPERATIONS[name], str(source), "-o", str(output), *options]
-            )
+            arguments = [*OPERATIONS[name], str(source), "-o", str(output), *options]
+            if kill and first:
+                print(f"killed after {killed_half_way(arguments, output)} pieces")
+            wall, cpu, memory = measured(arguments)
             digest = digest_of(output)
             alone, bytes = first.setdefault(size, (wall, digest))
             print(
@@ -78,6 +91,24 @@ def measured(arguments: list[str]) -> tuple[float, float, int]:
         time.sleep(0.2)
     assert running.returncode == 0, command
     return time.perf_counter() - start, sum(cpu.values()), peak // 2**20
+
+
+def killed_half_way(arguments: list[str], output: Path) -> int:
+    """Kill `cw batch` and all its processes once some pieces are finished; return how many are."""
+    command = [sys.executable, "-m", "contextwright", "batch", *arguments]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while running.poll() is None and len(finished(output)) < HALF_WAY:
+        time.sleep(0.05)
+    for pid in tree(str(running.pid)):
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    running.wait()
+    return len(finished(output))
+
+
+def finished(output: Path) -> list[Path]:
+    """The records of the pieces that are done."""
+    return list(output.glob("*/*.json"))
 
 
 def tree(root: str) -> list[str]:
