@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import workload
-from contextwright import Message, ToolCall, ToolResult, user
+from contextwright import Message, Text, ToolCall, ToolResult, user
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.messages.parts import Part
@@ -91,12 +91,21 @@ def show_hundred() -> None:
 
 
 def show_lists(sizes: Sequence[int]) -> None:
-    """A list of messages handed to `build` as it is, then grown by one, beside a kept history."""
+    """A list of messages handed to `build` as it is, then grown by one, beside a kept history.
+
+    And the least that a first build can take: a pass over the bytes of all texts, or over their
+    characters.
+    """
     print("\nBuilds of plain lists (CPU ms)\n")
-    print(f"{'':40}{cells(['first', 'grown', 'kept'])}")
+    print(f"{'':40}{cells(['first', 'grown', 'kept', 'bytes', 'characters'])}")
     recipe = Recipe(system=("You are kind.",), budget=BUDGET)
-    for size in sizes:
-        messages = list(history_of(recipe, size).messages)
+    for size in (100, *sizes):
+        messages = list(history_of(recipe, size).messages)[:size]
+        texts = list(texts_of(messages))
+        floors = [
+            best_of(partial(floor, texts), rounds=5, repeats=1)
+            for floor in (in_bytes, in_characters)
+        ]
         history = recipe.history(messages, model=MODEL)
         first = grown = kept = float("inf")
         for number in range(5):
@@ -106,7 +115,24 @@ def show_lists(sizes: Sequence[int]) -> None:
             grown = min(grown, elapsed(partial(recipe.build, messages, model=MODEL)))
             history.append(messages[-1])
             kept = min(kept, elapsed(partial(recipe.build, history, model=MODEL)))
-        print(f"  {f'{size:,} messages':38}{cells(list(map(milliseconds, (first, grown, kept))))}")
+        times = map(milliseconds, (first, grown, kept, *floors))
+        print(f"  {f'{size:,} messages':38}{cells(list(times))}")
+
+
+def texts_of(messages: Sequence[Message]) -> Iterator[str]:
+    """The texts of messages and of tool results."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text | ToolResult):
+                yield part.text
+
+
+def in_bytes(texts: Sequence[str]) -> int:
+    return sum([len(text) if text.isascii() else len(text.encode()) for text in texts])
+
+
+def in_characters(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
 
 
 def show_row(name: str, runs: Sequence[Run], kept: int) -> None:

@@ -82,8 +82,7 @@ class Log:
     def begin(self, index: int) -> int:
         """Return where a message begins on the ruler."""
         if index >= self.start:
-            if len(self._ends) <= len(self.messages):
-                self._measure()
+            self._measure()
             return self._ends[index - self.start]
         try:
             return self._begins[index]
@@ -215,6 +214,8 @@ class Log:
     def _measure(self) -> None:
         """Measure the messages that are not measured yet."""
         ends = self._ends
+        if len(ends) > len(self.messages):
+            return
         end = ends[-1]
         for message in self.messages[len(ends) - 1 :]:
             parts = message.parts
