@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.windows.exchanges import Exchanges, Holder
-from contextwright.windows.ruler import FRAME, bytes_of, length_of
+from contextwright.windows.ruler import FRAME, length_of
 
 __all__ = ["Log", "Unloaded", "is_question", "media_in"]
 
@@ -216,15 +217,17 @@ class Log:
         ends = self._ends
         if len(ends) > len(self.messages):
             return
-        end = ends[-1]
-        for message in self.messages[len(ends) - 1 :]:
-            parts = message.parts
-            if len(parts) == 1 and type(parts[0]) is Text:  # inlined because it is hot
-                text = parts[0].text
-                end += FRAME + (len(text) if text.isascii() else bytes_of(text))
-            else:
-                end += length_of(message)
-            ends.append(end)
+        new = self.messages[len(ends) - 1 :]
+        lengths = [
+            # The common case of a long chat, inlined because it is hot.
+            FRAME + len(text)
+            if len(parts := message.parts) == 1
+            and type(part := parts[0]) is Text
+            and (text := part.text).isascii()
+            else length_of(message)
+            for message in new
+        ]
+        ends[-1:] = accumulate(lengths, initial=ends[-1])
 
 
 def is_question(message: Message) -> bool:

@@ -12,7 +12,8 @@ from contextwright.context.fitting.thinking import open_turn
 from contextwright.context.recipe import Recipe
 from contextwright.sections import CurrentTime
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.policies import KeepRecent, Stepped, Window
+from contextwright.windows.policies import FirstAndRecent, KeepAll, KeepRecent, Stepped, Window
+from strategies.traffic import PICTURE
 
 NOW = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 LEGACY, BOUND = "claude-sonnet-4-5", "claude-sonnet-5-5"
@@ -119,3 +120,19 @@ def test_a_clock_changes_what_stood_before_thinking(model: str, sent: int) -> No
 )
 def test_where_an_open_turn_begins(messages: list[cw.Message], start: int) -> None:
     assert open_turn(messages) == start
+
+
+@pytest.mark.parametrize("window", [KeepRecent(), Stepped(step=0.1), FirstAndRecent(200)])
+@pytest.mark.parametrize("rounds", [1, 3, 5])
+def test_thinking_that_costs_nothing_takes_no_room(window: Window, rounds: int) -> None:
+    """A budget of what the whole takes holds all of it, also where old thinking is not charged."""
+    thinking = cw.Thinking(
+        "列車は七時四十分に出ますが、切符はまだ誰も買っていません。" * 3, "c2ln", "anthropic"
+    )
+    messages = [cw.system("¶1 По"), cw.user([cw.Text("¶2 de"), PICTURE]), cw.assistant("Seen.")]
+    messages += [cw.user("¶5 По"), cw.assistant([thinking, cw.Text("¶4 Th")])]
+    for index in range(rounds):
+        messages += [cw.user(f"¶{7 + 2 * index} П"), cw.assistant(f"¶{6 + 2 * index} T")]
+    whole = Recipe(window=KeepAll()).build(messages, model=LEGACY, budget=100_000)
+    context = Recipe(window=window).build(messages, model=LEGACY, budget=whole.ledger.most)
+    assert context.payload == whole.payload

@@ -228,7 +228,9 @@ class Attempt:
             return None
         view = history.history.view(width=self._width)
         if drops_any(window, view, most):
-            merged = Merged(history.history, self._width, whole=True)
+            # Without thinking where old thinking costs nothing.
+            whole = not self.plan.meter.drops_thinking
+            merged = Merged(history.history, self._width, whole)
             if drops_any(window, merged, most):
                 history.outgrow(merged.tail.reached, window)
                 return None

@@ -55,6 +55,11 @@ class TokenMeter:
         self._frame: tuple[object, Count] = (None, Count(0))
         self._templates = templates_of(format, model)
 
+    @property
+    def drops_thinking(self) -> bool:
+        """Whether thinking before the newest question costs nothing."""
+        return self._pricer.rates.drops_reasoning
+
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         return self._pricer.most(self._sampled(message) or self._outline(message))
