@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.windows.clearing import Clearing, without_media, without_results
@@ -122,3 +123,9 @@ def test_the_coarsest_line_of_a_range_is_crossed_once(lengths: list[int], grid: 
     for pair in pairwise(ends):
         inner = coarsest_line(*pair, grid)
         assert inner is None or pair[0] < inner <= pair[1]
+
+
+def test_a_list_says_which_messages_were_edited() -> None:
+    edited = replace(cw.user("Two"), meta={"edited": "2026-11-16T10:00:00Z"})
+    context = cw.build([cw.user("One"), edited, cw.user("Three")], cw.Recipe(), model="gpt-4o")
+    assert [run.reason for run in context.decisions.runs] == ["recent", "recent, edited", "recent"]
