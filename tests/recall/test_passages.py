@@ -105,13 +105,13 @@ def test_passages_of_a_message_are_one_hit() -> None:
     for number in (2, 1):
         excerpt = Excerpt(passages, (number,))
         packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=excerpt))
-    (item,) = packing.items
+    (item,) = packing.recall("?", 10_000, has_meaning=False)
     assert item.excerpt == Excerpt(passages, (1, 2))
     assert item.line.startswith("user, parts 1-2 of 3: I'm trying")
     assert item.line.endswith("that place. […]")
     assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
     packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=Excerpt(passages, (3,))))
-    (item,) = packing.items
+    (item,) = packing.recall("?", 10_000, has_meaning=False)
     assert item.excerpt is None
     assert item.shown is message
     assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left

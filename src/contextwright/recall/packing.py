@@ -192,6 +192,10 @@ class Packing:
         """The hits that stay, in the order of the conversation."""
         self._orders: list[Order] = []
         """The place of each."""
+        self._estimated: set[Order] = set()
+        """Messages whose passages were priced one by one: what they cost together is counted when
+        the budget gets short, because counting all of them for each one takes quadratic time.
+        """
         self._misses = 0
         self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
@@ -199,7 +203,7 @@ class Packing:
     @property
     def is_full(self) -> bool:
         """Whether nothing more is likely to fit."""
-        return self.left <= 0 or self._misses >= MISSES
+        return self._misses >= MISSES or not self._fits(1)
 
     @property
     def is_complete(self) -> bool:
@@ -208,7 +212,7 @@ class Packing:
 
     def has_room(self, size: int) -> bool:
         """Whether a message of that many characters may fit; if not, it need not be read."""
-        return self.price.least(min(size, LONGEST)) <= self.left
+        return self._fits(self.price.least(min(size, LONGEST)))
 
     def offer(
         self,
@@ -238,23 +242,43 @@ class Packing:
         order = order_of(item)
         place = bisect(self._orders, order)
         joins = item.excerpt is not None and order in self._orders[place - 1 : place]
-        if self.is_complete and not joins:
+        if self.is_full or (self.is_complete and not joins):
             return None
-        paid = 0
+        place -= joins
+        adds = self.price.of(item)  # for a passage about that much, and hardly ever more
         if joins:
-            place -= 1
-            paid, item = self.items[place].tokens, with_passage(self.items[place], item)
-        tokens = self.price.of(item)
-        if tokens - paid > self.left:
+            item = with_passage(self.items[place], item)
+            if not self._fits(adds):
+                adds = self.price.of(item) - self.items[place].tokens
+        if not self._fits(adds):
             self._misses += 1
             return None
-        if self.is_full or self._is_told(said):
+        if self._is_told(said):
             return None
         self._misses = 0
-        self.left -= tokens - paid
-        self.items[place : place + joins] = [replace(item, tokens=tokens)]
+        self.left -= adds
+        if joins:
+            self._estimated.add(order)
+            adds += self.items[place].tokens
+        self.items[place : place + joins] = [replace(item, tokens=adds)]
         self._orders[place : place + joins] = [order]
         return place
+
+    def _fits(self, tokens: float) -> bool:
+        """Whether so many tokens are left."""
+        if tokens > self.left:
+            self._settle()
+        return tokens <= self.left
+
+    def _settle(self) -> None:
+        """Count what the passages of each message cost together."""
+        for order in self._estimated:
+            place = bisect(self._orders, order) - 1
+            item = self.items[place]
+            tokens = self.price.of(item)
+            self.left += item.tokens - tokens
+            self.items[place] = replace(item, tokens=tokens)
+        self._estimated.clear()
 
     def _is_told(self, said: str) -> bool:
         """Whether a hit that stays has the same text; if not, record this one for comparison."""
@@ -270,10 +294,11 @@ class Packing:
 
     def recall(self, query: str, budget: int, has_meaning: bool) -> RecallResult:
         """Return the hits that stay, in the order of the conversation."""
+        self._settle()
         recall = RecallResult(query, tuple(self.items), budget, has_meaning)
         # The error of an estimate depends on the whole text, so rarely one too many was taken.
-        whole = self.price.whole
-        while whole is not None and recall.items and whole(recall.text) > budget:
+        whole = self.price.whole or (lambda text: 0)
+        while recall.items and (recall.tokens > budget or whole(recall.text) > budget):
             least = min(recall.items, key=lambda item: item.score)
             recall = replace(recall, items=tuple(one for one in recall if one is not least))
         return recall
