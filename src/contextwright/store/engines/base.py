@@ -51,6 +51,8 @@ class TextIndex(Struct, frozen=True):
     """Conversation, first and last message, one term, limit: a JSON list of the newest numbers,
     because thousands of rows would take twice as long to read.
     """
+    find_within: str
+    """Conversation, first and last message, one term: a JSON list of all numbers."""
     find_all: str
     """Two terms that a message must both have, limit: the newest conversations and numbers."""
     remove: str

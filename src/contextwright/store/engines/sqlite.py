@@ -75,6 +75,10 @@ SELECT json_group_array(seq) FROM (
     SELECT rowid & 4294967295 AS seq FROM words
     WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3
     ORDER BY rowid DESC LIMIT ?5)""",
+    # From the newest on it would read the whole list of a frequent term backwards.
+    find_within="""
+SELECT json_group_array(rowid & 4294967295) FROM words
+WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3""",
     find_all="""
 SELECT rowid >> 32, rowid & 4294967295 FROM words
 WHERE words MATCH '"' || ?1 || '" "' || ?2 || '"' ORDER BY rowid DESC LIMIT ?3""",

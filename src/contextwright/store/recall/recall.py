@@ -101,7 +101,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         total = search.size_of_tenant(connection, state.tenant)
         found: list[Candidates] = []
         people: dict[str, str] = {}
-        ids, numbers = fitting(connection, state, question, vector)
+        ids, numbers = fitting(connection, state, question, vector, total)
         for id in ids:
             searched = look(connection, state, id, None)
             title = title_of(connection, searched.head) or id
@@ -256,22 +256,21 @@ def found_in(
 
 
 def fitting(
-    connection: Connection, state: State, question: Question, vector: Vectors | None
+    connection: Connection, state: State, question: Question, vector: Vectors | None, total: int
 ) -> tuple[list[str], search.TermNumbers]:
     """Return the conversations with the best matching messages, by words or by meaning.
 
-    With them, the messages that the words were found in.
+    With them, the messages that the words were found in, of `total` messages.
     """
-    total = search.size_of_tenant(connection, state.tenant)
     places = search.places_of_tenant(connection, state.tenant)
     terms = search.weighed(question.terms, max(total, 1), places)
-    by_words = search.ranked(terms)
+    by_words = search.ranked(terms, HITS)
     near: Nearest = []
     if vector is not None and state.index.space is not None:
         near = state.index.space.nearest_of_tenant(connection, state.tenant, vector, NEAREST)
     best: dict[int, None] = {}
     # Alternate, so that neither words nor meaning alone decide.
-    for place in in_turn([place for place, _ in by_words[:HITS]], [place for place, _ in near]):
+    for place in in_turn([place for place, _ in by_words], [place for place, _ in near]):
         if place[0] not in best and is_recallable(connection, place):
             best[place[0]] = None
             if len(best) >= CHATS:

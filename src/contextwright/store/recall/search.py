@@ -7,6 +7,7 @@ the same, and a query has no syntax. Visibility is checked when a message is fou
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log, sqrt
@@ -66,6 +67,9 @@ SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
 WHERE m.conversation = ? AND m.seq = ?"""
 NAME = "SELECT id FROM conversations WHERE number = ? AND tenant = ?"
+OTHERS = """
+SELECT EXISTS (SELECT 1 FROM conversations WHERE tenant < ?)
+OR EXISTS (SELECT 1 FROM conversations WHERE tenant > ?)"""
 LENGTHS = """
 SELECT coalesce(sum(h.last), 0) FROM conversations c JOIN heads h ON h.conversation = c.number
 WHERE c.tenant = ?"""
@@ -159,9 +163,7 @@ def numbers_in(
                 if term in known:
                     found += [seq for seq in known[term].get(number, ()) if own <= seq <= stop]
                 else:
-                    limits = (number, own, stop, term, MOST_PLACES)
-                    ((newest,),) = connection.rows(connection.texts.find, *limits)
-                    found += decode_numbers(newest)
+                    found += numbers_between(connection, number, own, stop, term)
                 found += [
                     seq
                     for (owner, seq), terms in terms_behind.items()
@@ -173,14 +175,28 @@ def numbers_in(
     return numbers
 
 
+def numbers_between(
+    connection: Connection, number: int, first: int, last: int, term: str
+) -> list[int]:
+    """Return the newest messages between two that have a term."""
+    texts, limits = connection.texts, (number, first, last, term)
+    if last - first < MOST_PLACES:
+        ((numbers,),) = connection.rows(texts.find_within, *limits)
+    else:
+        ((numbers,),) = connection.rows(texts.find, *limits, MOST_PLACES)
+    return decode_numbers(numbers)
+
+
 def places_of_tenant(connection: Connection, tenant: str) -> Places:
     """Find terms in all conversations of a tenant, indexed or not."""
-    owner = owner_of(tenant)
+    ((has_others,),) = connection.rows(OTHERS, tenant, tenant)
+    owner = owner_of(tenant) if has_others else ""
     behind = unindexed(connection, gaps_of(connection, tenant))
     terms_behind = {place: terms_in(message) for place, message in behind.items()}
 
     def places(term: str) -> list[Place]:
-        rows = connection.rows(connection.texts.find_all, owner, term, MOST_PLACES)
+        # All messages have the owner's term: without other tenants it only takes time.
+        rows = connection.rows(connection.texts.find_all, owner or term, term, MOST_PLACES)
         new = [place for place, terms in terms_behind.items() if term in terms]
         return [*((number, seq) for number, seq in rows), *new]
 
@@ -189,12 +205,12 @@ def places_of_tenant(connection: Connection, tenant: str) -> Places:
 
 def by_conversation(terms: Iterable[Term]) -> TermNumbers:
     """Return the messages of terms, by conversation; not of terms that too many messages have."""
-    found: dict[str, dict[int, list[int]]] = {}
+    found: dict[str, defaultdict[int, list[int]]] = {}
     for term in terms:
         if len(term.places) < MOST_PLACES:
-            numbers = found[term.term] = {}
+            numbers = found[term.term] = defaultdict(list)
             for number, seq in term.places:
-                numbers.setdefault(number, []).append(seq)
+                numbers[number].append(seq)
     return found
 
 
@@ -234,19 +250,26 @@ def rarity(count: int, total: int) -> float:
     return log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
 
 
-def ranked(terms: Sequence[Term]) -> list[tuple[Place, float]]:
+def ranked(terms: Sequence[Term], most: int | None = None) -> list[tuple[Place, float]]:
     """Return places with their scores, best first; of equal ones the newer first.
 
     The score is the share of the query that a message has, from 0 to 1, where rare terms count
     more: 1 means that it has every term.
     """
     whole = sum(term.weight for term in terms)
-    sums: dict[Place, float] = {}
-    for term in terms:
+    masks: dict[Place, int] = {}
+    for bit, term in enumerate(terms):
         for place in term.places:
-            sums[place] = sums.get(place, 0.0) + term.weight
-    scored = [(place, min(share / whole, 1.0)) for place, share in sums.items()]
-    return sorted(scored, key=lambda one: (-round(one[1], 9), -one[0][1], -one[0][0]))
+            masks[place] = masks.get(place, 0) | 1 << bit
+    # Few sets of terms occur; their shares are computed once, and plain tuples are sorted.
+    shares = {
+        mask: min(sum(one.weight for bit, one in enumerate(terms) if mask >> bit & 1) / whole, 1.0)
+        for mask in {*masks.values()}
+    }
+    less = {mask: -round(share, 9) for mask, share in shares.items()}
+    order = sorted((less[mask], -seq, -number) for (number, seq), mask in masks.items())
+    places = ((-number, -seq) for _, seq, number in islice(order, most))
+    return [(place, shares[masks[place]]) for place in places]
 
 
 def visible(connection: Connection, asking: int, place: Place) -> Message | None:
