@@ -62,7 +62,7 @@ def test_there_is_room_for_so_much_and_no_more(tmp_path: Path) -> None:
             store.conversation(id).add([cw.user("tea")] * 100)
         store.index()
         one = (100 + 100 // 8) * (WIDTH + 1) * 4
-        space = store.state.index.space = Space(bag(), 2 * one)
+        space = store.state.index.space = Space(bag(), int(2.6 * one))
         kept: list[list[int]] = []
         for id in "abacdd":
             nearest(store, "tea", id)

