@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwright.recall.vectors import rows
-from contextwright.recall.vectors.matrix import Query
-from contextwright.recall.vectors.rows import Codes, Vectors, WholeRows
+from contextwright.recall.vectors.query import Query, Vectors
+from contextwright.recall.vectors.rows import Codes, WholeRows
 
 
 def made(seed: int, count: int, width: int) -> Vectors:

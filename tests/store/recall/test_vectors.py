@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.vectors.matrix import FEW
+from contextwright.recall.vectors.query import FEW
 from contextwright.store.care.doctor import examine
 from contextwright.store.recall import vectors
 from contextwright.store.recall.nearest import Space

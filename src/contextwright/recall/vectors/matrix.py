@@ -1,6 +1,6 @@
 """Vectors of messages as rows of one matrix, and the search for the nearest rows.
 
-With `rows.py` the only file that computes with vectors, so that only they import numpy.
+With `query.py` and `rows.py` the only files that compute with vectors and import numpy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TypeAlias
 import numpy
 from numpy.typing import NDArray
 
-from contextwright.recall.vectors.rows import Rows, Vectors, grown, with_room
+from contextwright.recall.vectors.query import Query, Vectors
+from contextwright.recall.vectors.rows import Rows, grown, with_room
 
 __all__ = [
     "Matrix",
@@ -35,12 +36,6 @@ Scores: TypeAlias = tuple[Numbers, Vectors]
 
 NUMBER, HALF = numpy.dtype("<i4"), numpy.dtype("<f2")
 """The stored type of numbers and vectors: half precision is enough for a cosine."""
-
-FEW = 20
-"""Weight, in vectors, that pulls the mean of a few vectors towards zero."""
-
-ONE = numpy.ones(1, numpy.float32)
-"""The distance of every vector from zero."""
 
 SHIFT = 32
 """Bits of a message's number, beside that of its conversation."""
@@ -110,36 +105,6 @@ class Matrix:
         start, stop = numpy.searchsorted(seqs, (first, last + 1))
         places, cosines = self.rows.near(query, int(start), int(stop), most)
         return grouped(seqs[places], cosines)
-
-
-class Query:
-    """The vector of a question, relative to the mean of those it is compared with.
-
-    Messages of one conversation have topic and tone in common, which does not help to choose among
-    them. So the mean is subtracted from all of them and from the question.
-    """
-
-    def __init__(self, vector: Vectors, sum: Vectors | None = None, count: int = 0) -> None:
-        # A few messages have no reliable mean: the fewer there are, the less is subtracted.
-        middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
-        away = vector - middle
-        length = float(numpy.sqrt(away @ away)) or 1.0
-        self.vector = vector
-        self.middle: Vectors = middle.astype(numpy.float32)
-        self.direction: Vectors = (away / length).astype(numpy.float32)
-        self.offset = float(away @ middle) / length
-
-    def lengths(self, rows: Vectors) -> Vectors:
-        """Return the distance of each row of length 1 from the mean; 1 from zero."""
-        if not self.middle.any():
-            return ONE
-        squares = 1 - 2 * (rows @ self.middle) + float(self.middle @ self.middle)
-        return numpy.sqrt(numpy.maximum(squares, 1e-6)).astype(numpy.float32)
-
-    def cosines(self, rows: Vectors, lengths: Vectors) -> Vectors:
-        """Return the cosine of each row of length 1, both relative to the mean."""
-        cosines = (rows @ self.direction - self.offset) / lengths
-        return numpy.clip(cosines, -1, 1).astype(numpy.float32)
 
 
 class Pool:

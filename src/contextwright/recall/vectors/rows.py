@@ -7,17 +7,15 @@ from their numbers, in eight bits each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from contextwright.recall.vectors.matrix import Query
+from contextwright.recall.vectors.query import Query, Vectors
 
-__all__ = ["Codes", "Places", "Rows", "Vectors", "WholeRows", "grown", "with_room"]
+__all__ = ["Codes", "Places", "Rows", "WholeRows", "grown", "with_room"]
 
-Vectors: TypeAlias = NDArray[numpy.float32]
 Places: TypeAlias = NDArray[numpy.intp]
 """Places of rows."""
 Kind = TypeVar("Kind", bound=numpy.generic)
