@@ -297,8 +297,10 @@ class Packing:
         self._settle()
         recall = RecallResult(query, tuple(self.items), budget, has_meaning)
         # The error of an estimate depends on the whole text, so rarely one too many was taken.
-        whole = self.price.whole or (lambda text: 0)
-        while recall.items and (recall.tokens > budget or whole(recall.text) > budget):
+        whole = self.price.whole
+        while recall.items and (
+            recall.tokens > budget or (whole is not None and whole(recall.text) > budget)
+        ):
             least = min(recall.items, key=lambda item: item.score)
             recall = replace(recall, items=tuple(one for one in recall if one is not least))
         return recall

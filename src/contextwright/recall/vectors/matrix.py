@@ -132,7 +132,7 @@ class Pool:
 
     def is_before(self, extents: Mapping[int, tuple[int, int]]) -> bool:
         """Whether all that is here is still valid, however much is missing."""
-        return all(
+        return self.extents == extents or all(
             known[0] <= now[0] and known[1] == now[1]
             for number, known in self.extents.items()
             for now in (extents.get(number, (-1, 0)),)

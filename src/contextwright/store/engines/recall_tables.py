@@ -5,7 +5,7 @@ A process keeps vectors and outlines in memory; `rewritten` tells it that anothe
 
 from __future__ import annotations
 
-__all__ = ["POSTGRES", "SQLITE"]
+__all__ = ["LASTS", "POSTGRES", "SQLITE"]
 
 SQLITE = """
 ALTER TABLE heads ADD COLUMN rewritten INTEGER NOT NULL DEFAULT 0;
@@ -26,3 +26,6 @@ CREATE TABLE meanings (
     PRIMARY KEY (memory, embedder)
 );
 """
+
+LASTS = "CREATE INDEX vectors_last ON vectors (conversation, embedder, last);"
+"""How far the vectors of each conversation go, without a look at the pages."""

@@ -409,4 +409,5 @@ STEPS: tuple[Step, ...] = (
     Step(SQLITE_9, POSTGRES_9),
     Step(SQLITE_9 + DIGESTS_10, POSTGRES_9 + DIGESTS_10),
     Step(recall_tables.SQLITE, recall_tables.POSTGRES),
+    Step(recall_tables.LASTS, recall_tables.LASTS),
 )

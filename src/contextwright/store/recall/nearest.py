@@ -194,7 +194,7 @@ class Space:
                 return None
             pool = Pool(rows)
         with pool.lock:
-            for number, extent in extents.items():
+            for number, extent in extents.items() if pool.extents != extents else ():
                 known = pool.extents.get(number, (0, 0))[0]
                 if known < extent.last and pool.size <= self.room:
                     for page in vectors.pages_after(connection, number, kind, known):

@@ -78,8 +78,8 @@ WIDTH = "UPDATE embedders SET width = ? WHERE name = ? AND width = 0"
 REACHED = """
 SELECT number, reached, last FROM (
     SELECT c.number, h.last, coalesce((
-        SELECT v.last FROM vectors v JOIN embedders e ON e.number = v.embedder
-        WHERE v.conversation = c.number AND e.name = ? ORDER BY v.first DESC LIMIT 1
+        SELECT max(v.last) FROM vectors v WHERE v.conversation = c.number
+        AND v.embedder = (SELECT number FROM embedders WHERE name = ?)
     ), c.fork_at, 0) AS reached
     FROM conversations c JOIN heads h ON h.conversation = c.number WHERE {which}
 ) AS pages"""
@@ -88,8 +88,7 @@ ONE = REACHED.format(which="c.number = ?")
 KEEP = """
 INSERT INTO vectors (conversation, embedder, first, last, body) VALUES (?, ?, ?, ?, ?)"""
 NEWEST = """
-SELECT v.last FROM vectors v
-WHERE v.conversation = h.conversation AND v.embedder = ? ORDER BY v.first DESC LIMIT 1"""
+SELECT max(v.last) FROM vectors v WHERE v.conversation = h.conversation AND v.embedder = ?"""
 STATE = f"SELECT coalesce(({NEWEST}), 0), h.rewritten FROM heads h WHERE h.conversation = ?"
 STATES = f"""
 SELECT * FROM (
