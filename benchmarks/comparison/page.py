@@ -182,7 +182,9 @@ def better(results: Results) -> Iterator[str]:
 
 def recalling_more(results: Results) -> Iterator[str]:
     held = {name: found.get("recall") or {} for name, found in results.items()}
-    ours = held["contextwright"].get("recall", {}).get("share", {})
+    if not held["contextwright"]:
+        return
+    ours = held["contextwright"]["recall"]["share"]
     for budget, share in ours.items():
         ahead = [
             f"{name}, {way} ({found['share'][budget]:.1%})"
@@ -192,6 +194,12 @@ def recalling_more(results: Results) -> Iterator[str]:
         ]
         if ahead:
             yield f"Recall, {int(budget):,} tokens (ours: {share:.1%}): {', '.join(ahead)}."
+    asked = [
+        (f"{name}, {way}", [found["ask"]])
+        for name, ways in held.items()
+        for way, found in ways.items()
+    ]
+    yield from faster("A question to recall", [held["contextwright"]["recall"]["ask"]], asked)
 
 
 def faster(what: str, ours: Any, figures: Sequence[tuple[str, Any]]) -> Iterator[str]:
