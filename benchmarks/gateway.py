@@ -104,24 +104,28 @@ async def print_costs(
 
     The least of some rounds, because the machine may be busy.
     """
-    spent: dict[str, list[float]] = {name: [] for name in servers}
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in servers}
     added: dict[str, list[float]] = {name: [] for name in servers}
     for _ in range(ROUNDS):
         direct = await first_byte(session, upstream, "claude-x")
         for name, server in servers.items():
             await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
             await settled(session, server.address)
-            before = cpu_of(server.pid)
+            before = cpu_of(server.pid), loop_cpu_of(server.pid)
             await ask_many(session, server.address, MODELS[name], 400)
             await settled(session, server.address)
-            spent[name].append((cpu_of(server.pid) - before) / 400 * 1e3)
+            after = cpu_of(server.pid), loop_cpu_of(server.pid)
+            spent[name].append(
+                ((after[0] - before[0]) / 400 * 1e3, (after[1] - before[1]) / 400 * 1e3)
+            )
             first = await first_byte(session, server.address, MODELS[name])
             added[name].append((first - direct) * 1e3)
-    base = min(spent["bare proxy"])
-    print(f"{'':16}{'CPU ms':>10}{'of bare':>10}{'first byte, added ms p50':>28}")
+    base, _ = min(spent["bare proxy"])
+    print(f"{'':16}{'CPU ms':>10}{'event loop':>12}{'of bare':>10}{'first byte, added ms p50':>28}")
     for name in servers:
-        least = min(spent[name])
-        print(f"{name:16}{least:>10.2f}{least / base:>10.1f}{min(added[name]):>28.1f}")
+        least, loop = min(spent[name])
+        ratio, first = least / base, min(added[name])
+        print(f"{name:16}{least:>10.2f}{loop:>12.2f}{ratio:>10.1f}{first:>28.1f}")
 
 
 async def print_load(
@@ -269,7 +273,17 @@ FRAME = frame()
 
 def cpu_of(pid: int) -> float:
     """The seconds of CPU that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return seconds_in(Path(f"/proc/{pid}/stat"))
+
+
+def loop_cpu_of(pid: int) -> float:
+    """The seconds of CPU that its first thread has used, which runs the event loop."""
+    return seconds_in(Path(f"/proc/{pid}/task/{pid}/stat"))
+
+
+def seconds_in(stat: Path) -> float:
+    """The seconds of CPU, user and system, in a file of `/proc`."""
+    fields = stat.read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
