@@ -5,7 +5,7 @@
 
 The messages are those of `benchmarks.retrieval.recalling`; the embedder is wordllama, because the
 default one would take an hour. Each kind of recall is asked in a process of its own, whose largest
-memory is told beside the times. With `--folder` the stores are kept, and made only once.
+memory is printed beside the times. With `--folder` the stores are kept, and made only once.
 """
 
 from __future__ import annotations
