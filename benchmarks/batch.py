@@ -96,13 +96,14 @@ def measured(arguments: list[str]) -> tuple[float, float, int]:
 def killed_half_way(arguments: list[str], output: Path) -> int:
     """Kill `cw batch` and all its processes once some pieces are finished; return how many are."""
     command = [sys.executable, "-m", "contextwright", "batch", *arguments]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    running = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
     while running.poll() is None and len(finished(output)) < HALF_WAY:
         time.sleep(0.05)
-    for pid in tree(str(running.pid)):
-        with suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
     running.wait()
+    time.sleep(3)  # Ray's own processes notice, and end
     return len(finished(output))
 
 

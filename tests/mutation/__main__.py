@@ -5,11 +5,12 @@
     uv run python -m tests.mutation --count 20 --seed 7 --folders windows,context
     uv run python -m tests.mutation --reach reach.jsonl    # only tests that reach the fault
 
-A mutant changes one comparison, operator, condition or constant. The sources are copied, so
-nothing here is touched. The tests of a file are those that mirror it (tests/windows/ for
-windows/stepped.py) and the laws, or with what reach.py wrote those that reach the fault, for 20 s
-of CPU at most. The first that fails, or does not end, has killed the mutant and is named. Survivors
-are listed with their line: give each a test, or say why it changes nothing.
+A mutant changes one comparison, operator, condition or constant. Nothing here is touched: with
+what reach.py wrote, the tests that reach a function's fault run in a fork (trials.py), for 20 s of
+CPU at most; else the sources are copied, and the tests of a file are those that mirror it
+(tests/windows/ for windows/stepped.py) and the laws. The first that fails, or does not end, has
+killed the mutant and is named. Survivors are listed with their line: give each a test, or say why
+it changes nothing.
 """
 
 from __future__ import annotations

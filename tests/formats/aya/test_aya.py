@@ -397,3 +397,9 @@ def test_any_json_is_read_or_refused(data: Any) -> None:
         rendered = cw.render(conversation, "aya")
         again = cw.render(cw.parse(rendered.payload, "aya"), "aya")
         assert again.payload == rendered.payload
+
+
+@pytest.mark.parametrize(("index", "words"), [(2, "index 1 is"), (3, "index 1 to 2 is")])
+def test_a_gap_names_what_is_missing(index: int, words: str) -> None:
+    (gap,) = cw.check([said(0), said(index)], "aya")
+    assert gap.message == f"{words} missing"

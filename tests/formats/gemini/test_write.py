@@ -3,6 +3,8 @@
 import base64
 from typing import Any
 
+import pytest
+
 import contextwright as cw
 from samples.formats.gemini import NEW, OLD, answer, call, model, rendered, user
 from strategies.messages import PNG
@@ -220,3 +222,13 @@ def test_a_schema_changed_since_is_written_anew() -> None:
     assert payload["tools"] == [
         {"functionDeclarations": [{"name": "f", "parametersJsonSchema": schema}]}
     ]
+
+
+@pytest.mark.parametrize(("effort", "lost"), [(None, []), ("none", []), ("high", ["loss.setting"])])
+def test_a_model_that_does_not_think_loses_only_what_was_asked(
+    effort: str | None, lost: list[str]
+) -> None:
+    asked = {} if effort is None else {"reasoning_effort": effort}
+    body = {"model": "gpt-5", "messages": [{"role": "user", "content": "q"}], **asked}
+    written = cw.convert(body, "openai-chat", "gemini", model="gemini-2.0-flash")
+    assert [change.code for change in written.changes] == lost
