@@ -6,14 +6,14 @@ from contextlib import redirect_stdout
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import contextwright as cw
 from contextwright.context import recipe_files as recipes
 from contextwright.sections import BuiltIn, SectionInput, Text, one_line, quoted
-from contextwright.text.quoting import filled, quoted_lines
+from contextwright.text.quoting import filled, labelled, quoted_lines
 from paths import DOCS
 
 # Words of people
@@ -73,12 +73,13 @@ HOSTILE = st.text(
 
 
 @given(HOSTILE)
+@example("[0]")
 def test_gry_21_no_words_change_the_blocks_of_the_text(words: str) -> None:
     def text(said: str) -> str:
         lines = [
             filled("# Memories about {name} (ID: {id})", name=said, id=said),
             f"- {quoted(said)}",
-            f"- {quoted(said)}: {one_line(said)}",
+            f"- {labelled(said, one_line(said))}",
             f"- [Relevance: 0.50] {quoted(said)}",
             "",
             quoted(said),

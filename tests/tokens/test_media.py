@@ -212,10 +212,9 @@ def test_counting_leaves_the_body_alone(format: str) -> None:
     assert repr(body) == before
 
 
-def test_what_is_remembered_of_counted_texts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pricer, "MAX_CACHED_CHARS", 1_000)
+def test_what_is_remembered_of_counted_texts_is_bounded() -> None:
     model = find("gpt-4o")
-    texts = pricer.Pricer(model, model.format, model.tokenizer).texts
+    texts = pricer.Pricer(model, model.format, model.tokenizer, max_chars=1_000).texts
     for number in range(100):
         text = f"{number} " * 50
         assert texts.count(text) == count_text(text, model).tokens

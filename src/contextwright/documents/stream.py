@@ -15,7 +15,7 @@ import msgspec
 from contextwright.documents.faults import step
 from contextwright.documents.read import CHUNK, LINE_LIMIT, Mend, decode, too_large
 from contextwright.errors import ParseError, shown
-from contextwright.text.json import string_end
+from contextwright.text.json import decoder, string_end
 
 __all__ = ["Document"]
 
@@ -27,7 +27,7 @@ because the regular expression keeps a backtracking point for each.
 WORD = re.compile(rb"[-+.0-9A-Za-z]*+")
 QUOTE = ord('"')
 OPENING = b"{["
-SKIP = msgspec.json.Decoder(msgspec.Raw)
+SKIP = decoder(msgspec.Raw)
 FOLLOWED = re.compile(r"trailing characters \(byte (\d+)\)")
 CUT_OFF, MALFORMED = -1, -2
 SPACE = b" \t\r\n"

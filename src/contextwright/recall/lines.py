@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextwright.messages.times import read_time
-from contextwright.text.quoting import one_line, quoted
+from contextwright.text.quoting import labelled, one_line, quoted
 
 __all__ = ["LONGEST", "line_of"]
 
@@ -30,4 +30,4 @@ def line_of(
     # Commas and the first colon are ours; everything after it is quoted.
     head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name, place) if part)
     words = one_line(text, longest)
-    return f"{quoted(head)}: {words}" if head else quoted(words)
+    return labelled(head, words) if head else quoted(words)

@@ -30,7 +30,7 @@ from contextwright.sections.queries import (
     unfound,
     unknown,
 )
-from contextwright.text.quoting import filled, one_line, quoted, quoted_lines
+from contextwright.text.quoting import filled, labelled, one_line, quoted, quoted_lines
 
 __all__ = ["Episodes", "KeyFacts", "Memories", "UserProfile"]
 
@@ -204,7 +204,7 @@ def require_share(**shares: float) -> None:
 def named_line(person: Author, text: str) -> str:
     """Return a line about another person, after their name."""
     name = one_line(person.label).replace(":", ";")
-    return f"{quoted(name)}: {one_line(text, LONGEST_MEMORY)}"
+    return labelled(name, one_line(text, LONGEST_MEMORY))
 
 
 def fact_line(fact: Memory) -> str:
@@ -212,7 +212,7 @@ def fact_line(fact: Memory) -> str:
     if not fact.key:
         return quoted(fact.text, LONGEST_MEMORY)
     label = one_line(fact.key.replace("_", " "))
-    return f"{quoted(label[:1].upper() + label[1:])}: {one_line(fact.text, LONGEST_MEMORY)}"
+    return labelled(label[:1].upper() + label[1:], one_line(fact.text, LONGEST_MEMORY))
 
 
 def different(passages: Iterable[Memory]) -> list[Memory]:

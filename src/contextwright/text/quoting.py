@@ -11,7 +11,7 @@ import re
 
 from contextwright.text.graphemes import cut
 
-__all__ = ["LONGEST_LINE", "NOTHING", "filled", "one_line", "quoted", "quoted_lines"]
+__all__ = ["LONGEST_LINE", "NOTHING", "filled", "labelled", "one_line", "quoted", "quoted_lines"]
 
 LONGEST_LINE = 200
 NOTHING = "(nothing)"
@@ -69,6 +69,14 @@ def quoted(text: str, longest: int = LONGEST_LINE) -> str:
         return line
     number = opening[1] or ""
     return f"{number}\\{line[len(number) :]}"
+
+
+def labelled(label: str, line: str) -> str:
+    """Return people's text as a label before a line that is quoted already: `label: line`."""
+    label = quoted(label)
+    if label.startswith("[") and label.endswith("]"):
+        label = f"\\{label}"  # with the colon it would define a link
+    return f"{label}: {line}"
 
 
 def quoted_lines(text: str, longest: int) -> str:

@@ -22,6 +22,7 @@ from contextwright.store.recall import vectors
 from contextwright.store.recall.nearest import Space
 from doubles import bag, embed
 from paths import TESTS
+from profiles import FAULT, examples
 from samples.stores.vectors import WORDS, filled, nearest, opened, pages
 
 NUMBERS = itertools.count()
@@ -72,6 +73,7 @@ def shared_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shared") / "store.db"
 
 
+@examples(FAULT)
 @given(turns, turns, turns, st.data())
 def test_the_nearest_are_those_of_a_look_at_every_message(
     shared_file: Path, first: list[str], second: list[str], third: list[str], data: st.DataObject
