@@ -111,9 +111,9 @@ def event(text: str) -> object:
     long = [(place, cw.user(text, author=author)) for place in range(1, 7)]
     pieces = [text[place : place + 100] for place in range(0, len(text), 100)]
     short = [(place, cw.user(piece)) for place, piece in enumerate(pieces)]
-    return cw.recall.find_episodes(
-        long, cw.recall.EpisodeRules(max_messages=5)
-    ), cw.recall.find_episodes(short)
+    # Short episodes, so that a small text has whole ones too, as a large one has.
+    few, some = (cw.recall.EpisodeRules(max_messages=most) for most in (5, 50))
+    return cw.recall.find_episodes(long, few), cw.recall.find_episodes(short, some)
 
 
 def digested(text: str) -> object:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from contextwright.formats.replies.events import Event
 from contextwright.formats.replies.reply import ModelReply, gather
 
-__all__ = ["AnyProvider"]
+__all__ = ["AnyProvider", "BatchProvider"]
 
 
 class AnyProvider:
@@ -67,3 +67,23 @@ class AnyProvider:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+class BatchProvider(AnyProvider):
+    """A provider that has its own `batches`; `stream` takes their events one by one."""
+
+    async def stream(
+        self, payload: Mapping[str, Any], *, model: str
+    ) -> AsyncGenerator[Event, None]:
+        """Send a request and yield the events of the reply as they arrive.
+
+        Closing the iterator, or cancelling its task, ends the request at the provider. An
+        interrupted reply ends in `ErrorEvent` and `Finish`.
+
+        Raises:
+            ProviderError: the provider refused it, or could not be reached; nothing arrived.
+        """
+        async with aclosing(self.batches(payload, model=model)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event

@@ -14,7 +14,7 @@ from contextwright.formats.replies.events import ErrorEvent, Event, Finish, Repl
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reader import read_batches
 from contextwright.formats.replies.streams import stream_reader
-from contextwright.providers.base import AnyProvider
+from contextwright.providers.base import AnyProvider, BatchProvider
 from contextwright.providers.hosts import Host, body_for, headers_for, host_for, key_for, url_for
 from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClient, HttpResponse
 from contextwright.providers.offline import Echo
@@ -33,7 +33,7 @@ HIDDEN = "…".encode()
 """Replaces the key where a provider repeated it."""
 
 
-class Provider(AnyProvider):
+class Provider(BatchProvider):
     """Sends requests to one host. Use it in `async with`, or call `close`.
 
     The key is kept in memory only, and never shown. Redirects are not followed, because they would
@@ -75,22 +75,6 @@ class Provider(AnyProvider):
     async def close(self) -> None:
         """Close the connections."""
         await self.client.close()
-
-    async def stream(
-        self, payload: Mapping[str, Any], *, model: str
-    ) -> AsyncGenerator[Event, None]:
-        """Send a request and yield the events of the reply as they arrive.
-
-        Closing the iterator, or cancelling its task, ends the request at the provider. An
-        interrupted reply ends in `ErrorEvent` and `Finish`.
-
-        Raises:
-            ProviderError: the provider refused it, or could not be reached; nothing arrived.
-        """
-        async with aclosing(self.batches(payload, model=model)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(
         self, payload: Mapping[str, Any], *, model: str

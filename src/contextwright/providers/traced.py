@@ -12,7 +12,7 @@ from contextwright import formats
 from contextwright.errors import ContextwrightError, ProviderError, UsageError
 from contextwright.formats.replies.events import ErrorEvent, Event, Finish
 from contextwright.formats.replies.reply import gather_partial
-from contextwright.providers.base import AnyProvider
+from contextwright.providers.base import AnyProvider, BatchProvider
 from contextwright.providers.spans import Exchange, Spans, written
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Telemetry: TypeAlias = Literal["figures", "content"]
 INTERRUPTED = "interrupted"
 
 
-class TracedProvider(AnyProvider):
+class TracedProvider(BatchProvider):
     """Sends requests through another provider, and makes a span of each.
 
     A span is in the trace of the code that asks, by OpenTelemetry's conventions for generative AI;
@@ -67,19 +67,6 @@ class TracedProvider(AnyProvider):
     async def close(self) -> None:
         """Close the connections."""
         await self.provider.close()
-
-    async def stream(
-        self, payload: Mapping[str, Any], *, model: str
-    ) -> AsyncGenerator[Event, None]:
-        """Send a request and yield the events of the reply as they arrive.
-
-        Raises:
-            ProviderError: the provider refused it, or could not be reached; nothing arrived.
-        """
-        async with aclosing(self.batches(payload, model=model)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(
         self, payload: Mapping[str, Any], *, model: str

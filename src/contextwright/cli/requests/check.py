@@ -82,7 +82,7 @@ def count(
     """Count the tokens of a request or of plain text.
 
     Says whether the number is exact, or by how much it may be wrong. A file that starts with { or
-    [ is a request, any other file is text.
+    [ is a request, and so is one with --format; any other file is text.
 
     \b
     cw count payload.json --model gpt-5.6-sol
@@ -92,7 +92,7 @@ def count(
     if format is not None:
         formats.find(format)
     with about(what):
-        data = what if text else countable(what)
+        data = what if text else countable(what, is_request=format is not None)
         if isinstance(data, str):
             refuse({"--format": format}, "has no effect: plain text has no format")
         counted = api.count(data, model=facts, format=format)
@@ -103,14 +103,17 @@ def count(
     return 0
 
 
-def countable(what: str) -> Any:
-    """Return the argument of `cw count` as a file's payload, a file's text, or plain text."""
+def countable(what: str, *, is_request: bool) -> Any:
+    """Return the argument of `cw count` as a file's payload, a file's text, or plain text.
+
+    A file that is said to be a request is read as one, whatever it begins with.
+    """
     if what != "-" and not os.path.exists(what):
         if FILE_LIKE.fullmatch(what):
             raise UsageError(f"there is no file {shown(what)}", hint="--text counts the text")
         return what
     data = read_bytes(what)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+    if is_request or data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return decode(data)
     try:
         return data.decode("utf-8-sig")
