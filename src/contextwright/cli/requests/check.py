@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from contextwright import formats
 from contextwright.cli.arguments import about, find_model, named_model, read_data
@@ -114,7 +114,10 @@ def countable(what: str, *, is_request: bool) -> Any:
         return what
     data = read_bytes(what)
     if is_request or data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        return decode(data)
+        payload = decode(data)
+        if isinstance(payload, dict | list):
+            return cast("object", payload)
+        raise ParseError(f"a request is an object, not {shown(payload)}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
