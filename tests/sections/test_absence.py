@@ -57,6 +57,24 @@ def test_a_section_that_says_nothing_says_why(
     assert list(context.sections) == ["Instructions[1]"]
 
 
+@pytest.mark.parametrize(
+    ("section", "reason"),
+    [
+        (CurrentUser(), "there is no question"),
+        (ReplyTo(), "there is no question"),
+        (Memories(), "the question has no author, and no memory is about everybody"),
+        (UserProfile(), "the question has no author, and no profile is about everybody"),
+        (KeyFacts(), "the question has no author, and no fact is about everybody"),
+        (PastMessages(), "the question has no words"),
+        (Episodes(), "the question has no words"),
+    ],
+)
+def test_a_section_without_a_question(section: Section, reason: str) -> None:
+    recipe = cw.Recipe(system=(section, "Be brief."))
+    context = recipe.build(cw.assistant("Hello?"), model="gpt-4o", **NONE)
+    assert context.absent == {f"{type(section).__name__}[0]": reason}
+
+
 class Silent(Section):
     """A section of somebody else's."""
 

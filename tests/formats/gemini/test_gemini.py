@@ -50,6 +50,17 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         NEW,
         ["G-parts contents[0].parts[0]"],
     ),
+    "G-parts a signed call with words": (
+        {
+            "contents": [
+                user("q"),
+                model({**call("f", "a"), "text": "so"}),
+                user(answer("f", {}, "a")),
+            ]
+        },
+        NEW,
+        ["G-parts contents[1].parts[0]"],
+    ),
     "G-count": (
         {
             "contents": [

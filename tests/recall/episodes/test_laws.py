@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.episodes.boundaries import divide, is_talk
+from contextwright.recall.episodes.boundaries import Divider, Utterance, divide, is_talk
 from contextwright.sections import SectionInput
 from contextwright.text.quoting import one_line
 from samples.episodes import ALICE, BOB, START, cuts, talk
@@ -78,6 +78,17 @@ def test_reading_on_from_the_last_closed_one_gives_the_rest(
     for place, stretch in enumerate(whole[:-1], 1):
         rest = [(number, message) for number, message in numbered if number > stretch.last]
         assert list(divide(rest, rules)) == whole[place:]
+
+
+@given(MESSAGES, RULES)
+def test_what_comes_later_is_waited_for(
+    messages: list[cw.Message], rules: cw.recall.EpisodeRules
+) -> None:
+    """One message after the other ends stretches where all of them at once do."""
+    numbered = list(enumerate(messages, 1))
+    divider = Divider(rules, None)
+    divider.talk = [Utterance(*entry) for entry in numbered if is_talk(entry[1])]
+    assert list(divider.settle()) == [one for one in divide(numbered, rules) if one.closed]
 
 
 TALKS = st.lists(
