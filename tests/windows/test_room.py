@@ -7,11 +7,15 @@ import contextwright as cw
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.history import History
 from contextwright.windows.room import Room
-from strategies.windows import clearings, histories, limits, price
+from strategies.windows import clearings, histories, limits, price, words
+
+answers = st.lists(words.map(cw.assistant), max_size=5)
 
 
 @given(
-    histories,
+    st.tuples(histories, words.map(cw.user), answers).map(
+        lambda some: [*some[0], some[1], *some[2]]
+    ),
     clearings,
     limits,
     st.sets(st.integers(0, 9)),

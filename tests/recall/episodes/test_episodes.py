@@ -67,6 +67,16 @@ def test_gry_50_signs_add_up(signals: Signals, score: float) -> None:
             id="another subject at once, announced",
         ),
         pytest.param(
+            every(30, GARDEN) + every(30, ("До речі…", *TRAIN), 180),
+            [(1, 6, True), (7, 13, False)],
+            id="another subject, announced by a message without words of its own",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), (f"By the way: {TRAIN[0]}", 180), *every(30, GARDEN, 180 + 1_800)],
+            [(1, 6, True), (7, 7, True), (8, 13, False)],
+            id="another subject, announced, and the old one after a silence",
+        ),
+        pytest.param(
             every(30, GARDEN[:3]) + every(30, ("By the way, which train?", *TRAIN), 600),
             [(1, 10, False)],
             id="too short to end by signs",

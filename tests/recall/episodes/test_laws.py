@@ -80,17 +80,6 @@ def test_reading_on_from_the_last_closed_one_gives_the_rest(
         assert list(divide(rest, rules)) == whole[place:]
 
 
-@given(MESSAGES, RULES)
-def test_what_comes_later_is_waited_for(
-    messages: list[cw.Message], rules: cw.recall.EpisodeRules
-) -> None:
-    """One message after the other ends stretches where all of them at once do."""
-    numbered = list(enumerate(messages, 1))
-    divider = Divider(rules, None)
-    divider.talk = [Utterance(*entry) for entry in numbered if is_talk(entry[1])]
-    assert list(divider.settle()) == [one for one in divide(numbered, rules) if one.closed]
-
-
 TALKS = st.lists(
     st.tuples(WORDS, st.sampled_from([0, 5, 30, 130, 1_000, 1_799, 1_801, 9_000])), max_size=40
 )
@@ -101,6 +90,26 @@ WRONG = st.sampled_from([-1e10, -4e7, 4e8, 2e10])
 def timed(said: list[tuple[str, int]]) -> list[float]:
     """When each was said."""
     return [sum(seconds for _, seconds in said[: place + 1]) for place in range(len(said))]
+
+
+SUBJECTS = ("tomatoes garden compost seeds", "train ticket platform luggage")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SUBJECTS), st.sampled_from([5, 5, 5, 130, 400])),
+        min_size=8,
+        max_size=30,
+    ),
+    st.sampled_from([0.3, 0.6]),
+)
+def test_what_comes_later_is_waited_for(said: list[tuple[str, int]], score: float) -> None:
+    """One message after the other ends stretches where all of them at once do."""
+    rules = cw.recall.EpisodeRules(score=score, silence=300, min_messages=2)
+    messages = talk(*zip((text for text, _ in said), timed(said), strict=True))
+    divider = Divider(rules, None)
+    divider.talk = [Utterance(*entry) for entry in messages]
+    assert list(divider.settle()) == [one for one in divide(messages, rules) if one.closed]
 
 
 @given(TALKS, st.lists(st.integers(1, 40), max_size=9), WRONG)
