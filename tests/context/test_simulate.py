@@ -121,7 +121,7 @@ def test_a_row_in_full() -> None:
         "share": 0.4667,
         "fill": 0.175,
         "breaks": 0,
-        "dollars": 0.000263,
+        "dollars": 0.000262,
     }
     assert row.sound
 

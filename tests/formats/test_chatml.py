@@ -239,3 +239,15 @@ def test_anything_can_be_read_checked_and_written(data: Any) -> None:
     assert [
         problem for problem in cw.check(payload, "chatml", model=MODEL) if problem.level == "error"
     ] == []
+
+
+def test_a_hosted_tool_is_written_if_it_is_ours_and_else_reported() -> None:
+    hosted = {"type": "web_search"}
+    asked = (cw.user("So?"),)
+    ours = cw.render(cw.Conversation(asked, tools=(cw.Opaque("chatml", hosted),)), "chatml")
+    assert (ours.payload["tools"], ours.changes) == ([hosted], ())
+    other = cw.render(cw.Conversation(asked, tools=(cw.Opaque("anthropic", hosted),)), "chatml")
+    assert other.payload == [{"role": "user", "content": "So?"}]
+    assert list(map(str, other.changes)) == [
+        str(cw.Change("loss.tool", "tools[0]", "hosted by anthropic"))
+    ]

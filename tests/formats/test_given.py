@@ -8,6 +8,7 @@ import pytest
 
 import contextwright as cw
 from contextwright import formats
+from contextwright.formats.given import is_reply
 
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}}
 OPENAI = {
@@ -171,3 +172,23 @@ def test_wrong_fields_of_a_message_are_refused(wrong: dict[str, Any]) -> None:
             make("x", **wrong)
         with pytest.raises(TypeError, match="nonsense"):
             make("x", **{"nonsense": 3})
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"role": "user", "content": "x"}, False),
+        ({"role": "assistant", "content": [], "stop_reason": None}, True),
+        ({"stop_reason": "end_turn"}, False),
+        ({"type": "message", "model": "m", "content": []}, True),
+        ({"type": "message", "content": []}, False),
+        ({"model": "m", "content": []}, False),
+        ({"choices": []}, True),
+        ({"candidates": []}, True),
+        ({"output": []}, True),
+        ({"type": "function_call_output", "output": ""}, False),
+        (["content", "stop_reason"], False),
+    ],
+)
+def test_a_whole_reply_is_told_from_a_message(entry: Any, expected: bool) -> None:
+    assert is_reply(entry) is expected

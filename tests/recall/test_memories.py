@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import contextwright as cw
-from contextwright.recall.memories import current_facts
+from contextwright.recall.memories import current_facts, is_newer
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -138,3 +138,26 @@ def test_a_score_of_ones_own_search_stays() -> None:
         "- [Relevance: 0.82] Previous conversation about…",
         "- [Relevance: 0.75] Mentioned that…",
     ]
+
+
+OLD, NEW = NOW - timedelta(days=1), NOW
+
+
+@pytest.mark.parametrize(
+    ("age", "other", "expected"),
+    [
+        ((NEW, 1), (OLD, 2), True),
+        ((OLD, 2), (NEW, 1), False),
+        ((NEW, 2), (NEW, 1), True),
+        ((NEW, 1), (NEW, 2), False),
+        ((NEW, 1), (NEW, 1), False),
+        ((None, 2), (NEW, 1), True),
+        ((None, 1), (NEW, 2), False),
+        ((OLD, 2), (None, 1), True),
+        ((None, 2), (None, 1), True),
+    ],
+)
+def test_a_fact_is_newer_by_its_time_else_by_its_place(
+    age: tuple[datetime | None, int], other: tuple[datetime | None, int], expected: bool
+) -> None:
+    assert is_newer(age, other) is expected

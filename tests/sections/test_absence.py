@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 import contextwright as cw
@@ -101,3 +102,12 @@ def test_a_store_has_its_reasons_too(tmp_path: Any) -> None:
         "PastExcerpts[7]": "no past message fits the question",
         "Episodes[8]": "no event fits the question",
     }
+
+
+def test_no_events_are_wanted() -> None:
+    event = msgspec.structs.replace(cw.system("Alice joined"), kind="event")
+    recipe = cw.Recipe(system=(Events(most=0), "Be brief."))
+    context = recipe.build([event, cw.user("Hello?")], model="gpt-4o")
+    assert context.absent == {"Events[0]": "no event is among the newest messages"}
+    written = cw.Recipe(system=(Events(most=1), "Be brief."))
+    assert "Events[0]" in written.build([event, cw.user("Hello?")], model="gpt-4o").sections

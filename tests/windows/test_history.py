@@ -129,3 +129,12 @@ def test_a_list_says_which_messages_were_edited() -> None:
     edited = replace(cw.user("Two"), meta={"edited": "2026-11-16T10:00:00Z"})
     context = cw.build([cw.user("One"), edited, cw.user("Three")], cw.Recipe(), model="gpt-4o")
     assert [run.reason for run in context.decisions.runs] == ["recent", "recent, edited", "recent"]
+
+
+@given(histories, st.integers(0, 9))
+def test_the_newest_are_counted_without_silent_ones(messages: list[cw.Message], most: int) -> None:
+    view = History(messages, price=price).view()
+    spoken = [index for index in range(len(messages)) if view.is_countable(index)]
+    start = view.newest(most)
+    assert [index for index in spoken if index >= start] == spoken[max(len(spoken) - most, 0) :]
+    assert view.countable(start, len(messages)) == min(most, len(spoken)) == min(most, view.spoken)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from math import fsum
 from typing import Any, TypeAlias
 
 import msgspec
@@ -124,7 +125,7 @@ class Row(Struct, frozen=True):
     def dollars(self) -> float | None:
         """The price of the input of all requests in dollars; None if prices are unknown."""
         known = [request.dollars for request in self.requests if request.dollars is not None]
-        return sum(known) if len(known) == len(self.requests) else None
+        return fsum(known) if len(known) == len(self.requests) else None
 
     @property
     def sound(self) -> bool:

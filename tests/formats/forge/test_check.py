@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.forge.check import message_problems
 from contextwright.formats.forge.format import (
     Assistant,
     System,
@@ -228,3 +229,9 @@ def test_hostile_words_change_no_structure(data_folder: Path) -> None:
         assert not any(
             isinstance(part, cw.Thinking) for message in parsed.messages for part in message.parts
         )
+
+
+@pytest.mark.parametrize("message", [5, "words", None, ["role"]])
+def test_what_is_no_message_has_no_fields(message: object) -> None:
+    codes = [problem.code for problem in message_problems(message, "messages[0]")]
+    assert codes == ["forge.role", "forge.content"]

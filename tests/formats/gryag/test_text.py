@@ -140,6 +140,8 @@ def test_read_metadata() -> None:
 CLEANED = {
     "GRY-51": (f"{META}\nПривіт", "Привіт"),
     "GRY-51 inside a line": (f"Ну {META} привіт", "Ну привіт"),
+    "GRY-51 close to a word": ("Ну[meta chat_id=5] привіт", "Ну привіт"),
+    "GRY-51 between spaces": ("Ну  [meta chat_id=5]  привіт", "Ну  привіт"),
     "GRY-51 in brackets": ("[meta chat_id=5] Привіт", "Привіт"),
     "GRY-51 speaker": ("[speaker role=user id=5] Привіт", "Привіт"),
     "GRY-51 nothing left": (META, ""),

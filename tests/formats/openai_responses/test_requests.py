@@ -8,6 +8,7 @@ import pytest
 
 import contextwright as cw
 from contextwright import Opaque, Text, Thinking, ToolCall
+from contextwright.formats.openai_responses.read import words_in
 from samples.responses import (
     CALL,
     MODEL,
@@ -276,3 +277,8 @@ def test_settings() -> None:
     assert cw.parse(body(USER, tool_choice=named, **fields), NAME).settings == cw.Settings(
         100, 1.0, 0.5, tool_choice=cw.ToolChoice("required", "f")
     )
+
+
+def test_words_are_read_to_a_depth_of_four() -> None:
+    assert words_in([[[["so"]]]]) == ["so"]
+    assert words_in([[[[["too deep"]]]]]) == []

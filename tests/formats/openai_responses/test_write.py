@@ -397,3 +397,20 @@ def picture(detail: str) -> dict[str, Any]:
         "type": "image_url",
         "image_url": {"url": "https://example.com/a.png", "detail": detail},
     }
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ({"type": "text"}, {"type": "text"}),
+        (
+            {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+"}},
+            {"type": "grammar", "syntax": "regex", "definition": "a+"},
+        ),
+    ],
+)
+def test_a_custom_tool_of_chat_completions(form: Any, expected: Any) -> None:
+    tool = {"type": "custom", "custom": {"name": "sql", "format": form}}
+    body = {"messages": [{"role": "user", "content": "q"}], "tools": [tool]}
+    payload = cw.convert(body, "openai-chat", "openai-responses").payload
+    assert payload["tools"] == [{"type": "custom", "name": "sql", "format": expected}]

@@ -410,3 +410,9 @@ def test_guidance_that_is_not_used_is_said(shared: Any, path: str) -> None:
     assert [(one.code, one.path) for one in agents.changes] == [("loss.guidance", path)]
     own = parse_agents({"agents": {"a": {"prompt": "P", "base_guidance": shared}}})
     assert [one.path for one in own.changes] == [f"agents.a.{path}"]
+
+
+@pytest.mark.parametrize("given", [True, False, 1, "yes", None])
+def test_only_true_asks_for_a_stream(given: object) -> None:
+    agents = parse_agents({**AGENTS, "response_config": {"stream": given}})
+    assert agents.stream is (given is True)

@@ -284,6 +284,7 @@ summer 2021 = 2021-06-01..2021-08-31
 before 5 May 2023 = ..2023-05-04
 since March =
 last May =
+in May of last year =
 on Monday =
 yesterday =
 last week =
