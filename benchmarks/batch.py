@@ -83,13 +83,16 @@ def measured(arguments: list[str]) -> tuple[float, float, int]:
     """Run `cw batch`; return its wall time, CPU seconds, and the peak memory of all processes."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "contextwright", "batch", *arguments]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    trouble = tempfile.TemporaryFile()
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=trouble)
     peak = 0
     cpu: dict[str, float] = {}
     while running.poll() is None:
         peak = max(peak, sum(memory_of(pid, cpu) for pid in tree(str(running.pid))))
         time.sleep(0.2)
-    assert running.returncode == 0, command
+    if running.returncode:
+        trouble.seek(0)
+        raise SystemExit(trouble.read().decode())
     return time.perf_counter() - start, sum(cpu.values()), peak // 2**20
 
 

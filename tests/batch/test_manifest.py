@@ -16,7 +16,17 @@ import pytest
 
 import contextwright as cw
 from batch.data_sets import chat, files_in, lines
-from contextwright.batch import TARGETS, Columns, Job, Manifest, Place, inputs, operation_of, run
+from contextwright.batch import (
+    TARGETS,
+    Columns,
+    Job,
+    Manifest,
+    Place,
+    inputs,
+    manifest,
+    operation_of,
+    run,
+)
 from contextwright.batch.targets import Target
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
@@ -295,6 +305,26 @@ def test_a_worker_that_fails_says_so(tmp_path: Path) -> None:
     with pytest.raises(ContextwrightError, match=r"b\.jsonl\.gz"):
         run(job(tmp_path / "out"), [str(tmp_path)], workers=2)
     gc.collect()
+
+
+@pytest.mark.parametrize("runner", ["local", "ray"])
+def test_only_the_joining_is_left(
+    runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after the last piece, a job needs no worker and no cluster any more."""
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(lines(12, broken=True))
+    run(job(tmp_path / "clean"), [str(source)], workers=1)
+
+    def die(*given: Any) -> None:
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(manifest, "finish", die)
+        with pytest.raises(Died):
+            run(job(tmp_path / "out"), [str(source)], workers=1)
+    run(job(tmp_path / "out"), [str(source)], runner=runner, workers=2)
+    assert files_in(tmp_path / "out") == files_in(tmp_path / "clean")
 
 
 @pytest.mark.slow

@@ -148,6 +148,8 @@ def worked(
 
 def each(job: Job, pieces: list[Piece], runner: str, workers: int | None) -> Iterator[Record]:
     """Yield the record of each piece as it is finished: here, or by an engine's workers."""
+    if not pieces:
+        return iter(())
     if runner == "local":
         workers = min(workers or cores(), len(pieces))
         if workers <= 1:
