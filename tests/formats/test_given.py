@@ -167,11 +167,12 @@ def test_names_of_formats_are_a_type() -> None:
     [{"kind": "foo"}, {"author": 3}, {"sent_at": 3}, {"meta": 3}, {"turn": "x"}, {"pinned": 1}],
 )
 def test_wrong_fields_of_a_message_are_refused(wrong: dict[str, Any]) -> None:
+    unknown: dict[str, Any] = {"nonsense": 3}
     for make in (cw.user, cw.assistant, cw.system):
         with pytest.raises(cw.UsageError, match=r"cannot be"):
             make("x", **wrong)
         with pytest.raises(TypeError, match="nonsense"):
-            make("x", **{"nonsense": 3})
+            make("x", **unknown)
 
 
 @pytest.mark.parametrize(
