@@ -1,10 +1,11 @@
 """How fast a large file gets into a store, in how much memory, and what a kill leaves behind.
 
     uv run python -m benchmarks.storage.importing
+    uv run python -m benchmarks.storage.importing --megabytes 100 --format chatgpt
     uv run python -m benchmarks.storage.importing --megabytes 100 --store postgresql://localhost/test
 
-Makes a JSON Lines file of fine-tuning data, imports it with `cw import` in a process of its own,
-and does so again with a `kill -9` in the middle. CPU seconds are those of the importing process;
+Makes a file, fine-tuning data or an export of ChatGPT, imports it with `cw import` in a process of
+its own, and does so again with a `kill -9` in the middle. CPU seconds are those of the importing process;
 on a busy machine they say more than the clock. Nothing is sent anywhere.
 """
 
@@ -20,30 +21,24 @@ import tempfile
 import time
 from pathlib import Path
 
-import msgspec
-
-from contextwright import render
 from contextwright.store.store import Store
 
-from .. import workload
-
-CONVERSATIONS = 50
-"""Different ones in the file; they repeat until it is long enough."""
-SHORTEST = 20
-"""Messages of the shortest."""
+from .exports import WRITERS
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--megabytes", type=int, default=1_000, help="size of the file")
+    options.add_argument("--format", choices=WRITERS, default="openai-finetuning")
     options.add_argument("--folder", help="where to work; default: a temporary folder")
     options.add_argument("--store", help="postgresql://…; default: a new SQLite file")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        file = Path(folder, "train.jsonl")
-        lines = write_file(file, chosen.megabytes * 10**6)
+        name, write = WRITERS[chosen.format]
+        file = Path(folder, name)
+        conversations = write(file, chosen.megabytes * 10**6)
         size = file.stat().st_size
-        print(f"file: {size / 1e6:,.0f} MB, {lines:,} conversations")
+        print(f"file: {size / 1e6:,.0f} MB, {conversations:,} conversations")
         dry = run(file, "--dry-run")
         print_row("read and check", size, dry)
         place = chosen.store or str(Path(folder, "whole.db"))
@@ -52,25 +47,8 @@ def main() -> int:
         if chosen.store is None:
             stored = Path(place).stat().st_size
             print(f"store: {stored / 1e6:,.0f} MB, {stored / size:.2f} of the file")
-            return killed(file, Path(folder, "killed.db"), lines)
+            return killed(file, Path(folder, "killed.db"), conversations)
     return 0
-
-
-def write_file(path: Path, size: int) -> int:
-    """Write conversations until the file is long enough; gives their number."""
-    encode = msgspec.json.encode
-    bodies: list[bytes] = []
-    for number in range(CONVERSATIONS):
-        conversation = workload.clean(SHORTEST + number)
-        payload = render(conversation, "openai-chat", model="gpt-5.6-sol").payload
-        kept = {name: payload[name] for name in ("messages", "tools") if name in payload}
-        bodies.append(encode(kept) + b"\n")
-    written = lines = 0
-    with path.open("wb") as stream:
-        while written < size:
-            written += stream.write(bodies[lines % CONVERSATIONS])
-            lines += 1
-    return lines
 
 
 def run(file: Path, *arguments: str) -> tuple[float, float, float, dict[str, object]]:
@@ -97,7 +75,7 @@ def print_row(name: str, size: int, found: tuple[float, float, float, dict[str, 
     )
 
 
-def killed(file: Path, place: Path, lines: int) -> int:
+def killed(file: Path, place: Path, conversations: int) -> int:
     """Kill an import when half of the file has been written, and look what is there."""
     command = [sys.executable, "-m", "contextwright", "import", str(file), "--store", str(place)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -113,7 +91,7 @@ def killed(file: Path, place: Path, lines: int) -> int:
     held = log.stat().st_size / 1e6 if log.exists() else 0
     print(f"killed half way (exit {code}): {left} conversations left, log {held:,.0f} MB")
     said = run(file, "--store", str(place))[3]
-    whole = said["conversations"] == lines and said["known"] == 0
+    whole = said["conversations"] == conversations and said["known"] == 0
     print(f"imported after that: {said['conversations']:,} conversations")
     return 0 if code == -signal.SIGKILL and left == 0 and whole else 1
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwright import importers
+from contextwright.documents.read import LINE_LIMIT
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat
 from contextwright.store.rows.validation import decode_message
 from contextwright.text.json import encode_json
@@ -28,6 +29,12 @@ from samples.exports import (
 )
 
 # --- detection ---------------------------------------------------------------------------------
+
+
+def test_an_export_on_one_line_may_be_longer_than_lines(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_bytes(b'[{"mapping": {}}' + b" " * LINE_LIMIT + b"]")
+    assert detected(path) == "chatgpt"
 
 
 @pytest.mark.parametrize(("name", "data"), (DOCUMENTS | LINES).items())

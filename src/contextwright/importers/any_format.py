@@ -138,7 +138,9 @@ def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
     with files.open(name) as stream:
         lines = iter(lambda: stream.readline(LINE_LIMIT + 1), b"")
         first = list(islice((line for line in lines if line.strip()), least))
-    return len(first) == least and Document(BytesIO(first[0])).is_whole()
+    if len(first) < least or len(first[0]) > LINE_LIMIT:  # cut, as a large export on one line is
+        return False
+    return Document(BytesIO(first[0])).is_whole()
 
 
 def imported(conversation: Conversation, body: Body) -> Imported:

@@ -238,6 +238,8 @@ def mark(source: str, **rest: Any) -> dict[str, Any]:
 def as_id(*steps: str) -> str:
     """Return an id for the store: one clean line of at most 256 bytes."""
     joined = "-".join(step for step in steps if step)
+    if joined.isascii() and joined.isprintable() and joined == joined.strip():
+        return joined[:LONGEST_ID] or "imported"
     visible = "".join(one for one in joined if category(one) != "Cf" and one not in FILLERS)
     text = CONTROL.sub(" ", visible).strip()
     return text.encode("utf-8", "replace")[:LONGEST_ID].decode("utf-8", "ignore") or "imported"

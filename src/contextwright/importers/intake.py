@@ -44,7 +44,7 @@ class Outcome(Struct):
     known: int = 0
     """The number of messages that were already stored."""
     has_me: bool = False
-    """Whether one of its messages is the assistant's."""
+    """Whether one of its messages is the assistant's; looked for only if `me` is given."""
     report: Report = msgspec.field(default_factory=Report)
 
 
@@ -130,7 +130,9 @@ class Intake(Struct, frozen=True, kw_only=True):
         info = ConversationInfo(one.id, 0, *about, one.parent, fork_at)
         empty = True
         inspection = Inspection(one.report, pairs=one.parent is None)
-        messages = self.seen(inspection.watch(one.messages, fork_at or 0), outcome)
+        messages = inspection.watch(one.messages, fork_at or 0)
+        if self.me is not None:
+            messages = self.seen(messages, outcome)
         if one.has_ids and connection is not None:
             messages = updated(connection, tenant, one.id, messages, one.report, latest=self.latest)
         try:

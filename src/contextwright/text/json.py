@@ -78,10 +78,14 @@ DEEPEST = 100
 """Maximum nesting of arguments."""
 
 
+ALWAYS_JSON = frozenset((str, int, bool, type(None)))
+"""Types whose every value is JSON."""
+
+
 def require_json(value: object, depth: int = 0) -> None:
     """Raise for values that JSON does not have, such as NaN and keys that are not text."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in ALWAYS_JSON:
         return
     if kind is float and isfinite(value):  # pyright: ignore[reportArgumentType]
         return
@@ -91,10 +95,11 @@ def require_json(value: object, depth: int = 0) -> None:
         for key, item in cast("dict[object, object]", value).items():
             if not isinstance(key, str):
                 raise UsageError(f"the key {shown(key)} is not text")
-            if type(item) is not str:
+            if type(item) not in ALWAYS_JSON:
                 require_json(item, depth + 1)
     elif isinstance(value, list | tuple):
         for item in cast("list[object]", value):
-            require_json(item, depth + 1)
+            if type(item) not in ALWAYS_JSON:
+                require_json(item, depth + 1)
     else:
         raise UsageError(f"{shown(value)} is not JSON", hint="text, numbers, lists, objects")

@@ -19,6 +19,7 @@ __all__ = [
     "Head",
     "change",
     "create",
+    "created",
     "details_after",
     "details_of",
     "ensure",
@@ -141,6 +142,14 @@ def require(connection: Connection, tenant: str, id: str) -> Head:
 def seen(connection: Connection, tenant: str, id: str) -> Head:
     """Return a conversation for reading; one that was never written to is empty."""
     return find(connection, tenant, id) or NOTHING
+
+
+def created(connection: Connection, tenant: str, details: ConversationInfo) -> Head:
+    """Create a conversation without a parent and return it, also if another process was faster."""
+    number = create(connection, tenant, details)
+    if number is None:
+        return require(connection, tenant, details.id)
+    return Head(number, ((number, 1),))
 
 
 def ensure(connection: Connection, tenant: str, id: str) -> Head:

@@ -14,8 +14,8 @@ def kind_of(message: Message) -> int | None:
     """Return the kind stored with a message; None if no build looks it up."""
     if message.role == "system":
         return SYSTEM
-    if message.visibility == "erased":
-        return None  # nobody asks with it
     if message.role != "user" or message.kind != "message" or message.only_results:
         return None
+    if message.visibility == "erased":
+        return None  # nobody asks with it
     return QUESTION if message.results else ASKED

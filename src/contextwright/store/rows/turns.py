@@ -13,7 +13,7 @@ from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.quotes import source_id
 from contextwright.store.engines.base import Connection, Value
-from contextwright.store.engines.digests import digest_of
+from contextwright.store.engines.digests import digests_of
 from contextwright.store.engines.lengths import length_until
 from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import conversations, index, summaries
@@ -29,6 +29,7 @@ from contextwright.store.rows.validation import (
     require_text,
     settings_text,
 )
+from contextwright.text.json import encode_json
 from contextwright.windows.ruler import length_of
 
 __all__ = [
@@ -55,7 +56,6 @@ INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
 VALUES (?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
 MARK = """
 INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, ?, ?, ?)"""
-encode_lines = msgspec.json.Encoder().encode_lines
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
@@ -99,24 +99,20 @@ def append(
     _, messages, bodies, key = writing
     number, last, length = end
     first = last + 1
+    seqs = range(first, first + len(messages))
     joins = calls.join(connection, number, first, messages)
     ends = list(accumulate(map(length_of, messages), initial=length))
-    each = zip(messages, joins, bodies, ends[1:], strict=True)
-    connection.run_many(
-        INSERT,
-        [
-            (number, seq, joined, kind_of(message), connection.text(body), end, digest_of(body))
-            for seq, (message, joined, body, end) in enumerate(each, first)
-        ],
-    )
-    said = [(first + place, marks_of(message)) for place, message in enumerate(messages)]
+    kinds, texts = map(kind_of, messages), map(connection.text, bodies)
+    columns = (seqs, joins, kinds, texts, ends[1:], digests_of(bodies))
+    connection.run_many(INSERT, list(zip([number] * len(seqs), *columns, strict=True)))
+    said = zip(seqs, map(marks_of, messages), strict=True)
     if marked := [(number, seq, *marks) for seq, marks in said if marks]:
         connection.run_many(MARK, marked)
     turn = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
     connection.run(turn, number, first, len(messages), key, stored)
     grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
     connection.run(grow, last + len(messages), ends[-1], number)
-    return list(range(first, first + len(messages)))
+    return list(seqs)
 
 
 def with_key(connection: Connection, head: conversations.Head, key: str) -> list[StoredMessage]:
@@ -190,10 +186,13 @@ def add_or_compare(
                 require_known(connection, head.number, following, batch[:known], bodies, info.id)
             if head is None:
                 details = msgspec.structs.replace(info, parent=None, fork_at=None)
-                conversations.create(connection, tenant, details)
-                head = conversations.require(connection, tenant, info.id)
+                head = conversations.created(connection, tenant, details)
             if batch[known:]:
-                add(connection, tenant, (info.id, batch[known:], bodies[known:], None))
+                end = conversations.locked_end(connection, head.number)
+                if end is None:
+                    raise conversations.unknown(info.id)
+                writing = (info.id, batch[known:], bodies[known:], None)
+                append(connection, (head.number, *end), writing, None)
         following += len(batch)
         yield len(batch) - known, known
 
@@ -204,10 +203,10 @@ def import_bodies(messages: Sequence[Message], start: int) -> list[bytes]:
     They were made from valid JSON, so they are not decoded again as a check, which would be a sixth
     of the work of an import. Tests assert that they can be decoded.
     """
-    lines = encode_lines(messages)
-    if NUL in lines:  # not certain: an escaped backslash before u0000 looks the same
+    bodies = list(map(encode_json, messages))
+    if NUL in b"".join(bodies):  # not certain: an escaped backslash before u0000 looks the same
         return [body_of(one, f"messages[{index}]") for index, one in enumerate(messages, start)]
-    return lines.splitlines()
+    return bodies
 
 
 def require_known(
