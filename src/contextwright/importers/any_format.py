@@ -137,10 +137,12 @@ def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
     """Whether a file is JSON Lines: its first line is a whole value, and others follow."""
     with files.open(name) as stream:
         lines = iter(lambda: stream.readline(LINE_LIMIT + 1), b"")
-        first = list(islice((line for line in lines if line.strip()), least))
-    if len(first) < least or len(first[0]) > LINE_LIMIT:  # cut, as a large export on one line is
-        return False
-    return Document(BytesIO(first[0])).is_whole()
+        filled = (line for line in lines if line.strip())
+        first = next(filled, b"")
+        # A large export on one line is cut.
+        if len(first) > LINE_LIMIT or sum(1 for _ in islice(filled, least - 1)) < least - 1:
+            return False
+    return Document(BytesIO(first)).is_whole()
 
 
 def imported(conversation: Conversation, body: Body) -> Imported:

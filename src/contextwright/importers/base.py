@@ -215,7 +215,7 @@ class Fields:
         return {
             key: value
             for key, value in self.data.items()
-            if key not in read and value not in (None, "", [], {})
+            if key not in read and (value or isinstance(value, (int, float)))
         }
 
 

@@ -140,6 +140,8 @@ class Branch:
 
     def __init__(self, tree: Tree, id: str, report: Report, before: int = 0) -> None:
         self.tree = tree
+        self.tree_id = tree.fields.maybe("conversation_id") or tree.fields.maybe("id") or ""
+        """The conversation's own id, also on a fork, so that a message keeps its identity."""
         self.id = id
         self.report = report
         self.before = before
@@ -195,12 +197,6 @@ class Branch:
             meta=mark(f"{NAME}/{self.tree_id}/{id}", chatgpt=fields.rest(*READ)),
         )
 
-    @property
-    def tree_id(self) -> str:
-        """The conversation's own id, also on a fork, so that a message keeps its identity."""
-        fields = self.tree.fields
-        return fields.maybe("conversation_id") or fields.maybe("id") or ""
-
     def call(self, recipient: str, parts: list[Part], id: str) -> ToolCall:
         """Return a call from what the model wrote to a tool, parsed if it is JSON."""
         words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
@@ -244,6 +240,8 @@ def pieces_of(result: ToolResult) -> tuple[Text | Media | Opaque, ...]:
 
 def attached(metadata: Fields) -> dict[str, Media]:
     """Return the files of a message by their handles."""
+    if "attachments" not in metadata.data:  # as in most messages
+        return {}
     files = metadata.objects("attachments")
     found = [
         media_named(
