@@ -7,8 +7,8 @@ an answer and on two kinds that have none: those of another conversation of the 
 those that name the wrong one of two speakers (`swapped`). Each set is then judged by what others
 say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. A
 remark that asks nothing has the confidence that recall gives it. Prints the area under the curve
-for each kind, the calibration error in ten bins, the share of questions below the threshold, and
-the weights to put into `confidence.py`.
+for each kind, the calibration error in ten bins and the share of questions below the threshold, the
+same for the weights in use, and the weights to put into `confidence.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contextwright import Store
-from contextwright.recall.confidence import NOTHING, UNKNOWN, Evidence, evidence_of
+from contextwright.recall.confidence import (
+    BIAS,
+    NOTHING,
+    UNKNOWN,
+    WEIGHTS,
+    Evidence,
+    evidence_of,
+)
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import rank
 from contextwright.store.recall.recall import found_in, look
@@ -57,7 +64,9 @@ def main() -> int:
             cases += cases_of(one, store)
     for left in sorted({case.set for case in cases}):
         seen = [case for case in cases if case.set != left and case.kind != "asked"]
-        show(left, [case for case in cases if case.set == left], fitted(seen))
+        unseen = [case for case in cases if case.set == left]
+        show(left, unseen, fitted(seen))
+        show("  in use", unseen, np.array([BIAS, *WEIGHTS]))
     bias, *weights = fitted([case for case in cases if case.kind != "asked"])
     names = zip(Evidence._fields, weights, strict=True)
     print(f"Evidence({', '.join(f'{name}={one:.2f}' for name, one in names)}), {bias:.2f}")

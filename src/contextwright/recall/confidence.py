@@ -35,7 +35,8 @@ class Evidence(NamedTuple):
 
 
 WEIGHTS, BIAS = Evidence(expected=0.45, speaker=1.00, missing=-1.10), 0.14
-"""Weights of the log-odds that there is an answer: `benchmarks/confidence.py`."""
+"""Weights of the log-odds that there is an answer: about the mean of those that
+`benchmarks/confidence.py` prints with vectors and without."""
 FURTHEST = 3.0
 """The largest difference between speakers that counts."""
 

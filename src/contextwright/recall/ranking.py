@@ -58,10 +58,10 @@ WORDS_ALONE = Weights(
 )  # fmt: skip
 WITH_MEANING = Weights(
     Signals(
-        words=1.34, beside=4.15, around=0.99, session=2.04, meaning=2.53, meaning_beside=2.83,
-        meaning_session=1.27, speaker=2.10, own=1.40, date=2.56, asks=-0.39,
+        words=1.09, beside=4.04, around=0.47, session=1.96, meaning=2.85, meaning_beside=3.35,
+        meaning_session=1.32, speaker=2.11, own=1.42, date=2.56, asks=-0.44,
     ),
-    bias=-8.42,
+    bias=-8.44,
 )  # fmt: skip
 
 

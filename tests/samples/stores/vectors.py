@@ -26,6 +26,7 @@ def nearest(
     most: int = 1_000,
     last: int | None = None,
     without: Collection[int] = (),
+    asks: bool = False,
 ) -> Nearest:
     space = store.state.index.space
     assert space is not None
@@ -35,7 +36,7 @@ def nearest(
         if id is None:
             return space.nearest_of_tenant(connection, store.tenant, vector, most)
         head = conversations.require(connection, store.tenant, id)
-        return space.nearest(connection, head, vector, most, last=last, without=without)
+        return space.nearest(connection, head, vector, most, asks=asks, last=last, without=without)
 
     return store.engine.read(work)
 

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.vectors.query import FEW
+from contextwright.recall.ranking import WITH_MEANING
+from contextwright.recall.vectors.query import ASKED, FEW
 from contextwright.store.care.doctor import examine
 from contextwright.store.recall import vectors
 from contextwright.store.recall.nearest import Space
@@ -29,11 +30,16 @@ NUMBERS = itertools.count()
 
 
 def by_hand(
-    store: cw.Store, query: str, id: str, last: int | None = None, without: Collection[int] = ()
+    store: cw.Store,
+    query: str,
+    id: str,
+    last: int | None = None,
+    without: Collection[int] = (),
+    asks: bool = False,
 ) -> dict[int, float]:
     """Every message that is not hidden, compared one by one, seen from the middle of them all."""
     middle = middle_of(store, id)
-    away = bag()([query])[0] - middle
+    away = bag()([query])[0] - middle * (ASKED if asks else 1)
     asked = away / (numpy.linalg.norm(away) or 1)
     found: dict[int, float] = {}
     for stored in store.conversation(id).read(stop=None if last is None else last + 1):
@@ -101,13 +107,14 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
             for id in ("a", "b", "c", "c"):
                 last = data.draw(st.none() | st.integers(1, 20))
                 without = data.draw(st.sets(st.integers(1, 20), max_size=3))
-                expected = by_hand(store, query, id, last, without)
-                found = nearest(store, query, id, last=last, without=without)
+                asks = data.draw(st.booleans())
+                expected = by_hand(store, query, id, last, without, asks)
+                found = nearest(store, query, id, last=last, without=without, asks=asks)
                 assert {place[1]: cosine for place, cosine in found} == pytest.approx(
                     expected, abs=about
                 )
                 few = data.draw(st.integers(0, 5))
-                assert nearest(store, query, id, few, last, without) == found[:few]
+                assert nearest(store, query, id, few, last, without, asks) == found[:few]
             everywhere = nearest(store, query, None)
             assert nearest(store, query, None, 3) == everywhere[:3]
             assert len({place for place, _ in everywhere}) == len(everywhere)
@@ -124,6 +131,21 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
                     store.state.index.space = space
                     both.append(dict(nearest(store, query, None)))
                 assert both[0] == pytest.approx(both[1], abs=about)
+
+
+def test_a_question_is_less_like_messages_than_a_remark(place: str) -> None:
+    """So less of what they have in common is taken from it."""
+    remark = "red tea green tea black tea white tea oolong matcha chai rooibos"
+    with opened(place) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(text) for text in ("red tea", "green tea", "a boat", "a train")])
+        store.index("a", few=0)
+        for query, asks in ((remark, False), (f"{remark}?", True)):
+            expected = dict(nearest(store, query, "a", asks=asks))
+            for hit in chat.recall(query):
+                meaning = next((part.adds for part in hit.parts if part.name == "meaning"), 0.0)
+                cosine = expected[1, hit.seq]
+                assert meaning == pytest.approx(cosine * WITH_MEANING.signals.meaning)
 
 
 def test_the_order_of_those_alike(place: str) -> None:

@@ -7,12 +7,17 @@ from typing import TypeAlias
 import numpy
 from numpy.typing import NDArray
 
-__all__ = ["FEW", "Query", "Vectors"]
+__all__ = ["ASKED", "FEW", "SAID", "Query", "Vectors"]
 
 Vectors: TypeAlias = NDArray[numpy.float32]
 
 FEW = 20
 """Weight, in vectors, that pulls the mean of a few vectors towards zero."""
+
+SAID, ASKED = 1.0, 0.5
+"""The share of the mean that is subtracted from what is said, as messages are, and from what is
+asked: a question has less in common with them (`benchmarks/weights.py`).
+"""
 
 ONE = numpy.ones(1, numpy.float32)
 """The distance of every vector from zero."""
@@ -22,13 +27,15 @@ class Query:
     """The vector of a question, relative to the mean of those it is compared with.
 
     Messages of one conversation have topic and tone in common, which does not help to choose among
-    them. So the mean is subtracted from all of them and from the question.
+    them. So the mean is subtracted from all of them, and a share of it from the question.
     """
 
-    def __init__(self, vector: Vectors, sum: Vectors | None = None, count: int = 0) -> None:
+    def __init__(
+        self, vector: Vectors, sum: Vectors | None = None, count: int = 0, share: float = SAID
+    ) -> None:
         # A few messages have no reliable mean: the fewer there are, the less is subtracted.
         middle = numpy.zeros_like(vector) if sum is None else sum / (count + FEW)
-        away = vector - middle
+        away = vector - share * middle
         length = float(numpy.sqrt(away @ away)) or 1.0
         self.vector = vector
         self.middle: Vectors = middle.astype(numpy.float32)

@@ -86,12 +86,13 @@ class Space:
         query: Vectors,
         most: int,
         *,
+        asks: bool = False,
         last: int | None = None,
         without: Collection[int] = (),
     ) -> Nearest:
         """Return the nearest visible messages of a conversation and its parents.
 
-        Only messages up to `last`, except those in `without`.
+        Only messages up to `last`, except those in `without`. What asks is not like a message.
         """
         kind = self._kind(connection, query)
         if kind is None:
@@ -102,7 +103,7 @@ class Space:
         hidden = {seq for (seq,) in connection.rows(HIDDEN, head.number)}
         left_out = hidden.union(without)
         matrices = {number: self._matrix(connection, number, kind) for number, _ in head.line}
-        asked = relative(connection, kind, query, matrices)
+        asked = relative(connection, kind, query, matrices, asks)
         found: Nearest = []
         for number, own in head.line:
             if own <= stop:
@@ -229,14 +230,18 @@ class Space:
 
 
 def relative(
-    connection: Connection, kind: Kind, query: Vectors, matrices: Mapping[int, Matrix | None]
+    connection: Connection,
+    kind: Kind,
+    query: Vectors,
+    matrices: Mapping[int, Matrix | None],
+    asks: bool,
 ) -> Query:
     """Return a question relative to the mean of a conversation and its parents.
 
     Args:
         matrices: their vectors; None for those that are too many for the memory.
     """
-    from contextwright.recall.vectors.matrix import Query
+    from contextwright.recall.vectors.query import ASKED, SAID, Query
 
     sum, count = query * 0, 0
     for number, matrix in matrices.items():
@@ -245,7 +250,7 @@ def relative(
             continue
         for _, _, rows in vectors.pages_after(connection, number, kind, 0):
             sum, count = sum + rows.sum(0), count + len(rows)
-    return Query(query, sum, count)
+    return Query(query, sum, count, ASKED if asks else SAID)
 
 
 def pages_scored(

@@ -251,7 +251,8 @@ def found_in(
             found.append(TermMatches(some[0], weight, numbers))
     if vector is None or state.index.space is None:
         return found, None
-    near = state.index.space.nearest(connection, head, vector, width * WIDER, last=end)
+    asks = not question.is_remark
+    near = state.index.space.nearest(connection, head, vector, width * WIDER, asks=asks, last=end)
     return found, {seq: cosine for (_, seq), cosine in near}
 
 
