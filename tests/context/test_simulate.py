@@ -16,6 +16,7 @@ from contextwright.context.simulate import (
     Request,
     Row,
     requests_of,
+    sent_again,
     simulate,
     total,
 )
@@ -341,3 +342,17 @@ def test_figures_of_the_generated_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert row.sound
     assert 400 <= len(row.requests) <= 460
     assert row.share >= 0.92
+
+
+def test_what_is_sent_again_is_neither_new_nor_read() -> None:
+    first = cw.Recipe(system=("Be brief.",), budget=500).build(cw.user("One?"), model="gpt-4o")
+    said = [cw.user("One?"), cw.assistant("One."), cw.user("And two, and three?")]
+    other = cw.Recipe(system=("Be kind.",), budget=500).build(said, model="gpt-4o")
+    ledger = other.ledger
+    new = sum(tokens for index, tokens in other.decisions.tokens.items() if index > 0)
+    assert min(ledger.wrappers, new) > 0
+    for read in (0, 3):
+        again = sent_again(other, first, Charge(read, 0, 0))
+        assert again + read + new + ledger.wrappers == ledger.tokens
+    assert sent_again(other, first, Charge(ledger.tokens, 0, 0)) == 0
+    assert sent_again(other, None, Charge(0, 0, 0)) == 0

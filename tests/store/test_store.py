@@ -412,3 +412,15 @@ def test_names_are_data(place: str) -> None:
             store.conversation(name).add(cw.user(name), key=name)
         assert [one.id for one in store.list()] == GOOD
         assert [texts(store.conversation(name)) for name in GOOD] == [[name] for name in GOOD]
+
+
+@pytest.mark.parametrize("pinned", range(3))
+def test_a_message_is_pinned_wherever_it_is_in_a_turn(place: str, pinned: int) -> None:
+    with cw.Store(place) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(f"Note {number}", pinned=number == pinned) for number in range(3)])
+        chat.add([cw.user("So much more to say about nothing") for _ in range(600)])
+    with cw.Store(place) as store:
+        context = store.conversation("a").context(cw.Recipe(budget=200), model="gpt-4o")
+        kept = [number for number in range(3) if f"Note {number}" in str(context.payload)]
+        assert kept == [pinned]

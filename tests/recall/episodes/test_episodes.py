@@ -380,6 +380,6 @@ def test_without_better_words_the_digest_stays_and_it_is_said(answer: Any, reaso
 
 
 def test_talk_without_words_is_cut_to_half_a_summary() -> None:
-    said = [(number, cw.user("!" * 5_000)) for number in range(1, 7)]
+    said = [(1, cw.user("!" * 5_000)), *[(number, cw.user("?")) for number in range(2, 7)]]
     (episode,) = cw.recall.find_episodes(said, cw.recall.EpisodeRules(max_messages=5))
     assert episode.summary == f"Excerpts: “{'!' * 225}…”"

@@ -263,3 +263,8 @@ def test_what_cannot_be_searched_for_is_refused(tmp_path: Path, query: Any, most
     with cw.Store(tmp_path / "store.db") as store:
         with pytest.raises(cw.UsageError, match="cannot search for"):
             store.search(query, limit=most)
+
+
+def test_a_conversation_that_is_gone_has_nothing_to_index(place: str) -> None:
+    with cw.Store(place) as store:
+        assert store.engine.write(terms.catch_up(store.tenant, 999)) is False
