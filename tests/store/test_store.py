@@ -245,7 +245,7 @@ def test_what_is_known_about_a_conversation(place: str) -> None:
         assert chat.details().title is None
         for fields in ({"title": "a\x00"}, {"agent": "\ud83d"}, {"settings": {"a": ["\x00"]}}):
             with pytest.raises(cw.UsageError, match=r"character \d: "):
-                chat.update(**fields)
+                chat.update(**fields)  # pyright: ignore[reportArgumentType]
         with pytest.raises(cw.UsageError):
             chat.update(settings={"a": float("nan")})
 
@@ -360,7 +360,7 @@ def test_a_backslash_before_u0000_is_no_nul(place: str) -> None:
         cw.Message("user", (cw.Text(5),)),  # pyright: ignore[reportArgumentType]
         cw.user("x", meta={"a": float("nan")}),
         cw.user("x", meta={"a": datetime(2026, 1, 1)}),
-        cw.user("x", meta={1: 2}),
+        cw.user("x", meta={1: 2}),  # pyright: ignore[reportArgumentType]
         cw.user(cw.Opaque("f", {"a": b"bytes"})),
     ],
 )
