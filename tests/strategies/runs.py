@@ -2,7 +2,8 @@
 
 Most tool results are short and a few hold nearly all there is; pictures stand in questions and in
 results; calls run in parallel and are answered late, or by a message with words beside; rules come
-in the middle, some messages are pinned, some hidden. Every text has a number of its own.
+in the middle, some messages are pinned, some hidden; one person speaks, or several with names.
+Every text has a number of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import count
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.messages.parts import Part
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import (
     FirstAndRecent,
@@ -41,6 +43,14 @@ SPEECH = (
     "def total(rows): return sum(row['amount'] for row in rows if row['paid'])\n",
     "列車は七時四十分に出ますが、切符はまだ誰も買っていません。",
 )
+PEOPLE = (
+    (),
+    (),
+    (cw.Author(id="1", name="Ann"),),
+    (cw.Author(id="1", name="Ann"), cw.Author(id="2", name="Богдан")),
+    tuple(cw.Author(id=str(number), name=f"Guest {number} of the house") for number in range(5)),
+)
+"""Who speaks in a history; without names, nobody says who does."""
 said = st.sampled_from((0, 8, 8, 30, 30, 90, 200))
 """Characters of what somebody says."""
 returned = st.sampled_from((0, 2, 40, 80, 80, 80, 200, 200, 800, 2_500, 8_000))
@@ -53,6 +63,7 @@ class Room:
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
         self.numbers = count(1)
+        self.people = draw(st.sampled_from(PEOPLE))
 
     def chance(self, one_in: int) -> bool:
         return self.draw(st.integers(1, one_in)) == one_in
@@ -66,23 +77,28 @@ class Room:
     def speech(self) -> str:
         return self.text(self.draw(said))
 
+    def user(self, said: str | list[Part]) -> cw.Message:
+        """What one of the people says."""
+        author = self.draw(st.sampled_from(self.people)) if self.people else None
+        return cw.user(said, author=author)
+
     def talk(self) -> list[cw.Message]:
         thought = [cw.Thinking(self.speech(), "c2ln", "anthropic")] if self.chance(6) else []
         answer = cw.assistant([*thought, cw.Text(self.speech())])
-        return [cw.user(self.speech()), answer]
+        return [self.user(self.speech()), answer]
 
     def questions(self) -> list[cw.Message]:
-        return [cw.user(self.speech()) for _ in range(self.draw(st.integers(1, 3)))]
+        return [self.user(self.speech()) for _ in range(self.draw(st.integers(1, 3)))]
 
     def burst(self) -> list[cw.Message]:
         """Many short messages of one side: in a request they make one turn."""
-        speak = self.draw(st.sampled_from((cw.user, cw.assistant)))
+        speak = self.draw(st.sampled_from((self.user, cw.assistant)))
         return [speak(self.text(0)) for _ in range(self.draw(st.integers(2, 20)))]
 
     def pictures(self) -> list[cw.Message]:
         number = self.draw(st.sampled_from((1, 1, 1, 2, 3)))
         picture = self.draw(st.sampled_from((PHOTO, PHOTO, STICKER)))
-        return [cw.user([cw.Text(self.speech()), *[picture] * number]), cw.assistant("Seen.")]
+        return [self.user([cw.Text(self.speech()), *[picture] * number]), cw.assistant("Seen.")]
 
     def result(self, id: str) -> cw.ToolResult:
         text = self.text(self.draw(returned))
@@ -104,17 +120,17 @@ class Room:
             case "together":
                 return [asking, cw.Message("tool", tuple(results))]
             case "reminded":
-                return [asking, cw.user([*results, cw.Text(self.speech())])]
+                return [asking, self.user([*results, cw.Text(self.speech())])]
             case "late":
                 apart = [cw.Message("tool", (one,)) for one in results]
-                return [asking, cw.user(self.speech()), *apart]
+                return [asking, self.user(self.speech()), *apart]
             case _:
                 return [asking, *(cw.Message("tool", (one,)) for one in results)]
 
     def loop(self) -> list[cw.Message]:
         """A task, and the steps an agent takes."""
         steps = [one for _ in range(self.draw(st.integers(1, 6))) for one in self.exchange()]
-        return [cw.user(self.speech()), *steps]
+        return [self.user(self.speech()), *steps]
 
     def marked(self) -> list[cw.Message]:
         text = self.speech()
@@ -141,7 +157,7 @@ def histories(draw: st.DrawFn, turns: int = 14) -> list[cw.Message]:
     for _ in range(draw(st.integers(1, turns))):
         messages += draw(st.sampled_from((*kinds, room.questions)))()
     if draw(st.booleans()):
-        messages.append(cw.user(room.speech()))
+        messages.append(room.user(room.speech()))
     elif room.chance(3):
         messages.append(cw.assistant(cw.ToolCall("search", {"q": "?"}, "open")))
     return messages

@@ -217,7 +217,7 @@ def ledger_of(attempt: Attempt, draft: Draft, count: Count) -> tuple[Ledger, dic
     room -= sum(beside.values())
     view, history = draft.decisions.view, attempt.plan.history
     weights = [
-        view.cost(place) if isinstance(place, int) else history.stand_in_cost(place, message)
+        view.price(place) if isinstance(place, int) else history.stand_in_cost(place, message)
         for place, message in zip(draft.places, draft.messages, strict=True)
     ]
     shares = dict(zip(draft.places, apportioned(room, weights), strict=True))

@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TypeAlias
 
-from contextwright.messages.message import Message
+from contextwright.messages.message import Message, Role
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.log import Log, Unloaded
-from contextwright.windows.tail import Tail
+from contextwright.windows.tail import Label, Labels, Tail
 
 __all__ = ["MEDIA", "History", "Price", "View"]
 
 Price: TypeAlias = Callable[[Message], float]
 """The price of a message in its request."""
 Shape: TypeAlias = Callable[[Message], Message]
+Joined: TypeAlias = Callable[[Role, Role], float]
+"""What a message costs less than alone if the next one continues its turn, by their roles."""
 
 RESULTS, MEDIA, SHAPED = 1, 2, 4
 """What a form of a message lacks: its results, its media, what a cut request may not hold."""
@@ -36,6 +38,8 @@ class History:
         clearing: Clearing | None = None,
         skip_system: bool = False,
         shape: Shape | None = None,
+        joined: Joined | None = None,
+        label: Label | None = None,
     ) -> None:
         self.log = messages if isinstance(messages, Log) else Log(messages)
         self.price = price
@@ -43,9 +47,12 @@ class History:
         self.skip_system = skip_system
         """Whether system messages of the log are left out."""
         self.shape = shape
+        self.joined = joined
+        self.label = label
         self.prices = [Prices(self._counted, form) for form in range(8)]
         """The prices of messages in each of their forms."""
         self._forms: dict[int, Message] = {}
+        self._savings: dict[int, float] = {}
 
     def __len__(self) -> int:
         return len(self.log)
@@ -62,6 +69,7 @@ class History:
         """Continue with another log of the same messages that has more of them loaded."""
         self.log = log
         self._forms.clear()
+        self._savings.clear()
 
     def view(self, *, width: int = 1, whole: bool = True) -> View:
         """Return the history as sent in a request now.
@@ -88,6 +96,24 @@ class History:
                 message = self.shape(message)
             self._forms[key] = message
         return message
+
+    def following(self, index: int) -> int:
+        """Return the index of the next message that may be sent; the length if there is none."""
+        following = index + 1
+        while self.log.hidden and self.log.is_hidden(following):
+            following += 1
+        return following
+
+    def saving(self, index: int) -> float:
+        """Return what a message costs less than alone, because the next one continues its turn."""
+        found = self._savings.get(index)
+        if found is None:
+            following = self.following(index)
+            if self.joined is None or following not in self.log:
+                return 0.0
+            found = self.joined(self.log[index].role, self.log[following].role)
+            self._savings[index] = found
+        return found
 
     def _counted(self, index: int, form: int) -> float:
         """Count a message in one of its forms."""
@@ -171,16 +197,26 @@ class View:
         """Whether a message has lost results or media."""
         return index < self.intact and self.message(index) is not self.log[index]
 
-    def cost(self, index: int) -> float:
-        """Return the price of a message as it is sent."""
+    def price(self, index: int) -> float:
+        """Return the price of a message as it is sent, in a turn of its own."""
         if index < self.intact:
             return self.history.prices[self.form(index)][index]
         return self._prices[index]
 
-    @property
-    def cost_of(self) -> Callable[[int], float]:
-        """The same as `cost`, faster where nothing is cleared."""
-        return self.cost if self.intact else self._prices.__getitem__
+    def cost(self, index: int) -> float:
+        """Return the price of a message as it is sent, before the message that follows it."""
+        return self.price(index) - self.history.saving(index)
+
+    def name_tokens(self, index: int) -> float:
+        """Return the price of the speaker's name before a message."""
+        label = self.history.label
+        found = label(self.log[index]) if label else None
+        return found[1] if found else 0.0
+
+    def spent(self, indexes: Iterable[int]) -> float:
+        """Return the price of messages as they are sent together."""
+        names = Labels(self.log, self.history.label)
+        return sum(self.cost(index) + names.add(index) for index in indexes)
 
     def _is_exempt(self, index: int) -> bool:
         """Whether a message is never cleared."""
@@ -270,7 +306,13 @@ class View:
     @cached_property
     def tail(self) -> Tail:
         """The history from its newest message back, with what it costs from each start on."""
-        return Tail(self.log, self.required, self.cost_of)
+        required, following = self.required, self.history.following
+        # What stays alone, far from the others, has a turn of its own.
+        base = sum(
+            self.cost(index) if following(index) in required else self.price(index)
+            for index in required
+        )
+        return Tail(self.log, required, self.cost, base, self.history.label)
 
     @cached_property
     def last(self) -> int | None:

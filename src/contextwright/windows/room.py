@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import neg
 
@@ -27,9 +27,10 @@ class Room:
         self.always = view.always.union(*map(view.log.exchanges.members, also))
         """Messages that stay from now on."""
         first, cost = view.log.exchanges.first, view.cost
-        self._more = [(first(index), cost(index)) for index in self.always - view.required]
+        more = self.always - view.required
+        self._more = [(first(index), cost(index)) for index in more]
         """Where messages begin that this window alone requires, and what they cost."""
-        self.base = view.tail.base + sum([cost for _, cost in self._more])
+        self.base = view.tail.base + sum(map(view.price, more))
         """The tokens of required messages."""
         self.starts = self._scan(earliest)
         self.stopped: int | None = None
@@ -123,7 +124,9 @@ class Growth:
 
     def __init__(self, room: Room) -> None:
         self.room, self.view, self.earliest = room, room.view, room.starts[-1]
-        self._required = Sums(room.view, sorted(room.always))
+        since = room.view.tail.labels.since
+        self._has_names = since is not None and since >= self.earliest
+        self._required = Sums(self._tokens, sorted(room.always))
         self._sums = [0.0]
         """The tokens of other messages from the earliest start on, as far as anyone has asked."""
         self._exchanges: dict[int, Sums] = {}
@@ -147,7 +150,7 @@ class Growth:
         distant = self._exchanges.get(members[0])
         if distant is None:
             own = [index for index in members if index not in self.room.always]
-            distant = self._exchanges[members[0]] = Sums(self.view, own)
+            distant = self._exchanges[members[0]] = Sums(self._tokens, own)
         first = max(self.earliest, members[0] + 1)
 
         def is_fitted(start: int) -> bool:
@@ -163,7 +166,7 @@ class Growth:
         if following is None or following == start:
             return True
         asked = {last_before(log.plain, start), last_before(log.questions, start)}
-        before = [self.view.cost(index) for index in asked - self.room.always if index is not None]
+        before = [self._tokens(index) for index in asked - self.room.always if index is not None]
         return self._cost(start, following) + sum(before) <= self.room.limit
 
     def _cost(self, start: int, stop: int) -> float:
@@ -175,16 +178,20 @@ class Growth:
         sums, view, always = self._sums, self.view, self.room.always
         for index in range(self.earliest + len(sums) - 1, stop):
             is_other = view.is_countable(index) and index not in always
-            sums.append(sums[-1] + view.cost(index) if is_other else sums[-1])
+            sums.append(sums[-1] + self._tokens(index) if is_other else sums[-1])
         return sums[stop - self.earliest]
+
+    def _tokens(self, index: int) -> float:
+        """Return what a message costs, with its speaker's name if names are sent."""
+        return self.view.cost(index) + (self.view.name_tokens(index) if self._has_names else 0.0)
 
 
 class Sums:
     """The tokens of some messages, added up in their order."""
 
-    def __init__(self, view: View, indexes: Sequence[int]) -> None:
+    def __init__(self, tokens: Callable[[int], float], indexes: Sequence[int]) -> None:
         self._indexes = indexes
-        self._sums = [0.0, *accumulate(map(view.cost, indexes))]
+        self._sums = [0.0, *accumulate(map(tokens, indexes))]
 
     def before(self, index: int) -> float:
         """Return the tokens of those before an index."""

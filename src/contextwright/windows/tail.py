@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import TypeAlias
 
+from contextwright.messages.message import Message
 from contextwright.windows.log import Log
 
-__all__ = ["Tail"]
+__all__ = ["Label", "Labels", "Tail"]
+
+Label: TypeAlias = Callable[[Message], tuple[str, float] | None]
+"""The name that a message begins with where several people speak, and its tokens."""
+
+
+class Labels:
+    """The tokens of speakers' names, which are sent only if several people speak.
+
+    Messages are added in any order; each answer is what the names cost now and did not before.
+    """
+
+    def __init__(self, log: Log, label: Label | None) -> None:
+        self._log, self.label = log, label
+        self._speaker: str | None = None
+        self._waiting = 0.0
+        """The tokens of names that are not sent as long as one person speaks."""
+        self.since: int | None = None
+        """The index from which back several people speak; None if one person does."""
+
+    def add(self, index: int) -> float:
+        """Add a message, and return the tokens of names that are now sent."""
+        found = self.label(self._log[index]) if self.label else None
+        if found is None:
+            return 0.0
+        name, tokens = found
+        if self.since is not None:
+            return tokens
+        self._waiting += tokens
+        if self._speaker in (None, name):
+            self._speaker = name
+            return 0.0
+        self.since = index
+        return self._waiting
 
 
 class Tail:
@@ -15,12 +50,22 @@ class Tail:
     Several questions with different limits share it, so that every message is added up once.
     """
 
-    def __init__(self, log: Log, required: Collection[int], cost: Callable[[int], float]) -> None:
+    def __init__(
+        self,
+        log: Log,
+        required: Collection[int],
+        cost: Callable[[int], float],
+        base: float = 0.0,
+        label: Label | None = None,
+    ) -> None:
         self.starts: list[int] = []
         """The indexes where a message or an exchange begins."""
         self.totals: list[float] = []
         """The tokens from each start to the end, without those of required messages."""
-        self.base = sum(map(cost, required))
+        self.labels = Labels(log, label)
+        self.base = base + sum(map(self.labels.add, required))
+        if self.labels.since is not None:
+            self.labels.since = len(log)
         """The tokens of required messages."""
         self._log, self._required, self._cost = log, required, cost
         self._next = len(log) - 1
@@ -42,11 +87,16 @@ class Tail:
         silent, matching = self._log.silent, self._log.exchanges
         since, exchanges = matching.since, matching.by_index
         required, cost_of = self._required, self._cost
+        names = self.labels.add if self.labels.label else None
         for index in range(self._next, -1, -1):
             self._next = index
             if index in silent:
                 continue
-            cost = 0.0 if index in required else cost_of(index)
+            cost = 0.0
+            if index not in required:
+                cost = cost_of(index)
+                if names:
+                    cost += names(index)
             if index < since:
                 matching.match_from(index)
                 since, exchanges = matching.since, matching.by_index

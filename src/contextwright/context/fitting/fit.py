@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from itertools import takewhile
 from math import inf
@@ -177,20 +176,17 @@ class Merged(View):
     of a request are not sent.
     """
 
-    @property
-    def cost_of(self) -> Callable[[int], float]:
-        """The least that a message costs."""
-        return self.cost
+    def price(self, index: int) -> float:
+        """Return the least that a message costs."""
+        return self.cost(index)
 
     def cost(self, index: int) -> float:
         """Return the least that a message costs."""
-        log, after = self.log, index + 1
+        log = self.log
         if index in log.media and self.history.clearing.most_media is not None:
             return max(self.history.prices[self.form(index) | MEDIA][index] - MERGED, 1)
-        cost = View.cost(self, index)
-        while log.hidden and log.is_hidden(after):
-            after += 1
-        if after < self.count and (log.start <= after or after in log):
+        cost, after = View.price(self, index), self.history.following(index)
+        if after in log:
             if (log[index].role == "assistant") != (log[after].role == "assistant"):
                 return cost
         return max(cost - MERGED, 1)
@@ -213,7 +209,8 @@ class Attempt:
             key, lambda: plan.render(plan.conversation(relaxed.system, ()))
         )
         """The tokens of the request without messages."""
-        self.limit = budget - self.fixed.most - plan.meter.text(relaxed.volatile)
+        beside = plan.meter.text(relaxed.volatile) + plan.meter.slack(budget)
+        self.limit = budget - self.fixed.most - beside
         """The tokens left for messages."""
 
     def fitted(self) -> Fitted | Count:
@@ -262,7 +259,7 @@ class Attempt:
             if limit <= 0 or self.smallest().staying == decisions.staying:
                 # Nothing smaller can be sent: a summary gets whatever is left.
                 return trial if trial.free >= 0 else trial.count
-            spent = sum(map(self._view.cost, decisions.kept()))
+            spent = self._view.spent(decisions.kept())
             limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
 
     def _widened(self, best: Fitted) -> Fitted:
@@ -270,8 +267,8 @@ class Attempt:
 
         Bisects the limit that keeps the most.
         """
-        spent = sum(map(self._view.cost, best.draft.decisions.kept()))
-        fits, fails = spent, spent + best.free * CHEAPER + MERGED
+        spent = self._view.spent(best.draft.decisions.kept())
+        fits, fails = spent, spent + self._note_cost + best.free * CHEAPER + MERGED
         tried = [best.draft.decisions.staying]
         limit = fails
         while best.draft.decisions.omitted and fails - fits >= 1:
@@ -282,7 +279,7 @@ class Attempt:
                 more = best.draft.decisions.omitted - decisions.omitted
                 if more > 0 and trial.free >= self._reserved(decisions):
                     best = trial
-            if decisions.staying == best.draft.decisions.staying:
+            if decisions.omitted >= best.draft.decisions.omitted:
                 fits = limit
             else:
                 fails = limit
@@ -301,12 +298,12 @@ class Attempt:
         It is less than they want if the newest few messages need more room, up to half of it.
         """
         reserve = self.relaxed.share if self.reserve is None else self.reserve
-        room = max(self.limit - self.allowance(), 0.0)
+        room = max(self.limit - self.allowance() - self._note_cost, 0.0)
         left = wider = max(room - reserve, 0.0)
         window, view = self.plan.recipe.window, self._view
         while reserve and wider < room:
             decisions = decide(window, view, wider)
-            if wider > left and sum(map(view.cost, decisions.kept())) > room / 2:
+            if wider > left and view.spent(decisions.kept()) > room / 2:
                 break
             left = wider
             if has_newest(decisions):
@@ -342,12 +339,23 @@ class Attempt:
 
     def _decide(self, limit: float) -> Decisions:
         """Return what the window keeps within a limit, with room for a summary if needed."""
-        window, view = self.plan.recipe.window, self._view
+        recipe, view = self.plan.recipe, self._view
+        window = recipe.window
+        if recipe.note and not self.relaxed.note:
+            # With a few tokens more the note has room, and must not cost a message.
+            return self.smallest()
         decisions = decide(window, view, limit)
         if not decisions.omitted:
             return decisions
-        held = self.allowance() + self.kept_free
+        held = self.allowance() + self.kept_free + self._note_cost
         return decide(window, view, max(0, limit - held)) if held else decisions
+
+    @cached_property
+    def _note_cost(self) -> float:
+        """The most tokens that a note on what is left out can take."""
+        history, note = self.plan.history, self.plan.recipe.note
+        message = note.message(len(history), len(history)) if note and self.relaxed.note else None
+        return history.stand_in_cost("longest note", message) if message else 0.0
 
     @cached_property
     def _view(self) -> View:

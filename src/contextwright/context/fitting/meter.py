@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import msgspec
@@ -20,8 +20,9 @@ from contextwright.context.fitting.shape import (
 from contextwright.context.receipt import beside_prompt, is_marked, steps_of
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
-from contextwright.messages.message import Message
-from contextwright.messages.parts import ToolResult
+from contextwright.formats.rules.draft import clean_name
+from contextwright.messages.message import Author, Message, Role
+from contextwright.messages.parts import Text, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
@@ -33,6 +34,8 @@ __all__ = ["Counted", "TokenMeter"]
 
 PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 """Formats that write a text as it is, in a piece of its own."""
+ROUNDING = 3
+"""Tokens by which a bound, what may not be charged, and their sum are rounded up."""
 
 
 class Counted(Struct, frozen=True):
@@ -54,15 +57,58 @@ class TokenMeter:
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
         self._templates = templates_of(format, model)
+        self._savings: dict[tuple[Role, Role], float] = {}
+        self._labels: dict[str, float] = {}
 
     @property
     def drops_thinking(self) -> bool:
         """Whether thinking before the newest question costs nothing."""
         return self._pricer.rates.drops_reasoning
 
+    def slack(self, budget: int) -> float:
+        """Return by how much the count of a request may exceed the sum of its parts.
+
+        One that is not exact has a doubt of its own, and its bound is rounded up to a thousandth.
+        """
+        return self._pricer.rates.slack + ROUNDING + budget / 1000 if self._pricer.doubt else 0.0
+
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         return self._pricer.most(self._sampled(message) or self._outline(message))
+
+    def saving(self, role: Role, following: Role) -> float:
+        """Return what a message costs less than alone if the next one continues its turn."""
+        if "system" in (role, following):
+            return 0.0
+        roles = role, following
+        known = self._savings.get(roles)
+        if known is None:
+            kinds = ("result" if one == "tool" else "text" for one in roles)
+            pair = [sample_of((one, (kind,))) for one, kind in zip(roles, kinds, strict=True)]
+            together = self._pricer.most(self._outline(*pair))
+            known = self._savings[roles] = max(sum(map(self.cost, pair)) - together, 0.0)
+        return known
+
+    @cached_property
+    def names_speakers(self) -> bool:
+        """Whether messages begin with their speakers' names if several people speak."""
+        ann, bob = (
+            Message("user", (Text("ab"),), author=Author(name=name)) for name in ("Ann", "Bob")
+        )
+        apart = sum(map(self.cost, (ann, bob))) - self.saving("user", "user")
+        return self._pricer.most(self._outline(ann, bob)) > apart
+
+    def label(self, message: Message) -> tuple[str, float] | None:
+        """Return the name that a message begins with if several people speak, and its tokens."""
+        author = message.author
+        if author is None or message.role != "user" or message.only_results:
+            return None
+        name = author.label
+        known = self._labels.get(name)
+        if known is None:
+            piece = Piece("text", "text", f"{clean_name(name)}:")
+            known = self._labels[name] = self._pricer.most([piece])
+        return name, known
 
     def estimate(self, message: Message) -> int:
         """Return the tokens that a message is likely to add to a request."""
@@ -121,9 +167,9 @@ class TokenMeter:
             template = self._templates[shape] = template_of(pieces, len(texts))
         return filled(template, texts)
 
-    def _outline(self, message: Message) -> list[Piece | Turn]:
-        """Return what a message alone makes, without the frame of a request."""
-        messages = told_apart(message)
+    def _outline(self, *given: Message) -> list[Piece | Turn]:
+        """Return what messages alone make, without the frame of a request."""
+        messages = [one for message in given for one in told_apart(message)]
         payload = render(messages, self.format, model=self.model, repair=False).payload
         return [one for one in outline(payload, self.format) if one.place != "request"]
 

@@ -47,6 +47,8 @@ class PricedHistory:
             clearing=self.clearing,
             skip_system=self.skip_system,
             shape=without_thinking,
+            joined=meter.saving,
+            label=meter.label if meter.names_speakers else None,
         )
         self._least: tuple[float, Window | None] = 0.0, None
         """Tokens that all messages cost at least, and the window that therefore drops some."""
