@@ -1,14 +1,11 @@
 """A history: messages found by their index, each priced once, and what clearing leaves of them."""
 
-from itertools import pairwise
-
 from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.windows.clearing import Clearing, without_media, without_results
-from contextwright.windows.history import History, coarsest_line
+from contextwright.windows.history import History
 from contextwright.windows.log import Log, media_in
 from strategies.windows import PICTURE, clearings, histories, price
 
@@ -110,19 +107,6 @@ def test_what_becomes_of_results_and_media() -> None:
         "Text",
         "Media",
     ]
-
-
-@given(st.lists(st.integers(1, 500), min_size=2, max_size=30), st.integers(1, 300))
-def test_the_coarsest_line_of_a_range_is_crossed_once(lengths: list[int], grid: int) -> None:
-    ends = [sum(lengths[:count]) for count in range(len(lengths) + 1)]
-    line = coarsest_line(ends[0], ends[-1], grid)
-    crossing = [pair for pair in pairwise(ends) if line is not None and pair[0] < line <= pair[1]]
-    assert len(crossing) == (line is not None)
-    for pair in crossing:
-        assert coarsest_line(*pair, grid) == line
-    for pair in pairwise(ends):
-        inner = coarsest_line(*pair, grid)
-        assert inner is None or pair[0] < inner <= pair[1]
 
 
 def test_a_list_says_which_messages_were_edited() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import TypeAlias
 
 from contextwright.messages.message import Message, Role
 from contextwright.windows.clearing import Clearing, without_media, without_results
+from contextwright.windows.labels import Label, Labels
 from contextwright.windows.log import Log, Unloaded
-from contextwright.windows.tail import Label, Labels, Tail
+from contextwright.windows.ruler import coarsest_line
+from contextwright.windows.tail import Tail
 
 __all__ = ["MEDIA", "History", "Price", "View"]
 
@@ -144,6 +146,7 @@ class View:
         """The number of messages in the history, loaded or not."""
         self.width = width
         self.whole = whole
+        self.label = history.label
         self.question = self.log.questions[-1] if self.log.questions else None
         """The newest user text."""
         self.asked = self.log.plain[-1] if self.log.plain else None
@@ -207,16 +210,35 @@ class View:
         """Return the price of a message as it is sent, before the message that follows it."""
         return self.price(index) - self.history.saving(index)
 
+    @property
+    def cost_of(self) -> Callable[[int], float]:
+        """The same as `cost`, faster where nothing is cleared and no turns merge."""
+        if self.intact or self.history.joined is not None:
+            return self.cost
+        return self._prices.__getitem__
+
     def name_tokens(self, index: int) -> float:
         """Return the price of the speaker's name before a message."""
-        label = self.history.label
-        found = label(self.log[index]) if label else None
+        found = self.label(self.log[index]) if self.label else None
         return found[1] if found else 0.0
+
+    def together(self, indexes: Collection[int]) -> float:
+        """Return the price of messages as they are sent together, without speakers' names.
+
+        Those that are followed by one which is not among them have a turn of their own.
+        """
+        price, following = self.price, self.history.following
+        if self.history.joined is None:
+            return sum(map(price, indexes))
+        return sum(
+            self.cost(index) if following(index) in indexes else price(index) for index in indexes
+        )
 
     def spent(self, indexes: Iterable[int]) -> float:
         """Return the price of messages as they are sent together."""
-        names = Labels(self.log, self.history.label)
-        return sum(self.cost(index) + names.add(index) for index in indexes)
+        sent = set(indexes)
+        names = sum(map(Labels(self.log, self.label).add, sent)) if self.label else 0.0
+        return self.together(sent) + names
 
     def _is_exempt(self, index: int) -> bool:
         """Whether a message is never cleared."""
@@ -306,13 +328,8 @@ class View:
     @cached_property
     def tail(self) -> Tail:
         """The history from its newest message back, with what it costs from each start on."""
-        required, following = self.required, self.history.following
-        # What stays alone, far from the others, has a turn of its own.
-        base = sum(
-            self.cost(index) if following(index) in required else self.price(index)
-            for index in required
-        )
-        return Tail(self.log, required, self.cost, base, self.history.label)
+        base = self.together(self.required)
+        return Tail(self.log, self.required, self.cost_of, base, self.label)
 
     @cached_property
     def last(self) -> int | None:
@@ -380,21 +397,3 @@ def first_from(indexes: list[int], index: int) -> int | None:
     """Return the first of the sorted indexes that is at least `index`."""
     place = bisect_right(indexes, index - 1)
     return indexes[place] if place < len(indexes) else None
-
-
-FINEST = 12
-"""The finest line of the ruler is this power of two narrower than the grid."""
-
-
-def coarsest_line(begin: int, end: int, grid: int) -> int | None:
-    """Return where the coarsest line of the ruler is between two lengths; None if there is none.
-
-    Lines are the multiples of the grid, of its halves, quarters and so on, and of its doubles.
-    Between two lines of one coarseness is a coarser one, so any range has one coarsest line.
-    """
-    first, last = (begin << FINEST) // grid, (end << FINEST) // grid
-    rank = (first ^ last).bit_length()
-    if not rank:
-        return None
-    line = last >> rank - 1 << rank - 1
-    return -(-line * grid >> FINEST)

@@ -130,7 +130,7 @@ class Stepped(
     def _task(self, view: View, limit: float) -> list[int]:
         """Return the task, if there is one and it is short enough."""
         task = view.log.task
-        if not self.task or task is None or view.cost(task) > limit * TASK:
+        if not self.task or task is None or view.price(task) > limit * TASK:
             return []
         return [task]
 

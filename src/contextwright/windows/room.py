@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import neg
 
-from contextwright.windows.history import View, coarsest_line, first_from, last_before
+from contextwright.windows.history import View, first_from, last_before
+from contextwright.windows.ruler import coarsest_line
 
 __all__ = ["Room"]
 
@@ -103,8 +104,8 @@ class Room:
 
         What stays before a start only for now does not count.
         """
-        first, cost = self.view.log.exchanges.first, self.view.cost
-        passing = [(first(index), cost(index)) for index in self.view.required - self.always]
+        first, price = self.view.log.exchanges.first, self.view.price
+        passing = [(first(index), price(index)) for index in self.view.required - self.always]
 
         def lasting(place: int) -> float:
             start = self.starts[place]
@@ -126,7 +127,7 @@ class Growth:
         self.room, self.view, self.earliest = room, room.view, room.starts[-1]
         since = room.view.tail.labels.since
         self._has_names = since is not None and since >= self.earliest
-        self._required = Sums(self._tokens, sorted(room.always))
+        self._required = Sums(self._alone, sorted(room.always))
         self._sums = [0.0]
         """The tokens of other messages from the earliest start on, as far as anyone has asked."""
         self._exchanges: dict[int, Sums] = {}
@@ -150,7 +151,7 @@ class Growth:
         distant = self._exchanges.get(members[0])
         if distant is None:
             own = [index for index in members if index not in self.room.always]
-            distant = self._exchanges[members[0]] = Sums(self._tokens, own)
+            distant = self._exchanges[members[0]] = Sums(self._alone, own)
         first = max(self.earliest, members[0] + 1)
 
         def is_fitted(start: int) -> bool:
@@ -166,7 +167,7 @@ class Growth:
         if following is None or following == start:
             return True
         asked = {last_before(log.plain, start), last_before(log.questions, start)}
-        before = [self._tokens(index) for index in asked - self.room.always if index is not None]
+        before = [self._alone(index) for index in asked - self.room.always if index is not None]
         return self._cost(start, following) + sum(before) <= self.room.limit
 
     def _cost(self, start: int, stop: int) -> float:
@@ -178,12 +179,17 @@ class Growth:
         sums, view, always = self._sums, self.view, self.room.always
         for index in range(self.earliest + len(sums) - 1, stop):
             is_other = view.is_countable(index) and index not in always
-            sums.append(sums[-1] + self._tokens(index) if is_other else sums[-1])
+            more = view.cost(index) + self._name(index) if is_other else 0.0
+            sums.append(sums[-1] + more)
         return sums[stop - self.earliest]
 
-    def _tokens(self, index: int) -> float:
-        """Return what a message costs, with its speaker's name if names are sent."""
-        return self.view.cost(index) + (self.view.name_tokens(index) if self._has_names else 0.0)
+    def _alone(self, index: int) -> float:
+        """Return what a message costs that stays apart from the window."""
+        return self.view.price(index) + self._name(index)
+
+    def _name(self, index: int) -> float:
+        """Return what the speaker's name costs, if names are sent."""
+        return self.view.name_tokens(index) if self._has_names else 0.0
 
 
 class Sums:

@@ -3,45 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TypeAlias
 
-from contextwright.messages.message import Message
+from contextwright.windows.labels import Label, Labels
 from contextwright.windows.log import Log
 
-__all__ = ["Label", "Labels", "Tail"]
-
-Label: TypeAlias = Callable[[Message], tuple[str, float] | None]
-"""The name that a message begins with where several people speak, and its tokens."""
-
-
-class Labels:
-    """The tokens of speakers' names, which are sent only if several people speak.
-
-    Messages are added in any order; each answer is what the names cost now and did not before.
-    """
-
-    def __init__(self, log: Log, label: Label | None) -> None:
-        self._log, self.label = log, label
-        self._speaker: str | None = None
-        self._waiting = 0.0
-        """The tokens of names that are not sent as long as one person speaks."""
-        self.since: int | None = None
-        """The index from which back several people speak; None if one person does."""
-
-    def add(self, index: int) -> float:
-        """Add a message, and return the tokens of names that are now sent."""
-        found = self.label(self._log[index]) if self.label else None
-        if found is None:
-            return 0.0
-        name, tokens = found
-        if self.since is not None:
-            return tokens
-        self._waiting += tokens
-        if self._speaker in (None, name):
-            self._speaker = name
-            return 0.0
-        self.since = index
-        return self._waiting
+__all__ = ["Tail"]
 
 
 class Tail:
@@ -64,9 +30,9 @@ class Tail:
         """The tokens from each start to the end, without those of required messages."""
         self.labels = Labels(log, label)
         self.base = base + sum(map(self.labels.add, required))
+        """The tokens of required messages."""
         if self.labels.since is not None:
             self.labels.since = len(log)
-        """The tokens of required messages."""
         self._log, self._required, self._cost = log, required, cost
         self._next = len(log) - 1
         self._open: dict[int, float] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import takewhile
 from math import inf
@@ -21,7 +22,7 @@ from contextwright.summaries.summary import SummaryResult
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import MEDIA, View
+from contextwright.windows.history import MEDIA, History, View
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Attempt", "Fitted", "Relaxation", "fit", "with_summary"]
@@ -173,8 +174,17 @@ class Merged(View):
     """A view in which each message costs the least it can among others.
 
     Adjacent messages of one role form one turn, whose wrapping is sent once. Media above the limit
-    of a request are not sent.
+    of a request are not sent. Speakers' names are left out.
     """
+
+    def __init__(self, history: History, width: int, whole: bool) -> None:
+        super().__init__(history, width, whole)
+        self.label = None
+
+    @property
+    def cost_of(self) -> Callable[[int], float]:
+        """The least that a message costs."""
+        return self.cost
 
     def price(self, index: int) -> float:
         """Return the least that a message costs."""
@@ -219,20 +229,27 @@ class Attempt:
 
     def _whole(self) -> Fitted | None:
         """Return the request with every message, if the window wants them all and they fit."""
-        history, window, reserve = self.plan.history, self.plan.recipe.window, self.reserve or 0
-        most = (self.limit - reserve) * 1.02 + 8 * MERGED
-        if history.exceeds(most, window):
+        if self._is_outgrown:
             return None
-        view = history.history.view(width=self._width)
-        if drops_any(window, view, most):
-            # Without thinking where old thinking costs nothing.
-            whole = not self.plan.meter.drops_thinking
-            merged = Merged(history.history, self._width, whole)
-            if drops_any(window, merged, most):
-                history.outgrow(merged.tail.reached, window)
-                return None
-        trial = self.trial(decide(window, view, inf))
-        return trial if trial.free >= reserve else None
+        view = self.plan.history.history.view(width=self._width)
+        trial = self.trial(decide(self.plan.recipe.window, view, inf))
+        return trial if trial.free >= (self.reserve or 0) else None
+
+    @cached_property
+    def _is_outgrown(self) -> bool:
+        """Whether the window drops messages even if each costs the least it can."""
+        history, window = self.plan.history, self.plan.recipe.window
+        most = (self.limit - (self.reserve or 0)) * 1.02 + 8 * MERGED
+        if history.exceeds(most, window):
+            return True
+        if not drops_any(window, history.history.view(width=self._width), most):
+            return False
+        # Without thinking where old thinking costs nothing.
+        merged = Merged(history.history, self._width, whole=not self.plan.meter.drops_thinking)
+        if not drops_any(window, merged, most):
+            return False
+        history.outgrow(merged.tail.reached, window)
+        return True
 
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
@@ -338,17 +355,15 @@ class Attempt:
         return Fitted(self, drafted, conversation, *plan.render(conversation))
 
     def _decide(self, limit: float) -> Decisions:
-        """Return what the window keeps within a limit, with room for a summary if needed."""
+        """Return what the window keeps within a limit, with room for what replaces the rest."""
         recipe, view = self.plan.recipe, self._view
         window = recipe.window
         if recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
-        decisions = decide(window, view, limit)
-        if not decisions.omitted:
-            return decisions
-        held = self.allowance() + self.kept_free + self._note_cost
-        return decide(window, view, max(0, limit - held)) if held else decisions
+        if (limit <= self.limit and self._is_outgrown) or drops_any(window, view, limit):
+            limit = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
+        return decide(window, view, limit)
 
     @cached_property
     def _note_cost(self) -> float:

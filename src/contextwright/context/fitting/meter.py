@@ -34,6 +34,8 @@ __all__ = ["Counted", "TokenMeter"]
 
 PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 """Formats that write a text as it is, in a piece of its own."""
+MERGING: tuple[Role, ...] = ("user", "assistant", "tool")
+"""Roles of which adjacent messages may make one turn."""
 ROUNDING = 3
 """Tokens by which a bound, what may not be charged, and their sum are rounded up."""
 
@@ -76,6 +78,11 @@ class TokenMeter:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         return self._pricer.most(self._sampled(message) or self._outline(message))
 
+    @cached_property
+    def merges_turns(self) -> bool:
+        """Whether adjacent messages of one role make one turn, which is wrapped once."""
+        return any(self.saving(role, role) for role in MERGING)
+
     def saving(self, role: Role, following: Role) -> float:
         """Return what a message costs less than alone if the next one continues its turn."""
         if "system" in (role, following):
@@ -96,7 +103,8 @@ class TokenMeter:
             Message("user", (Text("ab"),), author=Author(name=name)) for name in ("Ann", "Bob")
         )
         apart = sum(map(self.cost, (ann, bob))) - self.saving("user", "user")
-        return self._pricer.most(self._outline(ann, bob)) > apart
+        # Two names and their colons; a separator alone may cost something too.
+        return self._pricer.most(self._outline(ann, bob)) >= apart + 3
 
     def label(self, message: Message) -> tuple[str, float] | None:
         """Return the name that a message begins with if several people speak, and its tokens."""

@@ -1,0 +1,78 @@
+"""Short messages of several people: they share turns, and begin with names only if several speak.
+
+What a message costs alone says little about what it costs among others, and a window that goes by
+it is half empty, or moves its cut back and forth.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from contextwright.context.recipe import Recipe
+from contextwright.windows.policies import KeepRecent, Stepped
+from profiles import STORE, examples
+from strategies.runs import PEOPLE, TARGETS
+
+MERGED = 30
+"""Tokens that rendering may add to or save on what messages cost alone."""
+WORDS = "ok, I will be there at seven if the train is not late again, see you at the station"
+
+lines = st.lists(
+    st.tuples(st.integers(0, 4), st.sampled_from((1, 4, 12, 40, len(WORDS)))),
+    min_size=20,
+    max_size=50,
+)
+"""Who speaks, 0 for the model, and how many letters."""
+
+
+def said(people: tuple[cw.Author, ...], who: int, length: int) -> cw.Message:
+    if not who:
+        return cw.assistant(WORDS[:length])
+    return cw.user(WORDS[:length], author=people[who % len(people)] if people else None)
+
+
+@pytest.mark.parametrize(("format", "model"), TARGETS)
+@examples(STORE)
+@given(lines, st.sampled_from(PEOPLE), st.sampled_from((0.1, 0.3, 0.6)), st.integers(100, 400))
+def test_the_cut_of_a_chat_room_is_steady_and_its_window_full(
+    format: str,
+    model: str,
+    lines: list[tuple[int, int]],
+    people: tuple[cw.Author, ...],
+    step: float,
+    budget: int,
+) -> None:
+    recipe, newest = Recipe(window=Stepped(step)), Recipe(window=KeepRecent())
+    history = recipe.history(model=model, format=format)
+    cut = 0
+    for who, length in lines:
+        history.append(said(people, who, length))
+        if not who:
+            continue
+        context = recipe.build(history, model=model, format=format, budget=budget)
+        assert context.decisions.cut >= cut
+        cut = context.decisions.cut
+    most = newest.build(history, model=model, format=format, budget=budget)
+    least = (1 - step) * most.ledger.history - MERGED
+    context = recipe.build(history, model=model, format=format, budget=budget)
+    assert context.ledger.history >= least
+
+
+@pytest.mark.parametrize(("format", "model"), TARGETS)
+@examples(STORE)
+@given(lines, st.sampled_from(PEOPLE))
+def test_a_larger_budget_never_keeps_fewer_messages_of_a_chat_room(
+    format: str, model: str, lines: list[tuple[int, int]], people: tuple[cw.Author, ...]
+) -> None:
+    recipe = Recipe(window=KeepRecent())
+    messages = [*(said(people, who, length) for who, length in lines), cw.user("And now?")]
+    history = recipe.history(messages, model=model, format=format)
+    kept = 0
+    for budget in range(60, 400, 7):
+        context = recipe.build(history, model=model, format=format, budget=budget)
+        assert context.ledger.most <= budget
+        assert len(messages) - context.decisions.omitted >= kept
+        kept = len(messages) - context.decisions.omitted
