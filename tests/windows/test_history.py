@@ -1,6 +1,7 @@
 """A history: messages found by their index, each priced once, and what clearing leaves of them."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
