@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.store.engines.group_commit import Entry, Writer
 from contextwright.store.rows.validation import replace_invalid
 from samples.stores.turns import TURN
 from strategies.messages import messages
@@ -113,34 +111,6 @@ def test_threads_share_a_conversation(place: str) -> None:
         assert sorted(numbers) == list(range(1, 161))
         said = texts(store.conversation("shared"))
         assert all(said[at][:-1] == said[at + 1][:-1] for at in range(0, 160, 2))
-
-
-def test_writers_share_transactions() -> None:
-    """While one transaction runs, all others gather for the next."""
-    sizes: list[int] = []
-    begun, go = threading.Event(), threading.Event()
-
-    def transact(entries: Sequence[Entry]) -> None:
-        sizes.append(len(entries))
-        begun.set()
-        assert go.wait(10)
-        for entry in entries:
-            entry.do(None)  # pyright: ignore[reportArgumentType]
-
-    writer = Writer(transact)
-    entries = [Entry("", lambda connection, number=number: number) for number in range(20)]
-    threads = [threading.Thread(target=writer.write, args=([entry],)) for entry in entries]
-    threads[0].start()
-    assert begun.wait(10)
-    for thread in threads[1:]:
-        thread.start()
-    while len(writer._waiting) < 19:  # pyright: ignore[reportPrivateUsage]
-        pass
-    go.set()
-    for thread in threads:
-        thread.join()
-    assert sizes == [1, 19]
-    assert [entry.outcome() for entry in entries] == list(range(20))
 
 
 # --- what is said about messages -----------------------------------------------------------------
