@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import itertools
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -249,28 +250,38 @@ def test_the_request_of_an_earlier_moment(
                 chat.context(recipe, model="gpt-4o", at=wrong)
 
 
+class Waiting(cw.Section):
+    """Waits until the loop goes on."""
+
+    def __init__(self) -> None:
+        self.go, self.heard = threading.Event(), list[bool]()
+
+    def write(self, moment: object) -> str:
+        self.heard.append(self.go.wait(20))
+        return "You are Ada."
+
+
 def test_tasks_build_while_the_loop_goes_on(place: str) -> None:
-    recipe = Recipe(system=("You are Ada.",), budget=2_000)
+    waiting = Waiting()
+    recipe = Recipe(system=(waiting,), budget=2_000)
 
     async def talk() -> None:
         async with cw.AsyncStore(place, sync="fast") as store:
             chat = store.conversation("a")
             await chat.add([cw.user(f"What about {number}?") for number in range(300)])
-            beats = 0
 
-            async def beat() -> None:
-                nonlocal beats
-                while True:
-                    beats += 1
-                    await asyncio.sleep(0)
+            async def go_on() -> None:
+                await asyncio.sleep(0)  # the builds have begun
+                waiting.go.set()
 
-            heart = asyncio.create_task(beat())
+            other = asyncio.create_task(go_on())
             built = await asyncio.gather(
                 *(chat.context(recipe, model=model) for model in MODELS),
                 chat.context(recipe, model="gpt-4o", at=7, budget=1_000),
             )
-            heart.cancel()
-            assert beats > 10
+            await other
+            assert waiting.heard
+            assert all(waiting.heard)
         with Store(place) as store:
             again = [store.conversation("a").context(recipe, model=model) for model in MODELS]
         assert [one.payload for one in built[:3]] == [one.payload for one in again]
