@@ -59,6 +59,8 @@ def test_formats_that_write_names_before_texts(format: str, model: str, names: b
 )
 def test_a_turn_of_several_messages_is_wrapped_once(format: str, model: str, merges: bool) -> None:
     meter = Recipe().history(model=model, format=format).meter
-    assert (meter.saving("user", "user") > 0) is merges
-    assert (meter.saving("tool", "tool") > 0) is merges
-    assert meter.saving("user", "assistant") == meter.saving("system", "user") == 0
+    assert (meter.shared_wrapping("user", "user") > 0) is merges
+    assert (meter.shared_wrapping("tool", "tool") > 0) is merges
+    assert (
+        meter.shared_wrapping("user", "assistant") == meter.shared_wrapping("system", "user") == 0
+    )

@@ -19,8 +19,8 @@ __all__ = ["MEDIA", "History", "Price", "View"]
 Price: TypeAlias = Callable[[Message], float]
 """The price of a message in its request."""
 Shape: TypeAlias = Callable[[Message], Message]
-Joined: TypeAlias = Callable[[Role, Role], float]
-"""What a message costs less than alone if the next one continues its turn, by their roles."""
+Wrapping: TypeAlias = Callable[[Role, Role], float]
+"""The tokens around a turn that two adjacent messages of these roles share."""
 
 RESULTS, MEDIA, SHAPED = 1, 2, 4
 """What a form of a message lacks: its results, its media, what a cut request may not hold."""
@@ -40,7 +40,7 @@ class History:
         clearing: Clearing | None = None,
         skip_system: bool = False,
         shape: Shape | None = None,
-        joined: Joined | None = None,
+        wrapping: Wrapping | None = None,
         label: Label | None = None,
     ) -> None:
         self.log = messages if isinstance(messages, Log) else Log(messages)
@@ -49,7 +49,7 @@ class History:
         self.skip_system = skip_system
         """Whether system messages of the log are left out."""
         self.shape = shape
-        self.joined = joined
+        self.wrapping = wrapping
         self.label = label
         self.prices = [Prices(self._counted, form) for form in range(8)]
         """The prices of messages in each of their forms."""
@@ -111,9 +111,9 @@ class History:
         found = self._savings.get(index)
         if found is None:
             following = self.following(index)
-            if self.joined is None or following not in self.log:
+            if self.wrapping is None or following not in self.log:
                 return 0.0
-            found = self.joined(self.log[index].role, self.log[following].role)
+            found = self.wrapping(self.log[index].role, self.log[following].role)
             self._savings[index] = found
         return found
 
@@ -213,7 +213,7 @@ class View:
     @property
     def cost_of(self) -> Callable[[int], float]:
         """The same as `cost`, faster where nothing is cleared and no turns merge."""
-        if self.intact or self.history.joined is not None:
+        if self.intact or self.history.wrapping is not None:
             return self.cost
         return self._prices.__getitem__
 
@@ -228,7 +228,7 @@ class View:
         Those that are followed by one which is not among them have a turn of their own.
         """
         price, following = self.price, self.history.following
-        if self.history.joined is None:
+        if self.history.wrapping is None:
             return sum(map(price, indexes))
         return sum(
             self.cost(index) if following(index) in indexes else price(index) for index in indexes

@@ -26,7 +26,7 @@ class Labels:
         self._waiting = 0.0
         """The tokens of names that are not sent as long as one person speaks."""
         self.since: int | None = None
-        """The index from which back several people speak; None if one person does."""
+        """The message with which a second person spoke; None while one person does."""
 
     def add(self, index: int) -> float:
         """Add a message, and return the tokens of names that are now sent."""

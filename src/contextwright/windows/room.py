@@ -125,8 +125,7 @@ class Growth:
 
     def __init__(self, room: Room) -> None:
         self.room, self.view, self.earliest = room, room.view, room.starts[-1]
-        since = room.view.tail.labels.since
-        self._has_names = since is not None and since >= self.earliest
+        self._has_names = room.view.tail.has_names(self.earliest)
         self._required = Sums(self._alone, sorted(room.always))
         self._sums = [0.0]
         """The tokens of other messages from the earliest start on, as far as anyone has asked."""

@@ -31,8 +31,8 @@ class Tail:
         self.labels = Labels(log, label)
         self.base = base + sum(map(self.labels.add, required))
         """The tokens of required messages."""
-        if self.labels.since is not None:
-            self.labels.since = len(log)
+        self._is_named = self.labels.since is not None
+        """Whether names are sent with the required messages alone."""
         self._log, self._required, self._cost = log, required, cost
         self._next = len(log) - 1
         self._open: dict[int, float] = {}
@@ -42,6 +42,11 @@ class Tail:
     def reached(self) -> float:
         """The tokens of everything reached so far, and of required messages."""
         return self.base + (self.totals[-1] if self.totals else 0.0)
+
+    def has_names(self, start: int) -> bool:
+        """Whether speakers' names are sent if a window begins at an index."""
+        since = self.labels.since
+        return self._is_named or (since is not None and since >= start)
 
     def extend(self, limit: float, earliest: int) -> None:
         """Go back to the first start that exceeds a limit or is before `earliest`."""

@@ -361,7 +361,9 @@ class Attempt:
         if recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
-        if (limit <= self.limit and self._is_outgrown) or drops_any(window, view, limit):
+        # What is known of a request without a reserve need not be asked again.
+        is_outgrown = not self.reserve and limit <= self.limit and self._is_outgrown
+        if is_outgrown or drops_any(window, view, limit):
             limit = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
         return decide(window, view, limit)
 

@@ -59,7 +59,7 @@ class TokenMeter:
         self._pricer = Pricer(model, format, model.tokenizer)
         self._frame: tuple[object, Count] = (None, Count(0))
         self._templates = templates_of(format, model)
-        self._savings: dict[tuple[Role, Role], float] = {}
+        self._wrappings: dict[tuple[Role, Role], float] = {}
         self._labels: dict[str, float] = {}
 
     @property
@@ -81,19 +81,19 @@ class TokenMeter:
     @cached_property
     def merges_turns(self) -> bool:
         """Whether adjacent messages of one role make one turn, which is wrapped once."""
-        return any(self.saving(role, role) for role in MERGING)
+        return any(self.shared_wrapping(role, role) for role in MERGING)
 
-    def saving(self, role: Role, following: Role) -> float:
-        """Return what a message costs less than alone if the next one continues its turn."""
+    def shared_wrapping(self, role: Role, following: Role) -> float:
+        """Return the tokens around a turn that two adjacent messages of these roles share."""
         if "system" in (role, following):
             return 0.0
         roles = role, following
-        known = self._savings.get(roles)
+        known = self._wrappings.get(roles)
         if known is None:
             kinds = ("result" if one == "tool" else "text" for one in roles)
             pair = [sample_of((one, (kind,))) for one, kind in zip(roles, kinds, strict=True)]
             together = self._pricer.most(self._outline(*pair))
-            known = self._savings[roles] = max(sum(map(self.cost, pair)) - together, 0.0)
+            known = self._wrappings[roles] = max(sum(map(self.cost, pair)) - together, 0.0)
         return known
 
     @cached_property
@@ -102,7 +102,7 @@ class TokenMeter:
         ann, bob = (
             Message("user", (Text("ab"),), author=Author(name=name)) for name in ("Ann", "Bob")
         )
-        apart = sum(map(self.cost, (ann, bob))) - self.saving("user", "user")
+        apart = sum(map(self.cost, (ann, bob))) - self.shared_wrapping("user", "user")
         # Two names and their colons; a separator alone may cost something too.
         return self._pricer.most(self._outline(ann, bob)) >= apart + 3
 

@@ -47,7 +47,7 @@ class PricedHistory:
             clearing=self.clearing,
             skip_system=self.skip_system,
             shape=without_thinking,
-            joined=meter.saving if meter.merges_turns else None,
+            wrapping=meter.shared_wrapping if meter.merges_turns else None,
             label=meter.label if meter.names_speakers else None,
         )
         self._least: tuple[float, Window | None] = 0.0, None
