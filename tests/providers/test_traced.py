@@ -136,7 +136,8 @@ def test_requests_of_a_question_are_in_the_trace_of_the_program(tmp_path: Path) 
     for span in (first, second):
         assert span.parent is not None
         assert span.parent.span_id == work.get_span_context().span_id
-        assert (span.attributes or {})["gen_ai.provider.name"] == "script"
+        told = span.attributes or {}
+        assert (told["gen_ai.provider.name"], told["gen_ai.conversation.id"]) == ("script", "talk")
     assert (first.attributes or {})["gen_ai.response.finish_reasons"] == ("tool_calls",)
     data = trace.reader.get_metrics_data()
     assert data is not None

@@ -51,7 +51,7 @@ async def ask_events(transcript: Transcript, question: Question) -> AsyncGenerat
     given = question.provider
     provider = given if isinstance(given, AnyProvider) else connect(given)
     try:
-        asking = Asking(transcript, question, provider)
+        asking = Asking(transcript, question, provider.in_conversation(transcript.id))
         async with aclosing(asking.events()) as events:
             async for event in events:
                 yield event

@@ -19,6 +19,11 @@ __all__ = ["Transcript"]
 class Transcript(Protocol):
     """A stored conversation: turns by key, and contexts to send."""
 
+    @property
+    def id(self) -> str:
+        """The id of the conversation."""
+        ...
+
     async def find(self, key: str) -> list[tuple[int, Message]]:
         """Return the messages of the turn with this key and their numbers, if there are any."""
         ...

@@ -27,6 +27,10 @@ class AnyProvider:
         """Return a text without the provider's key."""
         return text
 
+    def in_conversation(self, id: str) -> AnyProvider:
+        """Return a provider for the requests of one conversation; by default this one."""
+        return self
+
     def stream(self, payload: Mapping[str, Any], *, model: str) -> AsyncGenerator[Event, None]:
         """Send a request and yield the events of the reply as they arrive.
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from contextwright import formats
@@ -51,6 +52,7 @@ class TracedProvider(BatchProvider):
         self.provider, self.format = provider, provider.format
         self._content = telemetry == "content"
         self._spans = Spans(tracer_provider, meter_provider)
+        self._conversation = ""
 
     def __repr__(self) -> str:
         return f"TracedProvider({self.provider!r})"
@@ -63,6 +65,12 @@ class TracedProvider(BatchProvider):
     def without_key(self, text: str) -> str:
         """Return a text without the provider's key."""
         return self.provider.without_key(text)
+
+    def in_conversation(self, id: str) -> TracedProvider:
+        """Return the same provider, whose spans name a conversation."""
+        bound = copy(self)
+        bound.provider, bound._conversation = self.provider.in_conversation(id), id
+        return bound
 
     async def close(self) -> None:
         """Close the connections."""
@@ -98,6 +106,7 @@ class TracedProvider(BatchProvider):
                 model=model,
                 payload=payload,
                 started_ns=started_ns,
+                conversation=self._conversation,
                 others=self._words(payload, reply) if self._content else {},
             )
             self._spans.send(exchange, context)
