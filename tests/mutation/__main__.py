@@ -28,7 +28,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NoReturn
 
@@ -60,7 +59,7 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=20, help="CPU time of its tests")
     options.add_argument("--folders", default=FOLDERS.replace(" ", ","))
     given = options.parse_args()
-    chosen = sample(given.folders.split(","), given.count, Random(given.seed))
+    chosen = sample(given.folders.split(","), given.count, given.seed)
     first, _, last = (given.only or f"1-{given.count}").partition("-")
     numbers = range(int(first), int(last or first) + 1)
     reached = given.reach.read_text("utf-8").splitlines() if given.reach else []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
-from random import Random
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
@@ -46,12 +48,25 @@ class Mutant(NamedTuple):
         return self.path.relative_to(SOURCE).as_posix()
 
 
-def sample(folders: list[str], count: int, random: Random) -> list[Mutant]:
-    """Mutants from all files, each file as likely as it is long."""
+def sample(folders: list[str], count: int, seed: int) -> list[Mutant]:
+    """Mutants from all files, each file as likely as it is long.
+
+    An edit changes no mutants but those of its own lines, so that runs can be compared.
+    """
     files = [path for folder in folders for path in sorted((SOURCE / folder).rglob("*.py"))]
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in files}
-    places = [(path, at) for path in files for at in range(len(faults(trees[path])))]
-    return [mutated(path, number) for path, number in random.sample(places, count)]
+    places = heapq.nsmallest(count, (place for path in files for place in drawn(path, seed)))
+    return [mutated(path, number) for _, path, number in places]
+
+
+def drawn(path: Path, seed: int) -> Iterator[tuple[bytes, Path, int]]:
+    """The faults of a file, each with a lot drawn from its words and its line."""
+    source = path.read_text("utf-8")
+    lines = source.splitlines()
+    alike: Counter[str] = Counter()
+    for number, (line, _, words, _) in enumerate(faults(ast.parse(source))):
+        fault = f"{path.relative_to(SOURCE).as_posix()}\n{lines[line - 1].strip()}\n{words}"
+        alike[fault] += 1
+        yield blake2b(f"{seed}\n{alike[fault]}\n{fault}".encode()).digest(), path, number
 
 
 def faults(tree: ast.Module) -> list[tuple[int, int, str, Callable[[], None]]]:
