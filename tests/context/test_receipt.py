@@ -83,6 +83,14 @@ def test_a_clock_beside_the_question() -> None:
     assert found.shared > 0
 
 
+def test_the_same_messages_written_otherwise() -> None:
+    said = [cw.user("Two plus two?", author=cw.Author("1", "Ann"))]
+    plain, named = (Recipe(options={"speaker_prefix": wanted}) for wanted in (False, True))
+    found = compared(plain, named, messages=(said, said))
+    assert found.cause == "the same messages are sent in another way"
+    assert found.first_difference == "messages[0]"
+
+
 def test_a_memory_changed() -> None:
     before, after = (
         Recipe(system=("Be kind.", Memories(text), Instructions("Answer.")))

@@ -17,6 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.formats.replies.home import HomeCalls
+from contextwright.formats.replies.reply import ModelReply, events_of, gather
+from contextwright.formats.replies.streams import read_stream, write_stream
 from contextwright.formats.settings import SAYS_NOTHING, effort_of
 from contextwright.formats.tools import restore_calls
 from contextwright.streams import write_reply
@@ -224,11 +227,16 @@ def calls_come_home(request: cw.Conversation, target: str, model: str) -> None:
     calls = [cw.ToolCall(tool.name, {"input": "x"}, f"c{n}") for n, tool in enumerate(made)]
     if not calls:
         return
-    reply = cw.Conversation((cw.assistant(calls),))
-    home = restore_calls(reply, request, rendered.tool_names)
+    reply = ModelReply((cw.assistant(calls),), finish="tool_calls")
     source = request.source or ""
-    written = write_reply(home, source).body
-    assert called_in(written, source) == [identity_of(tool, source) for tool in own]
+    expected = [identity_of(tool, source) for tool in own]
+    home = restore_calls(reply, request, rendered.tool_names)
+    assert called_in(write_reply(home, source).body, source) == expected
+    passed = HomeCalls(request, rendered.tool_names)
+    events = [one for event in events_of(reply) for one in passed.pass_on(event)]
+    streamed = gather(read_stream(write_stream(events, source), source), source)
+    assert called_in(write_reply(streamed, source).body, source) == expected
+    assert [call.arguments for call in streamed.message.calls] == [{"input": "x"} for _ in calls]
 
 
 def identity_of(tool: cw.Tool, source: str) -> tuple[str, str, str | None]:

@@ -84,6 +84,13 @@ def test_an_exchange_has_every_call_with_its_result(history: list[cw.Message]) -
             assert answer.at[0] in found.members(answer.result_at[0])
 
 
+def test_parallel_results_are_one_beginning() -> None:
+    both = cw.assistant([cw.ToolCall("look", {}, "a"), cw.ToolCall("read", {}, "b")])
+    turn = [both, cw.tool_result("a", "sunny"), cw.tool_result("b", "warm")]
+    orphans = [cw.tool_result("x", ""), cw.tool_result("y", "")]
+    assert matched([*turn, *orphans, *turn]).results == [1, 3, 4, 6]
+
+
 def test_a_long_history_is_matched_only_at_its_end() -> None:
     turn = [cw.assistant(cw.ToolCall("look", {}, "a")), cw.tool_result("a", "sunny"), cw.user("ok")]
     history = turn * 1_000

@@ -110,6 +110,18 @@ def test_signatures_stay_where_they_are_and_missing_ones_are_stood_in_for() -> N
     assert rendered(conversation, OLD)[0]["contents"] == steps
 
 
+def test_only_the_first_call_after_a_users_turn_is_signed() -> None:
+    steps = [
+        user("q"),
+        model(call("f", "a", None)),
+        model(call("f", "b", None)),
+        user(answer("f", {}, "a"), answer("f", {}, "b")),
+    ]
+    payload, changes = rendered(cw.parse(steps, "gemini"), NEW)
+    assert payload["contents"] == [steps[0], model(call("f", "a", STAND_IN)), *steps[2:]]
+    assert changes == ["invent.signature"]
+
+
 def test_signatures_do_not_go_to_another_model() -> None:
     steps = [
         user("q"),

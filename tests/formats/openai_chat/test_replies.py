@@ -196,8 +196,9 @@ def test_stream_of_reasoning_and_refusal() -> None:
         [{}],
         [{"choices": [None, {"delta": 5}]}],
         [chunk({"tool_calls": [{"id": "a"}, 5, {"index": "x"}]})],
+        [chunk({"content": 5}), chunk({}, "stop")],
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_broken_streams(events: list[Any]) -> None:
     try:
