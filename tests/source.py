@@ -1,12 +1,22 @@
 """The package's own source: where it is, and which module imports which."""
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import contextwright
 
 SOURCE = Path(contextwright.__file__).parent
+
+
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """All statements below a node, without a look into expressions, which have none."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, field, ()):
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from statements(child)
 
 
 @cache
@@ -20,7 +30,7 @@ def imports() -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for module, path in paths.items():
         graph[module] = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in statements(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module in paths:
                 for alias in node.names:
                     name = f"{node.module}.{alias.name}"

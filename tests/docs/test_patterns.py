@@ -6,7 +6,6 @@ possessive repetition of one character, `[ab]*+`, is right everywhere.
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
@@ -34,9 +33,10 @@ def fits(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
-def test_no_module_uses_possessive_groups(path: Path) -> None:
-    assert possessive_groups(path.read_text("utf-8")) == []
+def test_no_module_uses_possessive_groups() -> None:
+    found = {path: possessive_groups(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+    assert {path: patterns for path, patterns in found.items() if patterns} == {}
+    assert len(found) > 300
 
 
 @pytest.mark.parametrize("pattern", ["(?:a|b)*+", "(ab)++", "(?>ab)", "(a){2,3}+", "(a)?+"])

@@ -352,7 +352,7 @@ def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     """With a log of some megabytes written, so that it is killed in the middle of writing."""
     path, place = tmp_path / "train.jsonl", tmp_path / "store.db"
     line = json.dumps({"messages": [{"role": "user", "content": "x" * 1_000}] * 40}) + "\n"
-    path.write_text(line * 1_000)
+    path.write_text(line * 400)
     command = [sys.executable, "-m", "contextwright", "import", str(path), "--store", str(place)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     log = Path(f"{place}-wal")
@@ -365,4 +365,4 @@ def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     assert process.wait() == -signal.SIGKILL
     with Store(place) as store:
         assert list(store.list()) == []
-        assert figures(take(store, path)) == (1_000, 40_000, 0)
+        assert figures(take(store, path)) == (400, 16_000, 0)

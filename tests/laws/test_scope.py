@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import contextwright as cw
 from paths import benchmark
@@ -43,7 +44,7 @@ def test_every_way_to_read_is_asked(name: str) -> None:
     "place", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
 )
 def test_nobody_is_given_what_is_anothers(place: str) -> None:
-    nobody_is_given_what_is_anothers(place, 24)
+    nobody_is_given_what_is_anothers(place, min(24, settings().max_examples // 3))
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.messages.exchanges import match_results
+from contextwright.store.engines import postgres as engine
 from contextwright.store.rows.open_calls import unanswered
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
@@ -173,7 +174,8 @@ def test_postgres_needs_its_package() -> None:
     assert done.stdout.strip() == expected, done.stderr
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+def test_a_server_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "OPENING", 0.1)
     with pytest.raises(cw.UsageError, match="not a valid Postgres URL"):
         cw.Store("postgresql://host:port/x?bogus=1")
     with pytest.raises(cw.errors.StoreLost, match="no connection to database 'x'") as lost:

@@ -8,6 +8,7 @@ import pytest
 
 from commands import Run
 from contextwright.errors import ContextwrightError
+from contextwright.store.engines import postgres
 from contextwright.store.engines.address import file_of, is_server, server_url, shown_address
 from contextwright.store.store import Store
 
@@ -29,7 +30,8 @@ WRONG = (
 
 
 @pytest.mark.parametrize("address", WRONG)
-def test_no_error_shows_a_password(address: str, cw: Run) -> None:
+def test_no_error_shows_a_password(address: str, cw: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "OPENING", 0.1)
     with pytest.raises(ContextwrightError) as caught:
         Store(address)
     error: BaseException | None = caught.value

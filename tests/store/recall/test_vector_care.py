@@ -226,7 +226,7 @@ def test_who_only_writes_and_searches_loads_nothing(tmp_path: Path, block: str, 
 def test_the_command(tmp_path: Path) -> None:
     file = str(tmp_path / "store.db")
     with cw.Store(file, embedder=None) as store:
-        filled(store)
+        filled(store, 60)
 
     def run(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, ["reindex", "--store", file, *arguments])
@@ -234,7 +234,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     assert run("--conversation", "a") == (
         0,
-        "words:   700 messages\nvectors: 700 messages by use-multilingual-3\n",
+        "words:   60 messages\nvectors: 60 messages by use-multilingual-3\n",
     )
     assert run("--drop-unused") == (
         0,
@@ -242,8 +242,8 @@ def test_the_command(tmp_path: Path) -> None:
         "dropped: vectors of 0 messages\n",
     )
     assert run() == (0, "words:   0 messages\nvectors: 0 messages by use-multilingual-3\n")
-    assert run("--rebuild", "--embedder", "none") == (0, "words:   740 messages\nvectors: none\n")
-    assert '"words": 740' in run("--rebuild", "--json")[1]
+    assert run("--rebuild", "--embedder", "none") == (0, "words:   100 messages\nvectors: none\n")
+    assert '"words": 100' in run("--rebuild", "--json")[1]
     assert isinstance(
         CliRunner().invoke(app, ["reindex", "-s", file, "-c", "x"]).exception, cw.errors.NotFound
     )
