@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 import pytest
@@ -284,5 +284,5 @@ def test_tools_and_settings_stay_valid_and_calls_come_home(target: str) -> None:
     law()
 
 
-def is_tool(tool: object) -> bool:
+def is_tool(tool: object) -> TypeGuard[cw.Tool]:
     return isinstance(tool, cw.Tool)
