@@ -160,6 +160,9 @@ def histories(draw: st.DrawFn, turns: int = 14) -> list[cw.Message]:
         messages.append(room.user(room.speech()))
     elif room.chance(3):
         messages.append(cw.assistant(cw.ToolCall("search", {"q": "?"}, "open")))
+    if room.chance(5):
+        # As other programs trim: what is left may begin with results whose calls are gone.
+        messages = messages[draw(st.integers(0, len(messages) - 1)) :]
     return messages
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 from typing import TypeAlias
 
 from contextwright.messages.message import Message, Role
+from contextwright.messages.parts import ToolResult
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.labels import Label, Labels
 from contextwright.windows.log import Log, Unloaded
@@ -39,6 +40,7 @@ class History:
         price: Price,
         clearing: Clearing | None = None,
         skip_system: bool = False,
+        skip_orphans: bool = False,
         shape: Shape | None = None,
         wrapping: Wrapping | None = None,
         label: Label | None = None,
@@ -48,6 +50,8 @@ class History:
         self.clearing = clearing or Clearing()
         self.skip_system = skip_system
         """Whether system messages of the log are left out."""
+        self.skip_orphans = skip_orphans
+        """Whether results that answer no call cost nothing, because they are not sent."""
         self.shape = shape
         self.wrapping = wrapping
         self.label = label
@@ -122,6 +126,15 @@ class History:
         message, plain = self.form(index, form), form & ~SHAPED
         if form != plain and message is self.form(index, plain):
             return self.prices[plain][index]
+        if self.skip_orphans and message.results:
+            answered = self.log.exchanges.tool_names(index)
+            if len(answered) < len(message.results):
+                sent = [
+                    part
+                    for place, part in enumerate(message.parts)
+                    if type(part) is not ToolResult or place in answered
+                ]
+                return self.price(message.with_parts(sent)) if sent else 0.0
         return self.price(message)
 
 
@@ -385,15 +398,3 @@ class View:
             if self.is_countable(index):
                 found.append(index)
         return found
-
-
-def last_before(indexes: list[int], count: int) -> int | None:
-    """Return the last of the sorted indexes below `count`."""
-    place = bisect_left(indexes, count)
-    return indexes[place - 1] if place else None
-
-
-def first_from(indexes: list[int], index: int) -> int | None:
-    """Return the first of the sorted indexes that is at least `index`."""
-    place = bisect_right(indexes, index - 1)
-    return indexes[place] if place < len(indexes) else None

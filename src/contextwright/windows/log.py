@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
@@ -11,7 +11,7 @@ from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.windows.exchanges import Exchanges, Holder
 from contextwright.windows.ruler import FRAME, length_of
 
-__all__ = ["Log", "Unloaded", "is_question", "media_in"]
+__all__ = ["Log", "Unloaded", "first_from", "is_question", "last_before", "media_in"]
 
 
 class Unloaded(Exception):
@@ -246,3 +246,15 @@ def media_in(message: Message) -> int:
         elif type(part) is ToolResult and isinstance(part.content, tuple):
             count += sum(type(piece) is Media for piece in part.content)
     return count
+
+
+def last_before(indexes: list[int], count: int) -> int | None:
+    """Return the last of the sorted indexes below `count`."""
+    place = bisect_left(indexes, count)
+    return indexes[place - 1] if place else None
+
+
+def first_from(indexes: list[int], index: int) -> int | None:
+    """Return the first of the sorted indexes that is at least `index`."""
+    place = bisect_right(indexes, index - 1)
+    return indexes[place] if place < len(indexes) else None

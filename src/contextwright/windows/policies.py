@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.windows.decisions import Span
-from contextwright.windows.history import View, first_from
+from contextwright.windows.history import View
+from contextwright.windows.log import first_from
 from contextwright.windows.room import Room
 
 __all__ = [

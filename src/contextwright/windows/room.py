@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import neg
 
-from contextwright.windows.history import View, first_from, last_before
+from contextwright.windows.history import View
+from contextwright.windows.log import first_from, last_before
 from contextwright.windows.ruler import coarsest_line
 
 __all__ = ["Room"]

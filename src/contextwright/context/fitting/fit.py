@@ -199,7 +199,7 @@ class Merged(View):
         if after in log:
             if (log[index].role == "assistant") != (log[after].role == "assistant"):
                 return cost
-        return max(cost - MERGED, 1)
+        return max(cost - MERGED, min(cost, 1))
 
 
 class Attempt:

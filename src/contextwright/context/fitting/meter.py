@@ -63,6 +63,11 @@ class TokenMeter:
         self._labels: dict[str, float] = {}
 
     @property
+    def drops_orphans(self) -> bool:
+        """Whether results that answer no call are not sent."""
+        return drops_orphans(self.format, self.model)
+
+    @property
     def drops_thinking(self) -> bool:
         """Whether thinking before the newest question costs nothing."""
         return self._pricer.rates.drops_reasoning
@@ -186,6 +191,14 @@ class TokenMeter:
 def templates_of(format: str, model: Model) -> dict[Shape, Template]:
     """Return the samples rendered so far, which all meters of a format and a model share."""
     return {}
+
+
+@lru_cache(64)
+def drops_orphans(format: str, model: Model) -> bool:
+    """Whether results that answer no call are not sent."""
+    orphan = [sample_of(("user", ("text",))), sample_of(("tool", ("result",)))]
+    changes = render(orphan, format, model=model).changes
+    return any(change.code == "loss.orphan" for change in changes)
 
 
 def leading_system(payload: Any) -> list[str]:

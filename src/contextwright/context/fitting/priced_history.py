@@ -46,6 +46,7 @@ class PricedHistory:
             price=meter.cost,
             clearing=self.clearing,
             skip_system=self.skip_system,
+            skip_orphans=meter.drops_orphans,
             shape=without_thinking,
             wrapping=meter.shared_wrapping if meter.merges_turns else None,
             label=meter.label if meter.names_speakers else None,
