@@ -11,14 +11,28 @@ import contextwright
 import postgres as servers
 import profiles
 from commands import Run, runner
+from paths import TESTS
 
 profiles.register()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
         keep_bytecode(config.rootpath / ".pytest_cache" / "bytecode")
         servers.reserve()
+    elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        collect_from(config, int(worker["workerid"][2:]) / worker["workercount"])
+
+
+def collect_from(config: pytest.Config, share: float) -> None:
+    """Let each process collect the same tests from another place on.
+
+    What one has compiled, the others load; side by side, all of them would compile everything.
+    """
+    found = sorted({path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")})
+    first = int(len(found) * share)
+    config.args = [str(TESTS / name) for name in found[first:] + found[:first]]
 
 
 def keep_bytecode(folder: Path) -> None:
@@ -41,8 +55,10 @@ def pytest_xdist_auto_num_workers() -> int:
     return (len(mine(0)) if mine else os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need Postgres: of those on each engine, that half."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put tests in one order, wherever collecting began, and mark those that need Postgres."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        items.sort(key=lambda item: item.path)
     for item in items:
         chosen = getattr(getattr(item, "callspec", None), "params", {})
         engines = {chosen.get("place"), chosen.get("bare_place")}

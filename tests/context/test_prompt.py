@@ -15,7 +15,7 @@ from profiles import STORE, examples
 from strategies.messages import PROVIDERS
 from strategies.traffic import clean
 
-MODEL = as_model("claude-sonnet-5-5")
+MODEL, OTHER = as_model("claude-sonnet-5-5"), as_model("gpt-4o")
 
 
 @examples(STORE)
@@ -26,6 +26,9 @@ def test_what_is_known_is_not_counted_again(data: st.DataObject, format: str) ->
     first, other = (prompt_of(one, format, MODEL) for one in payloads)
     assert prompt_of(payloads[0], format, MODEL, other) == first
     assert prompt_of(payloads[0], format, MODEL, first) == first
+    for payload in payloads:  # another model counts otherwise
+        elsewhere = prompt_of(payload, format, OTHER)
+        assert prompt_of(payloads[0], format, MODEL, elsewhere) == first
     same = first.compared_with(first)
     assert (same.shared, same.tokens, same.first_difference) == (first.tokens, first.tokens, None)
 

@@ -78,7 +78,7 @@ class Provider(BaseHTTPRequestHandler):
 def provider(request: pytest.FixtureRequest) -> Iterator[str]:
     handler = type("Handler", (Provider,), {"reply": request.param})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

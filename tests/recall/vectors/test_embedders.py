@@ -318,7 +318,7 @@ def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """A loopback server: its address, and the bodies it received."""
     bodies: list[dict[str, Any]] = []
     with HTTPServer(("127.0.0.1", 0), type("Handler", (Provider,), {"bodies": bodies})) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", bodies
         server.shutdown()
