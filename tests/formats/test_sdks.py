@@ -13,6 +13,8 @@ import openai
 import pydantic
 import pytest
 from google import genai
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 
 import contextwright as cw
 from contextwright.summaries import clients as summarisers
@@ -171,7 +173,7 @@ def call_anthropic(address: str, payload: dict[str, Any]) -> Any:
 
 def call_gemini(address: str, payload: dict[str, Any]) -> Any:
     client = genai.Client(api_key="none", http_options={"base_url": address})
-    config = {
+    config: Any = {
         "system_instruction": payload.get("systemInstruction"),
         "tools": payload.get("tools"),
         **payload.get("generationConfig", {}),
@@ -304,14 +306,8 @@ def drained(value: Any) -> Any:
     ("format", "params"),
     [
         ("anthropic", anthropic.types.message_create_params.MessageCreateParamsNonStreaming),
-        (
-            "openai-chat",
-            openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming,
-        ),
-        (
-            "openai-responses",
-            openai.types.responses.response_create_params.ResponseCreateParamsNonStreaming,
-        ),
+        ("openai-chat", CompletionCreateParamsNonStreaming),
+        ("openai-responses", ResponseCreateParamsNonStreaming),
     ],
 )
 @pytest.mark.parametrize("case", NAMES, ids=lambda case: case.name)

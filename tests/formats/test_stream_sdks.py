@@ -85,7 +85,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[str]:
         thread.join()
 
 
-ASK: dict[str, Any] = {"role": "user", "content": "hi"}
+ASK: Any = {"role": "user", "content": "hi"}
 
 
 def chat(address: str, *, stream: bool) -> Any:
