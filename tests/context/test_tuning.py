@@ -1,7 +1,9 @@
 """Tuning: the frontier is what no other beats, and what is recommended is on it."""
 
 import tomllib
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,22 @@ def trial(dollars: int, kept: int, candidate: Candidate = CANDIDATES[0]) -> Tria
     runs = (Run(0, kept, "kept", ""), Run(kept, 20, "dropped", "before the cut"))
     request = Request(20, 100, 200, 0, Charge(0, 0, 100), float(dollars), runs=runs)
     return Trial(candidate, Row(candidate.name, (request,)))
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_valid"),
+    [
+        ({}, True),
+        ({"errors": ("A-empty",)}, False),
+        ({"over_budget": True}, False),
+        ({"lost_question": True}, False),
+    ],
+    ids=["none", "invalid", "over budget", "without its question"],
+)
+def test_one_faulty_request_rules_a_candidate_out(fault: dict[str, Any], is_valid: bool) -> None:
+    (request,) = trial(1, 20).row.requests
+    row = Row("x", (request, msgspec.structs.replace(request, **fault)))
+    assert Trial(CANDIDATES[0], row).is_valid is is_valid
 
 
 trials = st.lists(st.builds(trial, st.integers(0, 5), st.integers(0, 5)), min_size=1)

@@ -3,6 +3,8 @@
 import pytest
 
 import contextwright as cw
+from contextwright.formats import NAMES
+from contextwright.messages.message import Role
 
 CALL = cw.assistant(cw.ToolCall("look", {}, "c1"))
 RESULT = cw.tool_result("c1", "seen")
@@ -28,3 +30,12 @@ def test_words_at_a_place_where_only_results_may_be(name: str, format: str) -> N
     assert cw.check(written.payload, format) == []
     codes = {change.code for change in written.changes}
     assert codes & {"repair.order", "repair.role"}
+
+
+@pytest.mark.parametrize("format", [name for name in NAMES if name != "contextwright"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_what_is_hidden_is_not_written(format: str, role: Role) -> None:
+    """Also where there is nothing else."""
+    hidden = cw.Message(role, (cw.Text("psst"),), visibility="internal")
+    for messages in ([hidden], [cw.user("hello"), hidden]):
+        assert b"psst" not in cw.render(messages, format).json

@@ -207,3 +207,20 @@ def test_a_setting_that_nobody_knows_is_refused() -> None:
     body = {"messages": [], "settings": {"max_tokens": 5, "colour": "red"}}
     with pytest.raises(cw.ParseError, match="settings.colour"):
         cw.parse(body, "contextwright")
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("schema", [SCHEMA, {"type": "object"}], ids=["closed", "open"])
+@pytest.mark.parametrize("strict", [None, False, True])
+def test_an_answer_is_strict_where_that_is_wanted_and_possible(
+    format: str, schema: dict[str, Any], strict: bool | None
+) -> None:
+    settings = cw.Settings(output=OutputFormat(schema, strict=strict))
+    conversation = cw.Conversation((cw.user("hi"),), settings=settings)
+    rendered = cw.render(conversation, format, model=MODELS[format])
+    sent = cw.parse(rendered.payload, format).settings.output
+    assert sent is not None
+    possible = strict and schema is SCHEMA
+    assert sent.strict == (None if strict is None else possible)
+    lost = ["loss.strict"] if strict and not possible else []
+    assert [change.code for change in rendered.changes] == lost

@@ -159,3 +159,21 @@ def test_rendering_leaves_the_blocks_it_was_given_as_they_are() -> None:
     rendered = cw.render(conversation, "anthropic", model="claude-sonnet-5-5")
     assert sum("cache_control" in tool for tool in rendered.payload["tools"]) == 4
     assert all(MARK.items() <= tool.data.items() for tool in tools)
+
+
+@pytest.mark.parametrize("of_others", [{}, {"citations": {"enabled": False}}], ids=["none", "off"])
+def test_citations_of_one_document_are_those_of_all(of_others: dict[str, Any]) -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "words"}
+    silent = {"type": "document", "source": source, **of_others}
+    cited = {**silent, "citations": {"enabled": True}}
+
+    def sent(*blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+        asked = ("user", [*blocks, text("Which?")])
+        rendered = cw.convert(body(asked), "anthropic", "anthropic")
+        documents = rendered.payload["messages"][0]["content"][:-1]
+        return documents, [change.code for change in rendered.changes]
+
+    assert sent(silent, silent) == ([silent, silent], [])
+    assert sent(cited, cited) == ([cited, cited], [])
+    assert sent(cited, silent) == ([cited, cited], ["repair.citations"])
+    assert sent(silent, cited) == ([cited, cited], ["repair.citations"])
