@@ -255,3 +255,23 @@ def test_no_count_is_exact_of_what_is_no_request(body: Any, place: str) -> None:
     assert not counted.exact
     assert counted.at_least
     assert place in counted.unseen
+
+
+ONE, TWO = {"type": "text", "text": "Hi"}, {"type": "text", "text": " there"}
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("Hi", [("text", "Hi")]),
+        ([ONE], [("text", "Hi")]),
+        ([ONE, TWO], [("text", "Hi there"), ("untried", "")]),
+        ([ONE, {"type": "refusal", "refusal": "No"}], [("text", "HiNo"), ("untried", "")]),
+    ],
+)
+def test_only_texts_side_by_side_were_never_measured(
+    content: Any, found: list[tuple[str, str]]
+) -> None:
+    payload = {"messages": [{"role": "user", "content": content}]}
+    said = [(one.kind, one.value) for one in pieces(payload, "openai-chat")]
+    assert [one for one in said if one[0] in ("text", "untried")] == found

@@ -1,5 +1,6 @@
 """What a message costs before a request is made."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,3 +75,11 @@ def test_the_usual_messages_of_a_history_need_no_request_of_their_own() -> None:
         cw.Message("tool", (cw.ToolResult("c1", "{}", "look"), cw.ToolResult("c2", "…"))),
     ]
     assert all(map(shape_of, usual))
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u3000", "half \ud83d of it"])
+def test_texts_that_are_not_sent_as_they_are_have_no_usual_shape(text: str) -> None:
+    call = cw.ToolCall("look", {}, id="c1")
+    assert shape_of(cw.user(text)) is None
+    assert shape_of(cw.assistant([cw.Text(text), call])) is None
+    assert shape_of(cw.tool_result("c1", text)) is None

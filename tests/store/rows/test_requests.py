@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -113,8 +114,9 @@ def test_every_byte_comes_back(
 
 
 def test_a_history_sent_again_and_again_takes_its_space_once(tmp_path: object) -> None:
-    turns = [{"role": "user", "content": f"{n} " * 400} for n in range(90)]
-    system = "You are of help. " * 300
+    chance = Random(90)  # no two turns are alike, and none can be compressed by much
+    turns = [{"role": "user", "content": chance.randbytes(400).hex()} for _ in range(90)]
+    system = chance.randbytes(2_500).hex()
     sent = [
         json.dumps({"model": "m", "messages": turns[: n + 1], "system": system}).encode()
         for n in range(len(turns))
@@ -122,7 +124,10 @@ def test_a_history_sent_again_and_again_takes_its_space_once(tmp_path: object) -
     with cw.Store(f"{tmp_path}/store.db", sync="fast") as store:
         numbers = recorded(store, "a", sent)
         assert sum(map(len, sent)) > 30 * len(sent[-1])
-        assert stored_bytes(store) < len(sent[-1])
+        assert stored_bytes(store) < 1.1 * len(sent[-1])
+        sql = "SELECT depth FROM bodies WHERE kind = 'request' ORDER BY request"
+        depths = store.engine.read(lambda connection: connection.rows(sql))
+        assert depths == [(n % (bodies.MAX_DEPTH + 1),) for n in range(90)]
         assert store.request_bodies(numbers[-1]).request == sent[-1]
 
 
