@@ -7,15 +7,31 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve import GatewaySettings
+from contextwright.serve import GatewaySettings, Route
+from contextwright.serve.calls import read_call
+from contextwright.serve.translate import cross
+from contextwright.serve.vault import Vault
+from contextwright.text.json import encode_json
+from profiles import FAULT, examples
 from providers.standin import KEY, Held, Request, said, serving
 from serve.gateways import PATHS, TOKEN, running
-from serve.upstreams import ENVIRONMENT, FORMATS, MODELS, PAIRS, open_settings, settings_for
+from serve.upstreams import (
+    ENVIRONMENT,
+    FORMATS,
+    HOSTS,
+    MODELS,
+    PAIRS,
+    open_settings,
+    settings_for,
+)
+from strategies.traffic import traffic
 
 TOOLS = [
     cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}}),
@@ -85,6 +101,20 @@ def test_a_tool_round_trip(client: str, upstream: str, streams: bool) -> None:
         assert reply_of(second.body, client, streams).message.text.strip() == "It is 3 and 7."
         assert server.refused == []
         assert server.returned == set(server.signed)
+
+
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+@examples(FAULT)
+@given(data=st.data(), send_as=st.sampled_from((None, "another")))
+def test_the_body_is_the_payload(
+    data: st.DataObject, client: str, upstream: str, send_as: str | None
+) -> None:
+    said = data.draw(traffic(client))
+    body = {**cw.render(said, client, model="any").payload, "model": "any"}
+    call = read_call(client, "generate", encode_json(body), {}, method="any:generateContent")
+    route = Route("*", HOSTS.get(upstream, upstream), send_as=send_as)
+    crossing = cross(call, cw.parse(body, client), route, None, Vault(), "me")
+    assert crossing.body == encode_json(crossing.payload)
 
 
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)

@@ -243,8 +243,8 @@ def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
     for field, place in TURNS.items():
         turns = body.get(field)
         if isinstance(turns, list):
-            for index, turn in enumerate(cast("list[Any]", turns)):
-                steps.append((f"{place}[{index}]", turn))
+            each = enumerate(cast("list[Any]", turns))
+            steps += [(f"{place}[{index}]", turn) for index, turn in each]
     return steps
 
 

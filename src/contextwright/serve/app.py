@@ -84,14 +84,7 @@ def create_app(
         with_content = chosen.telemetry == "content"
         spans = RequestSpans(Spans(tracer_provider, meter_provider), content=with_content)
     gateway = Gateway(chosen, token, exposed, keys, records or store, spans)
-    paths: list[BaseRoute] = [
-        Path("/health", gateway.health),
-        Path("/metrics", gateway.show_metrics),
-        Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
-        Path("/v1/models", gateway.list_models),
-        Path("/models", gateway.list_models),
-        Path("/v1beta/models", gateway.list_gemini_models),
-    ]
+    paths: list[BaseRoute] = []  # tried in this order
     for prefix in ("/v1", ""):
         paths += [
             posted(f"{prefix}/chat/completions", gateway.endpoint("openai-chat")),
@@ -101,6 +94,14 @@ def create_app(
         ]
     for prefix in ("/v1beta", "/v1", ""):
         paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
+    paths += [
+        Path("/health", gateway.health),
+        Path("/metrics", gateway.show_metrics),
+        Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
+        Path("/v1/models", gateway.list_models),
+        Path("/models", gateway.list_models),
+        Path("/v1beta/models", gateway.list_gemini_models),
+    ]
     api = None
     if store is not None and token:
         api = api_of(store, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
@@ -199,21 +200,21 @@ class Gateway:
             body += chunk
             if len(body) > self.settings.max_body_bytes:
                 raise TooLarge(f"more than {self.settings.max_body_bytes:,} bytes")
-        headers = dict(request.headers)
-        return read_call(format, action, bytes(body), headers, request.url.query, method)
+        query = request.scope["query_string"].decode()
+        return read_call(format, action, bytes(body), headers_in(request), query, method)
 
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
         route = self.settings.route_for(call.model, call.format)
-        key = self.own_key(route, call, request)
-        client_key = key_in(call.headers, request.query_params) or ""
+        given = key_in(call.headers, request.query_params) or ""
+        key = self.own_key(route, call, given)
         if call.action == "count":
             if route.is_open(call.format):
                 return await relay(call, route.host(call.format), self.client, key)
             return count_tokens(call)
-        passage = self.passage(call, route, (client_key, key or ""))
+        passage = self.passage(call, route, (given, key or ""))
         try:
-            work = self.answer(call, route, key, client_key, passage)
+            work = self.answer(call, route, key, given, passage)
             response = await while_connected(request.receive, work)
         except ContextwrightError as error:
             if passage is not None:
@@ -244,8 +245,10 @@ class Gateway:
             return None
         return self.recorder.begin(call, record_of(call, route), keys)
 
-    def own_key(self, route: Route, call: Call, request: Request) -> str | None:
+    def own_key(self, route: Route, call: Call, given: str) -> str | None:
         """Return the key that the gateway adds for clients that show its token; None if none.
+
+        `given` is the key that the client shows.
 
         Raises:
             ProviderError: the token is wrong, or the key is not there.
@@ -253,7 +256,6 @@ class Gateway:
         name = route.key_source(call.format, always=self.exposed)
         if name is None and not self.exposed:
             return None
-        given = key_in(call.headers, request.query_params)
         if not self.token or not same_token(given, self.token):
             raise ProviderError(
                 "this route needs the gateway's token in the place of the key",
@@ -337,6 +339,17 @@ class Gateway:
 
 class TooLarge(ContextwrightError):
     """A body over the limit."""
+
+
+def headers_in(request: Request) -> dict[str, str]:
+    """Return the headers of a request by their names; of several with one name, the first.
+
+    `dict(request.headers)` would search all of them for each.
+    """
+    headers: dict[str, str] = {}
+    for name, value in request.scope["headers"]:
+        headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+    return headers
 
 
 def model_names() -> list[str]:

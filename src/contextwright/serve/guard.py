@@ -16,6 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 __all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
 CLOSING_SECONDS = 0.1
+SEEN = (b"host", b"origin")
+"""The headers that decide."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -56,7 +58,9 @@ class Guard:
     def refused(self, scope: Scope) -> Response | None:
         """Return the answer to a call that is refused; None if it is not."""
         headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+            if name in SEEN
         }
         reason = self.refusal(headers)
         if reason:

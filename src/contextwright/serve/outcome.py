@@ -62,6 +62,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     call: Call
     record: RecordedRequest
     outcome: Outcome
+    request: bytes
+    """The client's body without keys."""
     reply: bytes | None
     """None if there was no room to keep it."""
     crossing: Crossing | None
@@ -75,15 +77,16 @@ def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
     """Read a request and its answer, and make them ready for the store."""
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
     crossing = transcript.crossing
-    sent = RequestBodies(call.body, None if crossing is None else crossing.body, transcript.reply)
     # Everything that is stored is read from what is left without keys.
-    hidden = RequestBodies(*(body and masked(body, transcript.keys) for body in bodies_in(sent)))
-    is_masked = hidden != sent
+    sent = (None if crossing is None else crossing.body, transcript.reply)
+    upstream, answer = (body and masked(body, transcript.keys) for body in sent)
+    hidden = RequestBodies(transcript.request, upstream, answer)
+    is_masked = (transcript.request, upstream, answer) != (call.body, *sent)
     said, payload = (None, None) if crossing is None else (crossing.said, crossing.payload)
     if is_masked or said is None:
-        said, read = read_request(transcript, hidden.request or b"", readings)
+        said, read = read_request(transcript, readings)
         payload = payload or read
-    reply = read_reply(call.format, outcome, hidden.reply or b"")
+    reply = read_reply(call.format, outcome, answer or b"")
     state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage
     changes = record.changes if transcript.reply is not None else (*record.changes, NOT_KEPT)
@@ -105,14 +108,14 @@ def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
         changes=tuple(without_keys(change, transcript.keys) for change in changes),
         masked=is_masked,
     )
-    answer = reply.answer if reply is not None and state == "answered" else None
+    message = reply.answer if reply is not None and state == "answered" else None
     ended = EndedRequest(
         record=record,
         bodies=hidden,
         payload=payload or {},
         owner=transcript.owner,
         said=said,
-        reply=without_keys(answer, transcript.keys) if answer and answer.parts else None,
+        reply=without_keys(message, transcript.keys) if message and message.parts else None,
     )
     return without_content(ended) if record.redacted else ended
 
@@ -128,11 +131,6 @@ def without_content(ended: EndedRequest) -> EndedRequest:
     changes = tuple(replace(change, reason="") for change in ended.record.changes)
     record = replace(ended.record, changes=changes)
     return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None)
-
-
-def bodies_in(bodies: RequestBodies) -> tuple[bytes | None, ...]:
-    """Return all bodies, in order."""
-    return msgspec.structs.astuple(bodies)
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
@@ -151,10 +149,11 @@ def without_keys(value: Value, keys: frozenset[str]) -> Value:
 
 
 def read_request(
-    transcript: Transcript, body: bytes, readings: Readings
+    transcript: Transcript, readings: Readings
 ) -> tuple[Conversation | None, dict[str, Any] | None]:
     """Return what a client said, and the payload in which it said it; None for the unreadable."""
-    call, line = transcript.call, line_of(transcript.record, transcript.owner)
+    call, body = transcript.call, transcript.request
+    line = line_of(transcript.record, transcript.owner)
     try:
         fields = call.fields if body is call.body else read_fields(body)
         reading = readings.read(line, call.format, fields)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
+from functools import cached_property
 from hashlib import blake2b
 from typing import Protocol
 
@@ -136,8 +137,7 @@ class Passage:
         """Come back when the request is noted; or after a while, so that no answer hangs on it."""
         self.outcome.first_byte = time.monotonic() - self.started
         if not self.begun.done():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self.begun), PATIENCE)
+            await asyncio.wait([self.begun], timeout=PATIENCE)
 
     def end(self) -> None:
         """Hand everything over to be written."""
@@ -145,10 +145,14 @@ class Passage:
         self.outcome.started_ns = self.started_ns
         self.keeper.finish(self)
 
+    @cached_property
+    def request(self) -> bytes:
+        """The client's body without keys."""
+        return masked(self.call.body, self.keys)
+
     def begun_request(self) -> BegunRequest:
         """Return what is noted of it before its answer goes on."""
-        body = None if self.record.redacted else masked(self.call.body, self.keys)
-        return BegunRequest(self.record, body, self.owner)
+        return BegunRequest(self.record, None if self.record.redacted else self.request, self.owner)
 
     def transcript(self) -> Transcript:
         """Return all that is known of it."""
@@ -156,6 +160,7 @@ class Passage:
             call=self.call,
             record=replace(self.record, number=self.number),
             outcome=self.outcome,
+            request=self.request,
             reply=b"".join(self.chunks) if self.is_kept else None,
             crossing=self.crossing,
             keys=self.keys,

@@ -29,6 +29,7 @@ MAX_BYTES = 8 << 20
 
 SYSTEM = ("system", "systemInstruction", "system_instruction")
 TOOLS = ("tools", "functions")
+BLANK = b" \t\r\n"
 
 decode_fields = decoder(dict[str, Raw]).decode
 decode_turns = decoder(list[Raw]).decode
@@ -47,8 +48,8 @@ class Reading(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The bytes of the body."""
-        return sum(memoryview(raw).nbytes for raw in self.fields.values())
+        """The bytes that it holds: of the body, and of the one in which its first turns came."""
+        return 2 * sum(memoryview(raw).nbytes for raw in self.fields.values())
 
 
 class Readings:
@@ -95,8 +96,7 @@ def read_fields(body: bytes) -> dict[str, Raw]:
 def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Reading:
     """Read a request; what the one before spells the same is taken from it."""
     name = formats.find(format).turns
-    turns = turns_in(fields, name)
-    shared = 0 if before is None else shared_turns(turns, before.turns)
+    turns, shared = turns_in(fields, name, before)
     payload: dict[str, Any] = {}
     for field, raw in fields.items():
         if before is not None and before.fields.get(field) == raw:
@@ -110,19 +110,33 @@ def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Read
     return Reading(payload, said or api.parse(payload, format), fields, turns)
 
 
-def turns_in(fields: Mapping[str, Raw], name: str | None) -> list[Raw]:
-    """Return the turns of a body, unread; none if they are no list."""
+def turns_in(
+    fields: Mapping[str, Raw], name: str | None, before: Reading | None
+) -> tuple[Sequence[Raw], int]:
+    """Return the turns of a body, unread, and how many of them the one before begins with too.
+
+    There are none if they are not a list.
+    """
     if name is None or name not in fields:
-        return []
+        return [], 0
+    known = () if before is None else before.turns
+    rest = added(bytes(fields[name]), bytes(before.fields[name])) if before and known else None
+    if rest is not None:
+        return [*known, *decode_turns(rest)], len(known)
     try:
-        return decode_turns(fields[name])
+        turns = decode_turns(fields[name])
     except msgspec.ValidationError:
-        return []
+        return [], 0
+    return turns, len(list(takewhile(bool, map(eq, turns, known))))
 
 
-def shared_turns(turns: Sequence[Raw], others: Sequence[Raw]) -> int:
-    """Return how many turns at the beginning are spelt the same."""
-    return len(list(takewhile(bool, map(eq, turns, others))))
+def added(turns: bytes, others: bytes) -> bytes | None:
+    """Return the list of what a list has behind all of another; None if they differ before that."""
+    shared = others[:-1].rstrip(BLANK)
+    if not turns.startswith(shared):
+        return None
+    rest = turns[len(shared) :].lstrip(BLANK)
+    return b"[" + rest[1:] if rest.startswith(b",") else None
 
 
 def resumed(

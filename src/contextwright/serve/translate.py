@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from random import getrandbits
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from contextwright.formats.replies.events import (
     ErrorEvent,
     Event,
     Finish,
+    PartEnd,
     ReplyError,
     ReplyStart,
     UsageUpdate,
@@ -37,7 +38,7 @@ from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
-from contextwright.serve.vault import Vault
+from contextwright.serve.vault import Vault, is_signed
 from contextwright.text.json import decode_object, encode_json
 
 __all__ = ["Crossing", "count_tokens", "cross"]
@@ -72,6 +73,8 @@ class Sent(NamedTuple):
     """A payload, what it could not carry, and the names its tools were sent under."""
 
     payload: dict[str, Any]
+    json: bytes | None
+    """The same as JSON, if that is known."""
     changes: Sequence[Change]
     tool_names: Mapping[str, str]
 
@@ -97,7 +100,7 @@ def cross(
         conversation=conversation,
         model=model,
         payload=payload,
-        body=encode_json(payload),
+        body=body_of(payload, sent),
         changes=(*conversation.changes, *sent.changes),
         tool_names=sent.tool_names,
     )
@@ -121,11 +124,24 @@ def rendered(
         if format == "anthropic" != conversation.source and not is_marked(whole.json):
             # Others cache by themselves; their clients do not know that it must be asked for.
             mark_cache(whole.payload, format, facts, ENDS, set_marks=True, marked=False)
-        return Sent(whole.payload, whole.changes, whole.tool_names)
+            return Sent(whole.payload, None, whole.changes, whole.tool_names)
+        return Sent(whole.payload, whole.json, whole.changes, whole.tool_names)
     chosen = recipe or Recipe()
     context = chosen.build(conversation, model=facts, format=format, budget=budget)
     names = api.render(context.conversation, format, model=facts).tool_names
-    return Sent(context.payload, context.changes, names)
+    return Sent(context.payload, None, context.changes, names)
+
+
+def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
+    """Return a payload as JSON; what was sent of it before is not written again."""
+    changed = any(
+        value is not payload.get(field) and (field != "model" or value != payload.get(field))
+        for field, value in sent.payload.items()
+    )
+    if sent.json is None or changed:
+        return encode_json(payload)
+    rest = {field: value for field, value in payload.items() if field not in sent.payload}
+    return sent.json[:-1] + b"," + encode_json(rest)[1:] if rest else sent.json
 
 
 async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner: str) -> Response:
@@ -147,8 +163,10 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
         raise refusal(error)
 
     def keep(events: list[Event]) -> None:
-        message = gather_partial(events, provider.format).message
-        vault.keep(owner, provider.format, crossing.conversation, message)
+        format = provider.format
+        if any(type(event) is PartEnd and is_signed(event.part, format) for event in events):
+            message = gather_partial(events, format).message
+            vault.keep(owner, format, crossing.conversation, message)
 
     whole = at_home(first, batches, home, keep)
     headers = {CHANGES_HEADER: named(crossing.changes)}
@@ -162,7 +180,7 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
         raise refusal(error)
     reply = gather_partial(seen, provider.format)
     body = write_reply(
-        reply, call.format, model=call.model, id=uuid4().hex, created=int(time.time())
+        reply, call.format, model=call.model, id=new_id(), created=int(time.time())
     ).body
     return Response(encode_json(body), headers=headers, media_type="application/json")
 
@@ -195,7 +213,7 @@ async def written(
     Raises:
         BrokenOff: the upstream broke off; the client got that as an error.
     """
-    writer = stream_writer(call.format, call.model, id=uuid4().hex, created=int(time.time()))
+    writer = stream_writer(call.format, call.model, id=new_id(), created=int(time.time()))
     async with aclosing(batches):
         async for batch in batches:
             frames = [frame.encode() for event in batch for frame in writer.write(event)]
@@ -204,6 +222,11 @@ async def written(
             error = error_in(batch)
             if error is not None and error.kind == "connection":
                 raise BrokenOff(error.message, told=True)
+
+
+def new_id() -> str:
+    """Return an id for an answer, without a call of the system that other threads could delay."""
+    return f"{getrandbits(128):032x}"
 
 
 def with_error(batch: list[Event]) -> list[Event]:

@@ -18,7 +18,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.text.json import encode_json
 
-__all__ = ["Vault"]
+__all__ = ["Vault", "is_signed"]
 
 MOST = 10_000
 """Messages that are remembered; the ones longest unused are forgotten."""

@@ -94,16 +94,19 @@ class Recent(NamedTuple):
 
     bodies: RequestBodies
     prompt: Prompt | None
+    size: int
+    """The bytes that it takes, about."""
     trail: Trail | None = None
     """What its client said."""
 
-    @property
-    def size(self) -> int:
-        """The bytes that it takes, about."""
-        return size_of(self.bodies) + (0 if self.prompt is None else self.prompt.size)
+    @classmethod
+    def of(cls, sent: RequestBodies, prompt: Prompt | None, trail: Trail | None = None) -> Recent:
+        """Return a request of which the answer is not needed any more."""
+        size = size_of(sent) + (0 if prompt is None else prompt.size)
+        return cls(replace(sent, reply=None), prompt, size, trail)
 
 
-NOTHING = Recent(RequestBodies(), None)
+NOTHING = Recent(RequestBodies(), None, 0)
 
 
 class RequestLog:
@@ -167,7 +170,7 @@ class RequestLog:
                 old = getattr(before.bodies, kind)
                 bodies.replace(connection, record.number, kind, body, base, old)
         self.compact.discard(record.number)
-        self._keep_at_hand(record.number, Recent(replace(sent, reply=None), prompt, trail))
+        self._keep_at_hand(record.number, Recent.of(sent, prompt, trail))
         self._keep_newest(line, record.number)
         requests.finish(connection, record, None if target is None else target.number)
         return record if target is None else replace(record, conversation=target.id)
@@ -284,8 +287,8 @@ class RequestLog:
         known = self._at_hand(number)
         if known is NOTHING:
             record = requests.find(connection, self.state.tenant, number)
-            sent = replace(bodies.all_of(connection, number), reply=None)
-            known = Recent(sent, recorded_prompt(record, sent))
+            sent = bodies.all_of(connection, number)
+            known = Recent.of(sent, recorded_prompt(record, sent))
             self._keep_at_hand(number, known)
         return known
 

@@ -3,11 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.store.rows.bodies import STRIDE, shared_ends
+from contextwright.store.rows.bodies import STRIDES, shared_ends
 
 WORDS = bytes(range(251)) * 60
 """Bytes that are others at every stride."""
-sizes = st.sampled_from((0, 1, 7, STRIDE - 1, STRIDE, STRIDE + 1, 3 * STRIDE + 5))
+AROUND = [stride + more for stride in STRIDES for more in (-1, 0, 1)]
+sizes = st.sampled_from((0, 1, 7, *AROUND, 3 * STRIDES[0] + 5))
 
 
 @given(sizes, sizes, st.binary(max_size=3), st.binary(max_size=3))

@@ -19,6 +19,7 @@ DONE = "[DONE]"
 """OpenAI's end-of-stream mark; decoded as this text."""
 DONE_BYTES = DONE.encode()
 LINE_END = re.compile(rb"\r\n|\n|\r")
+PLAIN = re.compile(rb"(?:event:[^\n]*\n)?data: ?([^\n]*)\n\n")
 MARK = re.compile(rb'["\\{}\[\]]')
 BLANK = b" \t\r\n,"
 BOM = b"\xef\xbb\xbf"
@@ -70,6 +71,8 @@ class Lines:
             return []
         self.after_return = piece.endswith(b"\r")
         found: list[Any] = []
+        if not self.line and not self.data and b"\r" not in piece:
+            piece = piece[self.take_plain(piece, found) :]
         *ended, rest = LINE_END.split(piece) if b"\r" in piece else piece.split(b"\n")
         for line in ended:
             if self.line:
@@ -80,6 +83,14 @@ class Lines:
         if rest:
             self.line.append(rest)
         return found
+
+    def take_plain(self, piece: bytes, found: list[Any]) -> int:
+        """Read the events that have one line of data and perhaps a name; return where they end."""
+        end = 0
+        while (event := PLAIN.match(piece, end)) is not None:
+            found.append(decoded(event[1]))
+            end = event.end()
+        return end
 
     def take(self, line: bytes, found: list[Any]) -> None:
         """Read one line; an empty one ends the event."""

@@ -7,7 +7,7 @@ at the beginning and at the end, is not stored again.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from typing import Literal
 
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.requests import BodyKind, RequestBodies
@@ -35,8 +35,8 @@ ON CONFLICT (request, kind) DO UPDATE SET base = excluded.base, depth = excluded
 head = excluded.head, tail = excluded.tail, body = excluded.body"""
 KINDS: tuple[BodyKind, ...] = ("request", "upstream", "reply")
 LEVEL = 3
-STRIDE = 4_096
-"""Bytes of two bodies that are compared at once."""
+STRIDES = (4_096, 256)
+"""Bytes of two bodies that are compared at once: many while they are alike, then few."""
 
 
 def add(connection: Connection, request: int, kind: BodyKind, body: bytes, level: int = 0) -> None:
@@ -122,16 +122,18 @@ def shared_ends(old: bytes, new: bytes) -> tuple[int, int]:
     """Return how many bytes two bodies share at the beginning, and of the rest at the end."""
     least = min(len(old), len(new))
     head = 0
-    while head + STRIDE <= least and old.startswith(new[head : head + STRIDE], head):
-        head += STRIDE
-    most = min(STRIDE, least - head)
-    head += longest(most, lambda size: old.startswith(new[head : head + size], head))
-    tail = 0
-    most = least - head
-    while tail + STRIDE <= most and ends_alike(old, new, tail, STRIDE):
-        tail += STRIDE
-    tail += longest(min(STRIDE, most - tail), lambda size: ends_alike(old, new, tail, size))
-    return head, tail
+    for stride in STRIDES:
+        while head + stride <= least and old.startswith(new[head : head + stride], head):
+            head += stride
+    most = min(STRIDES[-1], least - head)
+    head += alike(old[head : head + most], new[head : head + most], "big")
+    most, tail = least - head, 0
+    for stride in STRIDES:
+        while tail + stride <= most and ends_alike(old, new, tail, stride):
+            tail += stride
+    most = min(STRIDES[-1], most - tail)
+    old, new = (body[len(body) - tail - most : len(body) - tail] for body in (old, new))
+    return head, tail + alike(old, new, "little")
 
 
 def ends_alike(old: bytes, new: bytes, tail: int, size: int) -> bool:
@@ -140,13 +142,10 @@ def ends_alike(old: bytes, new: bytes, tail: int, size: int) -> bool:
     return old.endswith(new[end - size : end], 0, len(old) - tail)
 
 
-def longest(most: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest size that fits, given that all smaller ones fit too."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        if fits(middle):
-            least = middle
-        else:
-            most = middle - 1
-    return least
+def alike(old: bytes, new: bytes, order: Literal["big", "little"]) -> int:
+    """Return how many bytes two pieces share: at the beginning (`big`) or at the end (`little`).
+
+    As numbers, because the highest bit in which two numbers differ is known at once.
+    """
+    differing = int.from_bytes(old, order) ^ int.from_bytes(new, order)
+    return len(old) - (differing.bit_length() + 7) // 8
