@@ -64,6 +64,7 @@ class Room:
         self.draw = draw
         self.numbers = count(1)
         self.people = draw(st.sampled_from(PEOPLE))
+        self.ids = draw(st.sampled_from((*["c{}"] * 4, "again")))
 
     def chance(self, one_in: int) -> bool:
         return self.draw(st.integers(1, one_in)) == one_in
@@ -111,7 +112,8 @@ class Room:
 
     def exchange(self) -> list[cw.Message]:
         """Calls alone or in parallel, and their results: apart, in one message, late."""
-        ids = [f"c{next(self.numbers)}" for _ in range(self.draw(st.sampled_from((1, 1, 1, 2, 3))))]
+        parallel = self.draw(st.sampled_from((1, 1, 1, 2, 3)))
+        ids = [self.ids.format(next(self.numbers)) for _ in range(parallel)]
         calls = [cw.ToolCall("search", {"q": self.text(8)}, id) for id in ids]
         words = [cw.Text(self.speech())] if self.chance(3) else []
         results = [self.result(id) for id in ids]
@@ -131,6 +133,27 @@ class Room:
         """A task, and the steps an agent takes."""
         steps = [one for _ in range(self.draw(st.integers(1, 6))) for one in self.exchange()]
         return [self.user(self.speech()), *steps]
+
+    def odd(self) -> list[cw.Message]:
+        """What damaged or foreign data has: nothing, blanks, a provider's own blocks, no ids."""
+        nameless = cw.ToolResult(None, self.speech(), "search")
+        search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+        found = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+        hosted = [cw.Opaque("anthropic", one) for one in (search, found)]
+        return self.draw(
+            st.sampled_from(
+                (
+                    [cw.Message("user")],
+                    [cw.Message("assistant")],
+                    [self.user("")],
+                    [cw.assistant(" ")],
+                    [cw.assistant(cw.ToolCall("search", {})), cw.Message("tool", (nameless,))],
+                    [self.user(self.speech()), cw.assistant([*hosted, cw.Text(self.speech())])],
+                    [cw.user(self.speech(), kind="event")],
+                    [cw.user(self.speech(), meta={"edited": True})],
+                )
+            )
+        )
 
     def marked(self) -> list[cw.Message]:
         text = self.speech()
@@ -155,7 +178,7 @@ def histories(draw: st.DrawFn, turns: int = 14) -> list[cw.Message]:
     kinds = (room.talk, room.talk, room.exchange, room.loop, room.pictures, room.marked, room.burst)
     messages = [cw.system(room.speech())] if draw(st.booleans()) else []
     for _ in range(draw(st.integers(1, turns))):
-        messages += draw(st.sampled_from((*kinds, room.questions)))()
+        messages += draw(st.sampled_from((*kinds, room.questions, room.odd)))()
     if draw(st.booleans()):
         messages.append(room.user(room.speech()))
     elif room.chance(3):
