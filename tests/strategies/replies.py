@@ -114,7 +114,10 @@ def chat_replies(draw: st.DrawFn) -> JSON:
             calls.append({"id": id, "type": "custom", "custom": custom})
     if calls:
         message["tool_calls"] = calls
-    said = any(message.get(key) for key in ("content", "reasoning_content", "refusal"))
+    elif draw(st.booleans()):  # who speaks aloud calls no tools
+        voice = {"id": "audio_1", "data": "UklGRg==", "expires_at": 9}
+        message["audio"] = {**voice, "transcript": draw(WORDS)}
+    said = any(message.get(key) for key in ("content", "reasoning_content", "refusal", "audio"))
     reason = "tool_calls" if calls else draw(st.sampled_from(("stop", "length")))
     if reason == "length" and not said:
         reason = "stop"

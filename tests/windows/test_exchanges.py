@@ -84,6 +84,14 @@ def test_an_exchange_has_every_call_with_its_result(history: list[cw.Message]) -
             assert answer.at[0] in found.members(answer.result_at[0])
 
 
+@given(histories())
+def test_a_late_result_does_not_follow_its_exchange(history: list[cw.Message]) -> None:
+    found = matched(history)
+    answers = [index for index, one in enumerate(history) if found.first(index) < index]
+    results = [index for index in answers if history[index].results]
+    assert found.late(0) == [index for index in results if index - 1 not in found.members(index)]
+
+
 def test_parallel_results_are_one_beginning() -> None:
     both = cw.assistant([cw.ToolCall("look", {}, "a"), cw.ToolCall("read", {}, "b")])
     turn = [both, cw.tool_result("a", "sunny"), cw.tool_result("b", "warm")]

@@ -270,6 +270,10 @@ def test_pieces_end_where_sentences_end() -> None:
     assert len(chunks) == 4
     assert all(chunk.endswith(". ") for chunk in chunks)
     assert [len(chunk) for chunk in chunks_of("x" * 100_000)] == [6_250] * 16
+    # At most a quarter of a piece is cut off.
+    near, far = ("x" * place + "。" + "x" * (1_999 - place) for place in (750, 749))
+    assert [len(chunk) for chunk in chunks_of(near)] == [751, 1_249]
+    assert [len(chunk) for chunk in chunks_of(far)] == [1_000, 1_000]
 
 
 # --- providers -----------------------------------------------------------------------------------
