@@ -177,3 +177,20 @@ def test_citations_of_one_document_are_those_of_all(of_others: dict[str, Any]) -
     assert sent(cited, cited) == ([cited, cited], [])
     assert sent(cited, silent) == ([cited, cited], ["repair.citations"])
     assert sent(silent, cited) == ([cited, cited], ["repair.citations"])
+
+
+@pytest.mark.parametrize("begun", [None, "", "Hel"])
+def test_a_block_goes_on_from_the_text_it_begins_with(begun: str | None) -> None:
+    events = [
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "text", "text": begun},
+        },
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "lo"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+    reply = cw.parse_stream(events, "anthropic")
+    assert reply.messages[0].text == f"{begun or ''}lo"
