@@ -41,13 +41,13 @@ def found_of(question: Question, messages: Sequence[cw.Message]) -> list[TermMat
     """Where the terms of a question are, as a store finds them."""
     terms = {seq: terms_in(message) for seq, message in enumerate(messages, 1)}
 
-    def places(term: str) -> list[tuple[int, int]]:
-        return [(1, seq) for seq, has in terms.items() if term in has]
+    def numbers(term: str) -> list[int]:
+        return [seq for seq, has in terms.items() if term in has]
 
     return [
-        TermMatches(one.term, one.weight * counts, frozenset(seq for _, seq in one.places))
+        TermMatches(one.term, one.weight * counts, frozenset(one.keys))
         for some, counts in ((question.terms, 1.0), (question.common, 0.2))
-        for one in weighed(some, max(len(messages), 1), places)
+        for one in weighed(some, max(len(messages), 1), numbers)
     ]
 
 

@@ -165,6 +165,11 @@ class Outline:
             if first <= last:
                 self._people += page.people_until(last)
 
+    @property
+    def last(self) -> int:
+        """The number of its last message; 0 if there is none."""
+        return max((last for first, last, _ in self.pages if first <= last), default=0)
+
     def people(self) -> Counter[tuple[str, str]]:
         """Return the number of messages of each speaker, by name and id."""
         return self._people

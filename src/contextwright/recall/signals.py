@@ -102,7 +102,7 @@ def signals_of(
     best = first_of(words.best_first(), most, entry_of, allows)
     nearest = first_of(meanings, most, entry_of, allows)
     # An answer often shares no word with the question, but is next to a message that does.
-    looked_at = with_neighbours(in_turn(best, nearest), most)
+    looked_at = with_neighbours(in_turn(best, nearest), most, outline.last)
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
     sessions = best_of_sessions(said, words.share)
@@ -156,8 +156,11 @@ def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
     return [*dict.fromkeys(item for pair in pairs for item in pair if item is not None)]
 
 
-def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
-    """Return the numbers and those after the first ones, and more if there is room."""
+def with_neighbours(seeds: Sequence[int], most: int, last: int) -> set[int]:
+    """Return the numbers and those after the first ones, and more if there is room.
+
+    `last` is the number of the last message there is.
+    """
     looked_at = {*seeds}
     room = len(looked_at) + max(int(most * PER_SEED), NEIGHBOURS)
     for number in seeds:
@@ -165,7 +168,7 @@ def with_neighbours(seeds: Sequence[int], most: int) -> set[int]:
             break
         looked_at.update((number - 1, number + 1))
     for distance in range(2, REACH):
-        if len(looked_at) >= most:
+        if len(looked_at) >= most or looked_at.issuperset(range(1, last + 1)):
             break
         looked_at.update(number + distance for number in seeds)
         looked_at.update(number - distance for number in seeds)

@@ -119,6 +119,8 @@ class Pool:
         """The last message of each conversation whose vectors are here, and how many times its
         messages had been rewritten.
         """
+        self._reached: Mapping[int, tuple[int, int]] | None = None
+        """The extents that were found to be here; the same object need not be compared again."""
         self.lock = Lock()
         """Held while rows are appended."""
         self._owners: NDArray[numpy.int64] = numpy.empty(0, numpy.int64)
@@ -130,9 +132,17 @@ class Pool:
         """Its size in bytes."""
         return self._owners.nbytes + self._seqs.nbytes + self.rows.size
 
+    def is_at(self, extents: Mapping[int, tuple[int, int]]) -> bool:
+        """Whether all that there is is here, and valid."""
+        if self._reached is extents:
+            return True
+        is_at = self.extents == extents
+        self._reached = extents if is_at else None
+        return is_at
+
     def is_before(self, extents: Mapping[int, tuple[int, int]]) -> bool:
         """Whether all that is here is still valid, however much is missing."""
-        return self.extents == extents or all(
+        return self.is_at(extents) or all(
             known[0] <= now[0] and known[1] == now[1]
             for number, known in self.extents.items()
             for now in (extents.get(number, (-1, 0)),)

@@ -24,12 +24,15 @@ __all__ = [
     "TextIndex",
     "UNREADABLE",
     "Value",
+    "Version",
     "Work",
     "unreadable_row",
 ]
 
 Value: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Any, ...]
+Version: TypeAlias = tuple[int, ...]
+"""A value that changes whenever anything in a database does."""
 Sync: TypeAlias = Literal["full", "fast"]
 Result = TypeVar("Result")
 
@@ -54,7 +57,9 @@ class TextIndex(Struct, frozen=True):
     find_within: str
     """Conversation, first and last message, one term: a JSON list of all numbers."""
     find_all: str
-    """Two terms that a message must both have, limit: the newest conversations and numbers."""
+    """Two terms that a message must both have, limit: a JSON list of the newest messages, each as
+    the number of its conversation, shifted by 32 bits, and its own.
+    """
     remove: str
     """Conversation."""
 
@@ -70,6 +75,13 @@ class Connection(Protocol):
     @property
     def for_update(self) -> str:
         """The suffix of a SELECT that locks its rows until the transaction ends."""
+        ...
+
+    def version(self) -> Version | None:
+        """Return the version of what this transaction sees; None if the database does not tell.
+
+        Versions of several connections are never equal.
+        """
         ...
 
     def lock(self, names: Iterable[str]) -> None:

@@ -89,8 +89,9 @@ SELECT coalesce(json_agg(seq), '[]')::text FROM ({WITHIN}
     ORDER BY w.seq DESC LIMIT ?) AS newest""",
     find_within=f"SELECT coalesce(json_agg(seq), '[]')::text FROM ({WITHIN}) AS found",
     find_all="""
-SELECT conversation, seq FROM words WHERE terms @> ARRAY[?::text, ?::text]
-ORDER BY conversation DESC, seq DESC LIMIT ?""",
+SELECT coalesce(json_agg(place), '[]')::text FROM (
+    SELECT conversation << 32 | seq AS place FROM words WHERE terms @> ARRAY[?::text, ?::text]
+    ORDER BY conversation DESC, seq DESC LIMIT ?) AS newest""",
     remove="DELETE FROM words WHERE conversation = ?",
 )
 
@@ -115,6 +116,9 @@ class PostgresConnection:
 
     def __init__(self, session: psycopg.Connection[Row]) -> None:
         self.session = session
+
+    def version(self) -> None:
+        """Return nothing, because a server does not tell whether anything was written."""
 
     def lock(self, names: Iterable[str]) -> None:
         """Wait until no other transaction holds one of these names, and hold them to the end."""

@@ -13,6 +13,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape, glob
+from itertools import count
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -28,6 +29,7 @@ from contextwright.store.engines.base import (
     Sync,
     TextIndex,
     Value,
+    Version,
     Work,
     unreadable_row,
 )
@@ -55,6 +57,9 @@ messages on disk, against 1.19); with 16,384 every commit writes more than it sa
 WRITABLE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 READABLE = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
+NUMBERS = count()
+"""Numbers of connections."""
+
 BODY = re.compile(r"\b(?:[a-z]\.)?body\b")
 
 SCRUB_PATIENCE = 5.0
@@ -80,8 +85,9 @@ SELECT json_group_array(seq) FROM (
 SELECT json_group_array(rowid & 4294967295) FROM words
 WHERE words MATCH '"' || ?4 || '"' AND rowid BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | ?3""",
     find_all="""
-SELECT rowid >> 32, rowid & 4294967295 FROM words
-WHERE words MATCH '"' || ?1 || '" "' || ?2 || '"' ORDER BY rowid DESC LIMIT ?3""",
+SELECT json_group_array(rowid) FROM (
+    SELECT rowid FROM words
+    WHERE words MATCH '"' || ?1 || '" "' || ?2 || '"' ORDER BY rowid DESC LIMIT ?3)""",
     remove="DELETE FROM words WHERE rowid BETWEEN ?1 << 32 AND (?1 << 32) + 4294967295",
 )
 
@@ -100,6 +106,7 @@ class SqliteConnection:
         # search of some, which takes longer than the statements themselves.
         self.database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._deadline = 0.0
+        self._number = next(NUMBERS)
 
     def _wait(self, tries: int) -> bool:
         """Sleep a little while others write; SQLite's own steps of 100 ms are too coarse."""
@@ -109,6 +116,11 @@ class SqliteConnection:
         # Nobody sleeps for long, so that everyone has the same chance at the next moment.
         time.sleep(random.uniform(0.0002, min(0.001 * (tries + 1), 0.01)))
         return now < self._deadline
+
+    def version(self) -> Version:
+        """Return the version of what this transaction sees."""
+        # The first changes with others' commits, the second with rows this connection writes.
+        return self._number, self.number("data_version"), self.database.total_changes()
 
     def lock(self, names: Iterable[str]) -> None:
         """Do nothing, because only one transaction writes at a time."""

@@ -17,7 +17,7 @@ from contextwright.recall.packing import Packing, worth
 from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
 from contextwright.recall.ranking import RankedMessage
 from contextwright.store.engines.base import Connection
-from contextwright.store.recall.search import NONE, TermNumbers
+from contextwright.store.recall.search import NONE, TermKeys
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
@@ -49,7 +49,7 @@ class SearchedConversation(Struct, frozen=True):
     outline: Outline
     title: str = ""
     """The title of the conversation, if several are searched."""
-    known: TermNumbers = NONE
+    known: TermKeys = NONE
     """Terms that were found before, if several are searched."""
 
 

@@ -11,6 +11,7 @@ from contextwright.store.recall import meanings, terms, vectors
 from contextwright.store.recall.indexing import Indexing, IndexResult, Progress
 from contextwright.store.recall.nearest import Space
 from contextwright.store.recall.outlines import Outlines
+from contextwright.store.recall.result_cache import ResultCache
 
 __all__ = ["Index"]
 
@@ -23,6 +24,7 @@ class Index:
         self.space = None if embedder is None else Space(embedder)
         """The vectors; None if the store has no embedder."""
         self.outlines = Outlines()
+        self.results = ResultCache()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -47,7 +49,7 @@ class Index:
         if self.engine.is_read_only:
             return IndexResult()  # a search reads what the index lacks
         allowed = 0 if again else terms.FEW if few is None else few
-        indexing = Indexing(self.engine, tenant, conversation, allowed)
+        indexing = Indexing(self.engine, tenant, conversation, allowed, self.results)
         embedder = None if words_only else self.embedder
         if again:
             for number in indexing.clear(embedder):

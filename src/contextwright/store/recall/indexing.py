@@ -15,6 +15,7 @@ from msgspec import Struct
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Connection, Engine, Work
 from contextwright.store.recall import terms, vectors
+from contextwright.store.recall.result_cache import ResultCache
 from contextwright.store.rows import conversations, index
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.index import Gap
@@ -48,10 +49,14 @@ class Indexing:
 
     Args:
         few: number of messages of the one conversation that may be missing from it.
+        results: what was found about all conversations, as long as nothing was written.
     """
 
-    def __init__(self, engine: Engine, tenant: str, id: str | None, few: int) -> None:
+    def __init__(
+        self, engine: Engine, tenant: str, id: str | None, few: int, results: ResultCache
+    ) -> None:
         self.engine, self.tenant, self.id, self.few = engine, tenant, id, few
+        self.results = results
 
     def run(self, embedder: Embedder | None, progress: Progress | None = None) -> IndexResult:
         """Index what is missing, including vectors if there is an embedder."""
@@ -109,7 +114,7 @@ class Indexing:
 
     def _lacking_words(self, connection: Connection) -> Sequence[Gap]:
         if self.id is None:
-            return index.gaps_of(connection, self.tenant)
+            return self.results.of(connection, index.gaps_of, self.tenant)
         head = conversations.find(connection, self.tenant, self.id)
         gaps = index.gaps_of(connection, self.tenant, head) if head else []
         return gaps if missing(gaps) > self.few else []
@@ -119,7 +124,7 @@ class Indexing:
             if embedder is None:
                 return ()
             if self.id is None:
-                return vectors.gaps_of(connection, self.tenant, embedder.name)
+                return self.results.of(connection, vectors.gaps_of, self.tenant, embedder.name)
             head = conversations.find(connection, self.tenant, self.id)
             gaps = vectors.gaps_of(connection, self.tenant, embedder.name, head) if head else []
             longest = max((gap.last for gap in gaps), default=0)

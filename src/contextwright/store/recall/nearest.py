@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import vectors
+from contextwright.store.recall.result_cache import ResultCache
 from contextwright.store.recall.vectors import Kind
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
@@ -71,7 +72,10 @@ class Space:
         self._kept: OrderedDict[tuple[int | str, int], Matrix | Pool] = OrderedDict()
         """By conversation or tenant, and embedder."""
         self._sizes: dict[tuple[int | str, int], int] = {}
+        self._size = 0
+        """Bytes of all of them."""
         self._lock = Lock()
+        self._results = ResultCache()
         # Several sections of a context ask the same question.
         self._embedded = lru_cache(QUESTIONS)(embedder.one)
 
@@ -130,7 +134,7 @@ class Space:
 
         asked = Query(query)
         hidden: dict[int, set[int]] = {}
-        places = connection.rows(ALL_HIDDEN, tenant)
+        places = self._results.of(connection, hidden_of, tenant)
         pool = self._pool(connection, tenant, kind)
         if pool is not None:
             return pool.nearest(asked, most, places)
@@ -149,7 +153,7 @@ class Space:
             for key, kept in [*self._kept.items()]:
                 if number is None or key[0] == number or number in getattr(kept, "extents", ()):
                     del self._kept[key]
-                    self._sizes.pop(key, None)
+                    self._size -= self._sizes.pop(key)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -187,7 +191,7 @@ class Space:
         key = (tenant, kind.number)
         with self._lock:
             pool = self._kept.get(key)
-        extents = vectors.extents_of(connection, tenant, kind)
+        extents = self._results.of(connection, vectors.extents_of, tenant, kind)
         if not isinstance(pool, Pool) or not pool.is_before(extents):
             # There is none, or conversations were removed or rewritten: it only grows.
             rows = self._rows(connection, kind, POOL_SIZE, kind.number, tenant)
@@ -195,11 +199,11 @@ class Space:
                 return None
             pool = Pool(rows)
         with pool.lock:
-            for number, extent in extents.items() if pool.extents != extents else ():
+            for number, (last, rewritten) in () if pool.is_at(extents) else extents.items():
                 known = pool.extents.get(number, (0, 0))[0]
-                if known < extent.last and pool.size <= self.room:
+                if known < last and pool.size <= self.room:
                     for page in vectors.pages_after(connection, number, kind, known):
-                        pool.append(number, extent.rewritten, *page)
+                        pool.append(number, rewritten, *page)
         self._keep(key, pool)
         return pool if pool.size <= self.room else None
 
@@ -221,12 +225,15 @@ class Space:
         with self._lock:
             self._kept[key] = matrix
             self._kept.move_to_end(key)
-            if self._sizes.get(key) == matrix.size:
-                return  # which is nearly always so
-            self._sizes = {one: kept.size for one, kept in self._kept.items()}
-            size = sum(self._sizes.values())
-            while size > self.room:
-                size -= self._sizes.pop(self._kept.popitem(last=False)[0])
+            self._size += matrix.size - self._sizes.get(key, 0)
+            self._sizes[key] = matrix.size
+            while self._size > self.room:
+                self._size -= self._sizes.pop(self._kept.popitem(last=False)[0])
+
+
+def hidden_of(connection: Connection, tenant: str) -> list[Place]:
+    """Return the messages of a tenant that are hidden where they were written."""
+    return [(number, seq) for number, seq in connection.rows(ALL_HIDDEN, tenant)]
 
 
 def relative(

@@ -98,14 +98,14 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
     vector, reason = vector_of(state, question.meaning)
 
     def work(connection: Connection) -> RecallResult:
-        total = search.size_of_tenant(connection, state.tenant)
+        total = state.index.results.of(connection, search.size_of_tenant, state.tenant)
         found: list[Candidates] = []
         people: dict[str, str] = {}
-        ids, numbers = fitting(connection, state, question, vector, total)
+        ids, terms = fitting(connection, state, question, vector, total)
         for id in ids:
             searched = look(connection, state, id, None)
             title = title_of(connection, searched.head) or id
-            searched = replace(searched, title=title, known=numbers)
+            searched = replace(searched, title=title, known=terms)
             people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
             asked = asked_among(question, names)
@@ -258,13 +258,14 @@ def found_in(
 
 def fitting(
     connection: Connection, state: State, question: Question, vector: Vectors | None, total: int
-) -> tuple[list[str], search.TermNumbers]:
+) -> tuple[list[str], search.TermKeys]:
     """Return the conversations with the best matching messages, by words or by meaning.
 
     With them, the messages that the words were found in, of `total` messages.
     """
-    places = search.places_of_tenant(connection, state.tenant)
-    terms = search.weighed(question.terms, max(total, 1), places)
+    gaps = state.index.results.of(connection, gaps_of, state.tenant)
+    keys = search.keys_of_tenant(connection, state.tenant, gaps)
+    terms = search.weighed(question.terms, max(total, 1), keys)
     by_words = search.ranked(terms, HITS)
     near: Nearest = []
     if vector is not None and state.index.space is not None:
@@ -277,7 +278,7 @@ def fitting(
             if len(best) >= CHATS:
                 break
     rows = (connection.rows(NAMES, state.tenant, number) for number in best)
-    return [id for found in rows for (id,) in found], search.by_conversation(terms)
+    return [id for found in rows for (id,) in found], search.rare_enough(terms)
 
 
 def is_recallable(connection: Connection, place: Place) -> bool:

@@ -7,7 +7,7 @@ the same, and a query has no syntax. Visibility is checked when a message is fou
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log, sqrt
@@ -33,13 +33,13 @@ from contextwright.text.terms import terms_of
 __all__ = [
     "NONE",
     "Term",
-    "TermNumbers",
-    "by_conversation",
+    "TermKeys",
     "in_conversation",
     "in_tenant",
     "numbers_in",
-    "places_of_tenant",
+    "keys_of_tenant",
     "ranked",
+    "rare_enough",
     "rarity",
     "search",
     "size_of_tenant",
@@ -56,11 +56,15 @@ MOST_PLACES = 2_000
 
 decode_numbers = decoder(list[int]).decode
 
-Places: TypeAlias = Callable[[str], list[Place]]
-"""The places of a term."""
-TermNumbers: TypeAlias = Mapping[str, Mapping[int, Sequence[int]]]
-"""The messages of terms, by conversation."""
-NONE: TermNumbers = MappingProxyType({})
+SHIFT = 32
+"""Bits of a message's number in its key, which begins with the number of its conversation."""
+NUMBER = (1 << SHIFT) - 1
+
+Keys: TypeAlias = Callable[[str], list[int]]
+"""The keys of the messages that have a term."""
+TermKeys: TypeAlias = Mapping[str, Sequence[int]]
+"""The keys of the messages that have each term, in order."""
+NONE: TermKeys = MappingProxyType({})
 
 FOUND = """
 SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
@@ -80,7 +84,8 @@ class Term(Struct, frozen=True):
 
     term: str
     weight: float
-    places: frozenset[Place]
+    keys: Sequence[int]
+    """The keys of the messages that have it, in order, each once."""
 
 
 def search(state: State, query: str, id: str | None, limit: int) -> list[SearchHit]:
@@ -122,10 +127,10 @@ def in_conversation(
     behind = unindexed(connection, gaps_of(connection, tenant, head))
     numbers = numbers_in(connection, head, end, behind)
 
-    def places(term: str) -> list[Place]:
-        return [(head.owner(seq), seq) for seq in numbers(term)]
+    def keys(term: str) -> list[int]:
+        return [key_of((head.owner(seq), seq)) for seq in numbers(term)]
 
-    for place, score in ranked(weighed(terms_in_query(query), length, places)):
+    for place, score in ranked(weighed(terms_in_query(query), length, keys)):
         if place[1] not in without:
             message = visible(connection, head.number, place)
             if message is not None:
@@ -146,7 +151,7 @@ def numbers_in(
     head: Head,
     end: int,
     behind: Mapping[Place, Message],
-    known: TermNumbers = NONE,
+    known: TermKeys = NONE,
 ) -> Callable[[str], list[int]]:
     """Return a function that finds the messages of a conversation and its parents with a term.
 
@@ -161,7 +166,7 @@ def numbers_in(
         for number, own in head.line:
             if own <= stop:
                 if term in known:
-                    found += [seq for seq in known[term].get(number, ()) if own <= seq <= stop]
+                    found += numbers_of(known[term], number, own, stop)
                 else:
                     found += numbers_between(connection, number, own, stop, term)
                 found += [
@@ -187,31 +192,40 @@ def numbers_between(
     return decode_numbers(numbers)
 
 
-def places_of_tenant(connection: Connection, tenant: str) -> Places:
-    """Find terms in all conversations of a tenant, indexed or not."""
+def numbers_of(keys: Sequence[int], number: int, first: int, last: int) -> list[int]:
+    """Return the messages of a conversation between two, of all that have a term."""
+    start = bisect_left(keys, key_of((number, first)))
+    stop = bisect_right(keys, key_of((number, last)))
+    return [key & NUMBER for key in keys[start:stop]]
+
+
+def key_of(place: Place) -> int:
+    """Return the key of a message: keys are in the order of conversations and messages."""
+    return place[0] << SHIFT | place[1]
+
+
+def keys_of_tenant(connection: Connection, tenant: str, gaps: Sequence[Gap]) -> Keys:
+    """Find terms in all conversations of a tenant, indexed or not.
+
+    `gaps` are the messages that the index lacks.
+    """
     ((has_others,),) = connection.rows(OTHERS, tenant, tenant)
     owner = owner_of(tenant) if has_others else ""
-    behind = unindexed(connection, gaps_of(connection, tenant))
-    terms_behind = {place: terms_in(message) for place, message in behind.items()}
+    behind = unindexed(connection, gaps)
+    terms_behind = {key_of(place): terms_in(message) for place, message in behind.items()}
 
-    def places(term: str) -> list[Place]:
+    def keys(term: str) -> list[int]:
         # All messages have the owner's term: without other tenants it only takes time.
-        rows = connection.rows(connection.texts.find_all, owner or term, term, MOST_PLACES)
-        new = [place for place, terms in terms_behind.items() if term in terms]
-        return [*((number, seq) for number, seq in rows), *new]
+        find_all = connection.texts.find_all
+        ((found,),) = connection.rows(find_all, owner or term, term, MOST_PLACES)
+        return decode_numbers(found) + [key for key, terms in terms_behind.items() if term in terms]
 
-    return places
+    return keys
 
 
-def by_conversation(terms: Iterable[Term]) -> TermNumbers:
-    """Return the messages of terms, by conversation; not of terms that too many messages have."""
-    found: dict[str, defaultdict[int, list[int]]] = {}
-    for term in terms:
-        if len(term.places) < MOST_PLACES:
-            numbers = found[term.term] = defaultdict(list)
-            for number, seq in term.places:
-                numbers[number].append(seq)
-    return found
+def rare_enough(terms: Iterable[Term]) -> TermKeys:
+    """Return the messages of terms, without those of which too many messages have one."""
+    return {term.term: term.keys for term in terms if len(term.keys) < MOST_PLACES}
 
 
 def size_of_tenant(connection: Connection, tenant: str) -> int:
@@ -223,9 +237,8 @@ def size_of_tenant(connection: Connection, tenant: str) -> int:
 def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[SearchHit]:
     """Yield matching messages of all conversations, each from its owner."""
     total = size_of_tenant(connection, tenant)
-    for place, score in ranked(
-        weighed(terms_in_query(query), total, places_of_tenant(connection, tenant))
-    ):
+    keys = keys_of_tenant(connection, tenant, gaps_of(connection, tenant))
+    for place, score in ranked(weighed(terms_in_query(query), total, keys)):
         for (id,) in connection.rows(NAME, place[0], tenant):
             message = visible(connection, place[0], place)
             if message is not None:
@@ -237,9 +250,9 @@ def terms_in_query(query: str) -> list[str]:
     return sorted(terms_of(query), key=lambda term: (-len(term), term))[:MOST_TERMS]
 
 
-def weighed(terms: Iterable[str], total: int, places: Places) -> list[Term]:
-    """Return terms with their places; the fewer messages have one, the more weight it has."""
-    found = [(term, frozenset(places(term))) for term in terms]
+def weighed(terms: Iterable[str], total: int, keys: Keys) -> list[Term]:
+    """Return terms with their messages; the fewer messages have one, the more weight it has."""
+    found = [(term, sorted(keys(term))) for term in terms]
     return [Term(term, rarity(len(where), total), where) for term, where in found]
 
 
@@ -257,19 +270,27 @@ def ranked(terms: Sequence[Term], most: int | None = None) -> list[tuple[Place, 
     more: 1 means that it has every term.
     """
     whole = sum(term.weight for term in terms)
-    masks: dict[Place, int] = {}
+    masks: dict[int, int] = {}
     for bit, term in enumerate(terms):
-        for place in term.places:
-            masks[place] = masks.get(place, 0) | 1 << bit
-    # Few sets of terms occur; their shares are computed once, and plain tuples are sorted.
+        for key in term.keys:
+            masks[key] = masks.get(key, 0) | 1 << bit
+    # Few sets of terms occur; their shares are computed once.
     shares = {
         mask: min(sum(one.weight for bit, one in enumerate(terms) if mask >> bit & 1) / whole, 1.0)
         for mask in {*masks.values()}
     }
-    less = {mask: -round(share, 9) for mask, share in shares.items()}
-    order = sorted((less[mask], -seq, -number) for (number, seq), mask in masks.items())
-    places = ((-number, -seq) for _, seq, number in islice(order, most))
-    return [(place, shares[masks[place]]) for place in places]
+    rounded = {mask: round(share, 9) for mask, share in shares.items()}
+    alike: dict[float, list[int]] = {share: [] for share in rounded.values()}
+    for key, mask in masks.items():
+        alike[rounded[mask]].append(key)
+    # Most messages have one frequent term: they are sorted only if they are wanted.
+    best = (key for share in sorted(alike, reverse=True) for key in newest_first(alike[share]))
+    return [((key >> SHIFT, key & NUMBER), shares[masks[key]]) for key in islice(best, most)]
+
+
+def newest_first(keys: list[int]) -> list[int]:
+    """Sort messages of any conversation by their numbers, the highest first."""
+    return sorted(keys, key=lambda key: (key & NUMBER) << SHIFT | key >> SHIFT, reverse=True)
 
 
 def visible(connection: Connection, asking: int, place: Place) -> Message | None:

@@ -91,10 +91,8 @@ NEWEST = """
 SELECT max(v.last) FROM vectors v WHERE v.conversation = h.conversation AND v.embedder = ?"""
 STATE = f"SELECT coalesce(({NEWEST}), 0), h.rewritten FROM heads h WHERE h.conversation = ?"
 STATES = f"""
-SELECT * FROM (
-    SELECT h.conversation, ({NEWEST}) AS last, h.rewritten FROM conversations c
-    JOIN heads h ON h.conversation = c.number WHERE c.tenant = ?
-) AS pages WHERE last IS NOT NULL ORDER BY conversation"""
+SELECT h.conversation, ({NEWEST}), h.rewritten FROM conversations c
+JOIN heads h ON h.conversation = c.number WHERE c.tenant = ? ORDER BY c.number"""
 BEFORE = """
 SELECT first, last FROM vectors
 WHERE conversation = ? AND embedder = ? AND first < ? ORDER BY first DESC LIMIT 10"""
@@ -294,10 +292,10 @@ def extent_of(connection: Connection, number: int, kind: Kind) -> Extent:
     return Extent(0, 0)
 
 
-def extents_of(connection: Connection, tenant: str, kind: Kind) -> dict[int, Extent]:
-    """Return how far the vectors of a tenant's conversations go, of all that have some."""
+def extents_of(connection: Connection, tenant: str, kind: Kind) -> dict[int, tuple[int, int]]:
+    """Return the extent of each of a tenant's conversations that has vectors, as plain tuples."""
     rows = connection.rows(STATES, kind.number, tenant)
-    return {number: Extent(last, rewritten) for number, last, rewritten in rows}
+    return {number: (last, rewritten) for number, last, rewritten in rows if last is not None}
 
 
 def pages_after(
