@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright import models
 from contextwright.errors import ParseError
+from contextwright.formats.replies.events import ReplyStart
+from contextwright.formats.replies.streams import read_stream
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.spelling import camel_case
 from gemini_sdk import types
@@ -106,6 +108,13 @@ def test_a_stream(sdk: bool) -> None:
     assert reply.changes == ()
     assert reply.extra["gemini"]["finishReason"] == "STOP"
     assert reply.model == "gemini-3-flash-preview"
+
+
+def test_a_reply_begins_with_its_id() -> None:
+    usage = {"usageMetadata": {"promptTokenCount": 3}}
+    chunks = [usage, {"responseId": "r1"}, {"responseId": "r2"}]
+    starts = [one for one in read_stream(chunks, "gemini") if isinstance(one, ReplyStart)]
+    assert [start.id for start in starts] == ["r1"]
 
 
 def test_a_stream_that_breaks_off() -> None:
