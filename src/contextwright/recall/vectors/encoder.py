@@ -195,6 +195,8 @@ class Stream:
         while size:
             some = self._unpacking.unconsumed_tail or self._next()
             read.append(self._unpacking.decompress(some, size))
+            if not some and not read[-1]:
+                raise EOFError("the file of the embedder's weights is cut off")
             size -= len(read[-1])
         return b"".join(read)
 
