@@ -361,11 +361,9 @@ class Attempt:
         if recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
-        # What is known of a request without a reserve need not be asked again.
-        is_outgrown = not self.reserve and limit <= self.limit and self._is_outgrown
-        if is_outgrown or drops_any(window, view, limit):
-            limit = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
-        return decide(window, view, limit)
+        # Something is left out, since all of it together did not fit.
+        replacing = self.allowance() + self.kept_free + self._note_cost
+        return decide(window, view, max(0, limit - replacing))
 
     @cached_property
     def _note_cost(self) -> float:
