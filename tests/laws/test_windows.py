@@ -15,11 +15,10 @@ import contextwright as cw
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
-from contextwright.windows.decisions import Span
-from contextwright.windows.history import View
 from contextwright.windows.log import media_in
 from contextwright.windows.policies import KeepAll, KeepRecent, Layers, Stepped, Window
 from profiles import STORE, examples
+from samples.windows import From
 from strategies.runs import TARGETS, clearings, histories, shares, summaries, windows
 
 ENOUGH = 0.3
@@ -29,16 +28,6 @@ MERGED = 30
 """Tokens that rendering may add to or save on what messages cost alone."""
 NOTE = re.compile(r"\[(\d+) earlier messages? (?:is|are) left out here\]").findall
 TOLD = re.compile(r"^> (\d+) ", re.MULTILINE).findall
-
-
-class From(Window):
-    """Keeps what follows an index, whatever it costs."""
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-
-    def spans(self, view: View, limit: float) -> list[Span]:
-        return [Span(self.start, view.count, "recent")]
 
 
 class Case(NamedTuple):

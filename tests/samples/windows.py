@@ -7,13 +7,21 @@ from collections.abc import Iterable
 import contextwright as cw
 from contextwright.windows import decide
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import History
+from contextwright.windows.decisions import Decisions, Span
+from contextwright.windows.history import History, View
 from contextwright.windows.log import Log
-from contextwright.windows.policies import (
-    Window,
-)
+from contextwright.windows.policies import Window
 from strategies.windows import price
+
+
+class From(Window):
+    """Keeps what follows an index, whatever it costs."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        return [Span(self.start, view.count, "recent")]
 
 
 def decided(

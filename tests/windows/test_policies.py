@@ -11,8 +11,8 @@ import contextwright as cw
 from contextwright.messages.exchanges import match_results
 from contextwright.windows import decide
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.decisions import Decisions, Span
-from contextwright.windows.history import History, View
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.history import History
 from contextwright.windows.log import Log, Unloaded
 from contextwright.windows.policies import (
     FirstAndRecent,
@@ -23,7 +23,7 @@ from contextwright.windows.policies import (
     Window,
 )
 from contextwright.windows.ruler import length_of
-from samples.windows import cost, decided
+from samples.windows import From, cost, decided
 from steps import count_calls
 from strategies import runs
 from strategies.windows import PICTURE, clearings, histories, limits, price, sizes, windows
@@ -275,16 +275,6 @@ def test_a_larger_limit_never_keeps_fewer_messages(
         assert cost(larger) >= (1 - window.step) * cost(smaller) - 1e-6
     else:
         assert len(kept_places(larger)) >= len(kept_places(smaller))
-
-
-class From(Window):
-    """Keeps what follows an index, whatever it costs."""
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-
-    def spans(self, view: View, limit: float) -> list[Span]:
-        return [Span(self.start, view.count, "recent")]
 
 
 @given(
