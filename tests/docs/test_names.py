@@ -7,6 +7,7 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import contextwright as cw
@@ -63,6 +64,15 @@ def test_type_checkers_see_what_programs_see(name: str) -> None:
     for public, (home, name_there) in seen.items():
         assert public == name_there
         assert getattr(module, public) is getattr(import_module(str(home)), public)
+
+
+@pytest.mark.parametrize("name", ["contextwright", *(f"contextwright.{m}" for m in MODULES)])
+def test_public_values_never_change(name: str) -> None:
+    """Whoever holds a message, a recipe or a receipt may rely on it."""
+    module = import_module(name)
+    values = [getattr(module, one) for one in module.__all__]
+    structs = [one for one in values if isinstance(one, type) and issubclass(one, msgspec.Struct)]
+    assert [one.__name__ for one in structs if not one.__struct_config__.frozen] == []
 
 
 def test_submodules_load_when_they_are_used() -> None:

@@ -352,3 +352,8 @@ def test_gry_55_the_bot_s_own_guess() -> None:
     assert estimate_text("слово word and more") == 4
     assert estimate_text("{}[]();," * 7) == 16
     assert estimate(cw.user(["abcd", cw.Media("image", "image/png", PNG)])) == 251
+    costs = [
+        estimate(cw.user([cw.Media(kind, url="https://example.com/a")]))
+        for kind in ("image", "video", "audio", "document")
+    ]
+    assert costs == [250, 500, 300, 100]
