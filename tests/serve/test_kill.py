@@ -21,16 +21,19 @@ CLIENTS, ANSWERS = 6, 40
 ROUTES = """
 [[routes]]
 model = "*"
-upstream = "anthropic"
+upstream = "{}"
 base_url = "{}"
+{}
 """
 
 
 @contextmanager
-def gateway_process(folder: Path, upstream: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`cw serve` as a process of its own, and its address."""
+def gateway_process(
+    folder: Path, base_url: str, upstream: str = "anthropic", rest: str = ""
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`cw serve` as a process of its own, and its address; `rest` is for its route."""
     routes = folder / "routes.toml"
-    routes.write_text(ROUTES.format(upstream))
+    routes.write_text(ROUTES.format(upstream, base_url, rest))
     command = [sys.executable, "-m", "contextwright", "serve", "--port", "0"]
     options = ["--routes", str(routes), "--store", str(folder / "store.db")]
     process = subprocess.Popen(

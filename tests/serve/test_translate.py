@@ -17,7 +17,6 @@ from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route
 from contextwright.serve.calls import read_call
 from contextwright.serve.translate import cross
-from contextwright.serve.vault import Vault
 from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 from providers.standin import KEY, Held, Request, said, serving
@@ -113,7 +112,8 @@ def test_the_body_is_the_payload(
     body = {**cw.render(said, client, model="any").payload, "model": "any"}
     call = read_call(client, "generate", encode_json(body), {}, method="any:generateContent")
     route = Route("*", HOSTS.get(upstream, upstream), send_as=send_as)
-    crossing = cross(call, cw.parse(body, client), route, None, Vault(), "me")
+    said = cw.parse(body, client)
+    crossing = cross(call, said, said, route, None)
     assert crossing.body == encode_json(crossing.payload)
 
 

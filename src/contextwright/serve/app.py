@@ -21,6 +21,7 @@ from contextwright.context.recipe_files import find as find_recipe
 from contextwright.errors import ContextwrightError, ProviderError, UsageError
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.failures import write_error
+from contextwright.messages.message import Message
 from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.http import HttpClient, require_aiohttp
@@ -42,7 +43,7 @@ from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.spans import RequestSpans
 from contextwright.serve.translate import answer, count_tokens, cross
-from contextwright.serve.vault import Vault
+from contextwright.serve.vault import History, Vault
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
@@ -143,7 +144,6 @@ class Gateway:
         self.exposed = exposed
         self.environment = environment
         self.client = HttpClient(decompress=False)
-        self.vault = Vault()
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
@@ -152,6 +152,8 @@ class Gateway:
             redact = settings.redact == "content"
             days = settings.keep_days
             self.recorder = Recorder(records, redact=redact, keep_days=days, spans=spans)
+        has_content = self.recorder is not None and not self.recorder.redact
+        self.vault = Vault(records if has_content else None)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:
@@ -231,19 +233,32 @@ class Gateway:
     ) -> Response:
         """Return the answer of a route's upstream to a request."""
         if route.is_open(call.format):
+            if passage is not None:
+                passage.begin()
             return await relay(call, route.host(call.format), self.client, key)
+        provider = self.provider_for(route, call, key)
         line = (session_of(call) or owner, call.format, call.model)
         said = self.readings.read(line, call.format, call.fields).said
-        crossing = cross(call, said, route, self.recipe_of(route), self.vault, owner)
+        history = History(owner, provider.format, said)
+        if passage is not None:
+            passage.begin(history.next_place if history.may_be_signed else None)
+        whole = await self.vault.restored(history)
+        crossing = cross(call, said, whole, route, self.recipe_of(route))
         if passage is not None:
             passage.translated(crossing)
-        return await answer(crossing, self.provider_for(route, call, key), self.vault, owner)
+
+        def keep(message: Message) -> None:
+            signed = self.vault.keep(history, message)
+            if passage is not None:
+                passage.signed = signed
+
+        return await answer(crossing, provider, keep)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
         """Follow a request for the record; None if it is not recorded."""
         if self.recorder is None:
             return None
-        return self.recorder.begin(call, record_of(call, route), keys)
+        return self.recorder.follow(call, record_of(call, route), keys)
 
     def own_key(self, route: Route, call: Call, given: str) -> str | None:
         """Return the key that the gateway adds for clients that show its token; None if none.

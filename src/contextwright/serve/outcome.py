@@ -24,6 +24,7 @@ from contextwright.serve.reading import Readings, read_fields
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
+from contextwright.store.rows.signatures import SignedAnswer
 from contextwright.text.json import decode_object, decoder, encode_json
 
 __all__ = ["Outcome", "Transcript", "ended_request", "masked"]
@@ -68,6 +69,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """None if there was no room to keep it."""
     crossing: Crossing | None
     """What the upstream was sent, where that is not the client's body."""
+    signed: SignedAnswer | None
+    """What the client cannot send back of the answer."""
     keys: frozenset[str]
     """Keys that must not be stored, wherever they stand."""
     owner: str
@@ -116,6 +119,7 @@ def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
         owner=transcript.owner,
         said=said,
         reply=without_keys(message, transcript.keys) if message and message.parts else None,
+        signed=unless_key(transcript.signed, transcript.keys),
     )
     return without_content(ended) if record.redacted else ended
 
@@ -130,7 +134,7 @@ def without_content(ended: EndedRequest) -> EndedRequest:
     """Return a request with its figures only."""
     changes = tuple(replace(change, reason="") for change in ended.record.changes)
     record = replace(ended.record, changes=changes)
-    return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None)
+    return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None, signed=None)
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
@@ -146,6 +150,11 @@ def without_keys(value: Value, keys: frozenset[str]) -> Value:
     told = encode_json(value)
     hidden = masked(told, keys)
     return value if hidden == told else decoder(type(value)).decode(hidden)
+
+
+def unless_key(signed: SignedAnswer | None, keys: frozenset[str]) -> SignedAnswer | None:
+    """Return a signed answer; None if it holds a key."""
+    return None if signed is None or without_keys(signed, keys) is not signed else signed
 
 
 def read_request(

@@ -20,6 +20,7 @@ from contextwright.serve.outcome import Outcome, Transcript, masked
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
+from contextwright.store.rows.signatures import SignedAnswer
 
 __all__ = ["Passage"]
 
@@ -36,6 +37,10 @@ class Keeper(Protocol):
 
     def release(self, size: int) -> None:
         """Give room back."""
+        ...
+
+    def begin(self, passage: Passage) -> None:
+        """Take a request that is about to be sent on."""
         ...
 
     def finish(self, passage: Passage) -> None:
@@ -65,8 +70,17 @@ class Passage:
         """Whether there was room for all of the answer."""
         self.crossing: Crossing | None = None
         """What the upstream is sent in the place of the client's request, if that differs."""
+        self.place: str | None = None
+        """The digest of all that was said, if the answer may be signed."""
+        self.signed: SignedAnswer | None = None
+        """What the client cannot send back of the answer."""
         self.number = 0
         """Given when it is noted."""
+
+    def begin(self, place: str | None = None) -> None:
+        """Hand the request over to be noted, with the place of an answer that may be signed."""
+        self.place = None if self.record.redacted else place
+        self.keeper.begin(self)
 
     def translated(self, crossing: Crossing) -> None:
         """Note what the upstream is sent in the place of the client's request."""
@@ -152,7 +166,8 @@ class Passage:
 
     def begun_request(self) -> BegunRequest:
         """Return what is noted of it before its answer goes on."""
-        return BegunRequest(self.record, None if self.record.redacted else self.request, self.owner)
+        body = None if self.record.redacted else self.request
+        return BegunRequest(self.record, body, self.owner, self.place)
 
     def transcript(self) -> Transcript:
         """Return all that is known of it."""
@@ -163,6 +178,7 @@ class Passage:
             request=self.request,
             reply=b"".join(self.chunks) if self.is_kept else None,
             crossing=self.crossing,
+            signed=self.signed,
             keys=self.keys,
             owner=self.owner,
         )

@@ -91,7 +91,7 @@ class Recorder:
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
-    def begin(self, call: Call, record: RecordedRequest, keys: Sequence[str]) -> Passage | None:
+    def follow(self, call: Call, record: RecordedRequest, keys: Sequence[str]) -> Passage | None:
         """Follow a request; None if too much waits to be written.
 
         `keys` are never stored; the first is the client's own.
@@ -103,8 +103,11 @@ class Recorder:
         record = replace(record, started=started, redacted=self.redact)
         passage = Passage(call, record, keys, self)
         self.held_bytes += passage.held_bytes
-        self._queue.put(Step(passage, ended=False))
         return passage
+
+    def begin(self, passage: Passage) -> None:
+        """Take a request that is about to be sent on."""
+        self._queue.put(Step(passage, ended=False))
 
     def hold(self, size: int) -> bool:
         """Make room for a piece of an answer; False if there is none."""

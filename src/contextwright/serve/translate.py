@@ -31,6 +31,7 @@ from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
+from contextwright.messages.message import Message
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
@@ -38,7 +39,7 @@ from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
-from contextwright.serve.vault import Vault, is_signed
+from contextwright.serve.vault import is_signed
 from contextwright.text.json import decode_object, encode_json
 
 __all__ = ["Crossing", "count_tokens", "cross"]
@@ -80,18 +81,17 @@ class Sent(NamedTuple):
 
 
 def cross(
-    call: Call, said: Conversation, route: Route, recipe: Recipe | None, vault: Vault, owner: str
+    call: Call, said: Conversation, whole: Conversation, route: Route, recipe: Recipe | None
 ) -> Crossing:
-    """Write what a client said in the API of its upstream.
+    """Write what a client said in the API of its upstream; `whole` has what the client left out.
 
     Raises:
         ContextwrightError: it does not fit the budget.
     """
     host = None if route.upstream == ECHO else route.host(call.format)
     format = call.format if host is None else host.format
-    conversation = vault.restored(owner, format, said)
     model = route.send_as or call.model
-    conversation = replaced(conversation, model=model, settings=stored_as(conversation, format))
+    conversation = replaced(whole, model=model, settings=stored_as(whole, format))
     sent = rendered(conversation, format, model, recipe, route.budget)
     payload = sent.payload if host is None else body_for(host, sent.payload, model)
     return Crossing(
@@ -144,8 +144,12 @@ def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
     return sent.json[:-1] + b"," + encode_json(rest)[1:] if rest else sent.json
 
 
-async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner: str) -> Response:
+async def answer(
+    crossing: Crossing, provider: AnyProvider, keep: Callable[[Message], None]
+) -> Response:
     """Ask the upstream, and answer the client in its own API.
+
+    `keep` gets an answer that the upstream signed.
 
     Raises:
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
@@ -162,13 +166,12 @@ async def answer(crossing: Crossing, provider: AnyProvider, vault: Vault, owner:
         await batches.aclose()
         raise refusal(error)
 
-    def keep(events: list[Event]) -> None:
+    def end(events: list[Event]) -> None:
         format = provider.format
         if any(type(event) is PartEnd and is_signed(event.part, format) for event in events):
-            message = gather_partial(events, format).message
-            vault.keep(owner, format, crossing.conversation, message)
+            keep(gather_partial(events, format).message)
 
-    whole = at_home(first, batches, home, keep)
+    whole = at_home(first, batches, home, end)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
         headers["content-type"] = "text/event-stream; charset=utf-8"
@@ -189,11 +192,11 @@ async def at_home(
     first: list[Event],
     batches: AsyncGenerator[list[Event], None],
     home: HomeCalls,
-    keep: Callable[[list[Event]], None],
+    end: Callable[[list[Event]], None],
 ) -> AsyncGenerator[list[Event], None]:
     """Yield the events of an answer, with calls under the names that the client knows.
 
-    At their end the vault keeps what the client will not send back.
+    `end` gets all of them.
     """
     seen = [own for event in first for own in home.pass_on(event)]
     yield seen[:]
@@ -202,7 +205,7 @@ async def at_home(
             events = [own for event in with_error(batch) for own in home.pass_on(event)]
             seen += events
             yield events
-    keep(seen)
+    end(seen)
 
 
 async def written(

@@ -6,84 +6,213 @@ the history. A client of another API sends the history back without it.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from hashlib import blake2b
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from contextwright.errors import StoreError
 from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.store.rows import signatures
+from contextwright.store.rows.places import Trail
+from contextwright.store.rows.signatures import Found, SignedAnswer
+from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
-__all__ = ["Vault", "is_signed"]
+__all__ = ["History", "Vault", "is_signed"]
 
 MOST = 10_000
-"""Messages that are remembered; the ones longest unused are forgotten."""
+"""Answers that are remembered, twice if they have calls; those longest unused are forgotten."""
+SIGNING = ("anthropic", "gemini", "openai-responses")
+"""The APIs whose providers sign. Chat Completions has audio only, which expires within the hour."""
+PATIENCE = 2.0
+"""Seconds that a request waits for the answers in its history."""
+PAUSE = 0.02
+"""Seconds between two looks for an answer that another gateway is about to record."""
+
+log = logging.getLogger("contextwright.serve")
+
+
+class Gap(Struct, frozen=True):
+    """An answer in a history that came back without signatures."""
+
+    index: int
+    message: Message
+    keys: tuple[str, ...]
+    """By which it is known: its place, and the id of its first call, if it has one."""
+
+
+class History:
+    """What a client says to an upstream of a format; `owner` tells clients apart."""
+
+    def __init__(self, owner: str, format: str, said: Conversation) -> None:
+        self.owner, self.format, self.said = owner, format, said
+
+    @property
+    def may_be_signed(self) -> bool:
+        """Whether providers of the format sign what they say."""
+        return self.format in SIGNING
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The place before each message and after the last: a digest of all said before it.
+
+        Of what the client says, because it says the same of earlier answers with every request.
+        """
+        return ["", *Trail("").followed_by(self.said.messages).digests]
+
+    def gaps(self) -> Iterator[Gap]:
+        """Yield the answers that have no signature."""
+        for index, message in enumerate(self.said.messages):
+            if message.role == "assistant" and not has_signature(message.parts, self.format):
+                yield Gap(index, message, keys_of(message, self.places[index]))
+
+    def digest(self, key: str) -> str:
+        """Return the name of a key in a store, which does not tell the owner."""
+        names = encode_json([self.owner, self.format, key])
+        return blake2b(names, digest_size=16).hexdigest()
+
+    @property
+    def next_place(self) -> str:
+        """The name of the answer's place in a store."""
+        return self.digest(self.places[-1])
 
 
 class Vault:
-    """Parts that were signed, by the id of their message's first call, and by its place.
+    """Parts that were signed, by the place of their message, and by the id of its first call.
 
-    Not every client keeps ids; those that do not are known by all that was said before.
+    Not every client keeps ids; those that do not are known by all that was said before. What is not
+    in memory is looked for in a store, which has the answers of other gateways and earlier starts.
     """
 
-    def __init__(self, most: int = MOST) -> None:
-        self._parts: OrderedDict[tuple[str, str], tuple[Part, ...]] = OrderedDict()
+    def __init__(self, store: Store | None = None, most: int = MOST) -> None:
+        self._store = store
         self._most = most
+        self._parts: OrderedDict[tuple[str, ...], tuple[Part, ...]] = OrderedDict()
+        self._absent: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        """Answers that are not in the store, by the place behind them."""
 
-    def keep(self, owner: str, format: str, before: Conversation, message: Message) -> None:
-        """Remember the parts of an answer that an upstream of a format gave to a conversation.
+    def keep(self, history: History, message: Message) -> SignedAnswer | None:
+        """Remember an answer; return what is to be stored of it, or None if it is not signed."""
+        if not has_signature(message.parts, history.format):
+            return None
+        place, *calls = keys_of(message, history.places[-1])
+        self._remember(history, (place, *calls), message.parts)
+        return SignedAnswer(history.digest(calls[0]) if calls else None, message.parts)
 
-        `owner` tells clients apart.
-        """
-        if not any(is_signed(part, format) for part in message.parts):
-            return
-        *_, place = places_of(before.messages)
-        for key in (first_id(message), place):
-            if key:
-                self._parts[owner, key] = message.parts
+    async def restored(self, history: History) -> Conversation:
+        """Return the conversation with what its client left out of answers of the upstream."""
+        is_stored = self._store is not None and history.may_be_signed
+        if not self._parts and not is_stored:
+            return history.said
+        gaps = list(history.gaps())
+        found = {gap.index: parts for gap in gaps if (parts := self._known(history, gap))}
+        missing = [
+            gap
+            for gap in gaps
+            if gap.index not in found and self._behind(history, gap) not in self._absent
+        ]
+        if missing and is_stored:
+            found |= await self._recalled(history, missing)
+        if not found:
+            return history.said
+        messages = list(history.said.messages)
+        for index, parts in found.items():
+            whole = merged(messages[index].parts, parts, history.format)
+            messages[index] = messages[index].with_parts(whole)
+        return replace(history.said, messages=tuple(messages))
+
+    def _known(self, history: History, gap: Gap) -> tuple[Part, ...]:
+        """Return an answer from memory; nothing if it is not there."""
+        for key in reversed(gap.keys):
+            name = (history.owner, history.format, key)
+            parts = self._parts.get(name, ())
+            if parts and same_answer(gap.message, parts):
+                self._parts.move_to_end(name)
+                return parts
+        return ()
+
+    def _remember(self, history: History, keys: Iterable[str], parts: tuple[Part, ...]) -> None:
+        for key in keys:
+            name = (history.owner, history.format, key)
+            self._parts[name] = parts
+            self._parts.move_to_end(name)
         while len(self._parts) > self._most:
             self._parts.popitem(last=False)
 
-    def restored(self, owner: str, format: str, conversation: Conversation) -> Conversation:
-        """Return the conversation with what its client left out of answers of an upstream."""
-        if not self._parts:
-            return conversation
-        places = places_of(conversation.messages)
-        messages = [
-            self._whole(owner, format, message, place)
-            for message, place in zip(conversation.messages, places, strict=False)
-        ]
-        return replace(conversation, messages=tuple(messages))
+    # --- from the store ----------------------------------------------------------------------
 
-    def _whole(self, owner: str, format: str, message: Message, place: str) -> Message:
-        if message.role != "assistant" or any(is_signed(part, format) for part in message.parts):
-            return message
-        for key in ((owner, first_id(message)), (owner, place)):
-            kept = self._parts.get(key, ())
-            if kept and same_answer(message, kept):
-                self._parts.move_to_end(key)
-                return message.with_parts(merged(message.parts, kept, format))
-        return message
+    async def _recalled(self, history: History, gaps: Sequence[Gap]) -> dict[int, tuple[Part, ...]]:
+        """Return answers from the store, and remember which it has not."""
+        digests = {key: history.digest(key) for gap in gaps for key in gap.keys}
+        try:
+            async with asyncio.timeout(PATIENCE):
+                rows = await self._read(list(digests.values()))
+                # Another gateway may be about to record the newest answer. Earlier ones that are
+                # not there will not come.
+                while is_awaited(rows, digests[gaps[-1].keys[0]]):
+                    await asyncio.sleep(PAUSE)
+                    rows = await self._read(list(digests.values()))
+        except TimeoutError:
+            log.warning("signatures were not found in time")
+            return {}
+        except StoreError as error:
+            log.warning("signatures were not read: %s", error)
+            return {}
+        found: dict[int, tuple[Part, ...]] = {}
+        for gap in gaps:
+            names = {digests[key] for key in gap.keys}
+            for row in rows:
+                is_its = row.parts and names & {row.place, row.first_call}
+                if is_its and same_answer(gap.message, row.parts):
+                    found[gap.index] = row.parts
+            if gap.index in found:
+                self._remember(history, gap.keys, found[gap.index])
+            else:
+                self._forget(history, gap)
+        return found
+
+    async def _read(self, digests: Sequence[str]) -> list[Found]:
+        store = self._store
+        assert store is not None
+        return await asyncio.to_thread(
+            store.engine.read, lambda one: signatures.find(one, store.tenant, digests)
+        )
+
+    def _forget(self, history: History, gap: Gap) -> None:
+        """Note that the store does not have an answer."""
+        self._absent[self._behind(history, gap)] = None
+        while len(self._absent) > self._most:
+            self._absent.popitem(last=False)
+
+    def _behind(self, history: History, gap: Gap) -> tuple[str, ...]:
+        """Return a name for an answer that no other answer in its place has."""
+        return history.owner, history.format, history.places[gap.index + 1]
 
 
-def first_id(message: Message) -> str:
-    """Return the id of the first call; empty if there is none."""
-    return message.calls[0].id or "" if message.calls else ""
+def is_awaited(rows: Sequence[Found], place: str) -> bool:
+    """Whether the answer at a place will be stored, and is not yet."""
+    there = [row for row in rows if row.place == place]
+    return any(row.is_open for row in there) and not any(row.parts for row in there)
 
 
-def places_of(messages: Sequence[Message]) -> Iterator[str]:
-    """Yield the place before each message and after the last: a digest of all said before it."""
-    digest = blake2b(digest_size=16)
-    yield digest.hexdigest()
-    for message in messages:
-        calls = [(call.name, call.arguments) for call in message.calls]
-        results = [result.text for result in message.results]
-        digest.update(encode_json([message.role, message.text, calls, results]))
-        yield digest.hexdigest()
+def keys_of(message: Message, place: str) -> tuple[str, ...]:
+    """Return the keys of an answer: its place, and the id of its first call, if it has one."""
+    id = message.calls[0].id if message.calls else None
+    return (place, f"call {id}") if id else (place,)
+
+
+def has_signature(parts: Sequence[Part], format: str) -> bool:
+    """Whether a provider of a format wants one of the parts back as it gave it."""
+    return any(is_signed(part, format) for part in parts)
 
 
 def is_signed(part: Part, format: str) -> bool:

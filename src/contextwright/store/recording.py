@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.context.prompt import Pricers, Prompt, prompt_of
-from contextwright.context.receipt import CACHE_MARKS, Comparison
+from contextwright.context.receipt import Comparison
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.models import as_model
 from contextwright.store.engines.base import Connection
+from contextwright.store.history import settings_of, title_of, without_marks
 from contextwright.store.records import ConversationInfo
 from contextwright.store.requests import (
     ForkReason,
@@ -26,13 +25,13 @@ from contextwright.store.requests import (
     RecordedRequest,
     RequestBodies,
 )
-from contextwright.store.rows import bodies, conversations, places, requests, turns
+from contextwright.store.rows import bodies, conversations, places, requests, signatures, turns
 from contextwright.store.rows.places import Place, Trail
 from contextwright.store.rows.requests import moment
+from contextwright.store.rows.signatures import SignedAnswer
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from contextwright.store.state import State
 from contextwright.text.json import decode_object
-from contextwright.text.quoting import one_line
 
 __all__ = ["BegunRequest", "EndedRequest", "RequestLog", "line_of", "recorded_prompt"]
 
@@ -40,7 +39,6 @@ MAX_LINES = 256
 """Clients, sessions and models whose last request is known."""
 MAX_RECENT_BYTES = 16 << 20
 """Bytes of requests that are remembered, to compare the next ones with."""
-TITLE_CHARS = 60
 FORKED = re.compile(r"~\d+$")
 """The end of a fork's name: the number of the request that made it."""
 CAUSES: dict[ForkReason, str] = {
@@ -58,6 +56,8 @@ class BegunRequest(NamedTuple):
     """What the client sent; None if that is not to be kept."""
     owner: str = ""
     """Tells clients apart that name no session."""
+    place: str | None = None
+    """The digest of all that was said, if the answer may be signed for a client of another API."""
 
 
 class EndedRequest(Struct, frozen=True, kw_only=True):
@@ -73,6 +73,8 @@ class EndedRequest(Struct, frozen=True, kw_only=True):
     """What the client said; None if it cannot be read, or is not to be kept."""
     reply: Message | None = None
     """The whole answer; None if there is none."""
+    signed: SignedAnswer | None = None
+    """What the client cannot send back of it."""
 
 
 class Target(NamedTuple):
@@ -142,6 +144,8 @@ class RequestLog:
         record, body = begun.record, begun.body
         number = requests.begin(connection, self.state.tenant, record, self.process)
         self.compact.discard(number)
+        if begun.place is not None:
+            signatures.expect(connection, number, begun.place)
         if body is not None:
             base = self.newest.get(line_of(record, begun.owner), 0)
             old = self._at_hand(base).bodies.request
@@ -172,6 +176,8 @@ class RequestLog:
         self.compact.discard(record.number)
         self._keep_at_hand(record.number, Recent.of(sent, prompt, trail))
         self._keep_newest(line, record.number)
+        if record.mode == "translated":
+            signatures.finish(connection, record.number, ended.signed)
         requests.finish(connection, record, None if target is None else target.number)
         return record if target is None else replace(record, conversation=target.id)
 
@@ -374,38 +380,3 @@ def explained(comparison: Comparison, fork: RecordedFork | None) -> Comparison:
     if fork is None or comparison.first_difference is None:
         return comparison
     return replace(comparison, cause=CAUSES[fork.reason])
-
-
-def without_marks(message: Message) -> Message:
-    """Return a message without its cache marks, which belong to one request."""
-    return message.with_parts([unmarked(part) for part in message.parts])
-
-
-def unmarked(part: Part) -> Part:
-    """Return a part without cache marks."""
-    if isinstance(part, Opaque) or not any(
-        mark in held for held in part.extra.values() for mark in CACHE_MARKS
-    ):
-        return part
-    rest = {
-        format: {key: value for key, value in held.items() if key not in CACHE_MARKS}
-        for format, held in part.extra.items()
-    }
-    return replace(part, extra={format: held for format, held in rest.items() if held})
-
-
-def title_of(said: Conversation) -> str | None:
-    """Return the beginning of the question, without what a client puts before it."""
-    for message in reversed(said.messages):
-        if message.role == "user" and message.text.strip():
-            texts = [
-                one.text for one in message.parts if isinstance(one, Text) and one.text.strip()
-            ]
-            return one_line(texts[-1], TITLE_CHARS)
-    return None
-
-
-def settings_of(said: Conversation) -> dict[str, Any]:
-    """Return what a conversation says besides its messages: tools and model."""
-    held = {"tools": said.tools, "model": said.model}
-    return {name: msgspec.to_builtins(value) for name, value in held.items() if value}

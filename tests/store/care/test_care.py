@@ -144,6 +144,13 @@ DAMAGE = {
         ["version conversation 'a': an old version of message 3 cannot be read"],
         True,
     ),
+    "signatures nobody can read": (
+        "INSERT INTO requests (tenant, conversation, session, state, process, started, record) "
+        "VALUES ('', 1, '', 'answered', '', '', '{}');"
+        "INSERT INTO signatures (request, place, body) VALUES (1, '', x'00')",
+        ["signatures conversation 'a': the signatures of the answer to request 1 cannot be read"],
+        True,
+    ),
     "a fork behind the end": (
         "UPDATE conversations SET fork_at = 30 WHERE number = 2",
         ["fork conversation 'b': it was forked at 30, behind the end of its parent"],

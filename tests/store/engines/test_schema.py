@@ -10,6 +10,7 @@ import apsw
 import msgspec
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.store.care.doctor import examine
@@ -17,8 +18,12 @@ from contextwright.store.engines.base import Connection
 from contextwright.store.engines.postgres import PostgresEngine
 from contextwright.store.engines.schema import STEPS, Step
 from contextwright.store.engines.sqlite import SqliteEngine
+from contextwright.store.recording import BegunRequest, RequestLog
+from contextwright.store.rows import requests
 from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.signatures import find
 from contextwright.windows.ruler import length_of
+from store.rows.test_requests import RECORD
 
 NEXT = "ALTER TABLE conversations ADD COLUMN colour TEXT;"
 LATER = (*STEPS, Step(NEXT, NEXT))
@@ -82,6 +87,20 @@ def test_an_older_store_is_filled(bare_place: str) -> None:
             ((length,),) = store.engine.read(lambda one, id=id: one.rows(LENGTH, id))
             assert length == sum(map(length_of, [*messages, cw.user("more")]))
         assert examine(store.engine).findings == []
+
+
+def test_recorded_requests_of_an_older_store_go_on(bare_place: str) -> None:
+    """Version 12 kept no signatures."""
+    engine = engine_of(bare_place, STEPS[:12])
+    engine.write_alone(lambda one: requests.begin(one, "", RECORD, "here/1") and None)
+    engine.close()
+    with cw.Store(bare_place) as store:
+        (old,) = store.requests()
+        log = RequestLog(store.state, "here/2")
+        log.begin([BegunRequest(RECORD, b"{}", place="p")])
+        assert old == replace(RECORD, number=1)
+        assert examine(store.engine).findings == []
+        assert [one.place for one in store.engine.read(lambda one: find(one, "", ["p"]))] == ["p"]
 
 
 def test_sqlite_makes_a_backup_first(tmp_path: Path) -> None:
@@ -172,7 +191,7 @@ GROUP BY c.relname, i.indexrelid
 """
 EVERYWHERE = {"backups", "conversations", "embedders", "meanings", "memories", "versioning"}
 """Tables that every node needs; they are small, or seldom written."""
-RECORDS = {"requests", "bodies"}
+RECORDS = {"requests", "bodies", "signatures"}
 """Recorded requests, some of which belong to no conversation: not to be sharded."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.store.care.doctor import examine
 from contextwright.store.recall import vectors
-from contextwright.store.rows import outlines
+from contextwright.store.rows import index
 from profiles import STORE, examples
 from samples.stores.vectors import WORDS, nearest, opened, pages
 
@@ -45,7 +45,7 @@ def test_merged_pages_answer_as_those_made_at_once(
     """Also in a store that had read them before, with any size of a page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectors, "PAGE", page)
-        patch.setattr(outlines, "ROW", page)
+        patch.setattr(index, "ROW", page)
         names = [f"t{next(NUMBERS)}" for _ in range(2)]
         with opened(shared_file, tenant=names[0]) as grown:
             with opened(shared_file, tenant=names[1]) as at_once:

@@ -1,8 +1,10 @@
-"""Examination of what a store keeps besides messages: summaries, versions, outlines, memories."""
+"""Examination of what a store keeps besides messages: summaries, versions, signatures, memories."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -11,7 +13,7 @@ from contextwright.store.care.examination import Examination
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.recall.outlines import decode_lines
 from contextwright.store.records import Cure, Finding
-from contextwright.store.rows import summaries
+from contextwright.store.rows import signatures, summaries
 from contextwright.store.rows.validation import decode_memory, decode_message
 
 __all__ = ["derived_findings", "memory_findings"]
@@ -20,6 +22,10 @@ SUMMARIES = "SELECT body, name, last FROM summaries WHERE conversation = ?"
 DROP_SUMMARY = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
 VERSIONS = "SELECT body, seq, number FROM versions WHERE conversation = ?"
 DROP_VERSION = "DELETE FROM versions WHERE conversation = ? AND seq = ? AND number = ?"
+SIGNATURES = """
+SELECT s.body, s.request FROM signatures s JOIN requests r ON r.number = s.request
+WHERE r.conversation = ? AND s.body IS NOT NULL"""
+DROP_SIGNATURE = "DELETE FROM signatures WHERE request = ?"
 OUTLINES = "SELECT body FROM outlines WHERE conversation = ?"
 MEMORIES = """
 SELECT body, number, tenant, id FROM memories WHERE number > ? ORDER BY number LIMIT 500"""
@@ -34,6 +40,10 @@ def derived_findings(examined: Examination) -> Iterator[Finding]:
     for _, seq, version in unreadable(connection.rows(VERSIONS, number), decode_message):
         cure = Cure(DROP_VERSION, ((number, seq, version),), "the version was removed")
         yield examined.found("version", f"an old version of message {seq} cannot be read", cure)
+    for _, request in unreadable(connection.rows(SIGNATURES, number), signatures.decode):
+        cure = Cure(DROP_SIGNATURE, ((request,),), "the signatures were removed")
+        problem = f"the signatures of the answer to request {request} cannot be read"
+        yield examined.found("signatures", problem, cure)
     if any(unreadable(connection.rows(OUTLINES, number), decode_lines)):
         yield examined.found("index", "its index cannot be read; cw reindex --rebuild rebuilds it")
 
@@ -49,10 +59,10 @@ def memory_findings(connection: Connection) -> Iterator[Finding]:
         after = rows[-1][1]
 
 
-def unreadable(rows: list[Row], decode: Callable[[str], object]) -> Iterator[Row]:
+def unreadable(rows: list[Row], decode: Callable[[Any], object]) -> Iterator[Row]:
     """Yield the rows whose body, the first value, cannot be decoded."""
     for row in rows:
         try:
             decode(row[0])
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
+        except (zlib.error, msgspec.DecodeError, UnicodeError, RecursionError):
             yield row

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from contextwright.store.engines.base import Connection, Engine, Row
-from contextwright.store.rows import bodies, conversations
+from contextwright.store.rows import bodies, conversations, signatures
 from contextwright.store.rows.requests import decode, written
 
 __all__ = ["copy", "count"]
@@ -74,6 +74,7 @@ class RequestCopy:
                 about = (session, state, process, started, self.renumbered(record))
                 ((new,),) = connection.rows(INSERT, tenant, place, *about)
                 self.bring_bodies(connection, number, new)
+                self.bring_signatures(connection, number, new)
                 self.added += 1
             self.numbers[number] = new
             self.taken.add(new)
@@ -95,3 +96,8 @@ class RequestCopy:
                 body = self.source.read(lambda one, kind=kind: bodies.body_of(one, number, kind))
                 if body is not None:
                     bodies.replace(connection, new, kind, body, None)
+
+    def bring_signatures(self, connection: Connection, number: int, new: int) -> None:
+        """Write what the provider signed of the answer."""
+        rows = self.source.read(lambda one: one.rows(signatures.SELECT, number))
+        connection.run_many(signatures.INSERT, [(new, *row) for row in rows])

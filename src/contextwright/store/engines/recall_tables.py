@@ -5,7 +5,24 @@ A process keeps vectors and outlines in memory; `rewritten` tells it that anothe
 
 from __future__ import annotations
 
-__all__ = ["LASTS", "POSTGRES", "SQLITE"]
+__all__ = ["DIGESTS", "LASTS", "POSTGRES", "POSTGRES_TERMS", "SQLITE", "SQLITE_TERMS"]
+
+# The index is made again wherever terms are computed differently: first with the stems of many
+# languages, then with one of the two Chinese scripts and parts of compounds.
+SQLITE_TERMS = """
+INSERT INTO words (words) VALUES ('delete-all');
+DELETE FROM outlines;
+DELETE FROM indexed;
+"""
+
+POSTGRES_TERMS = """
+DELETE FROM words;
+DELETE FROM outlines;
+DELETE FROM indexed;
+"""
+
+DIGESTS = "DELETE FROM summaries WHERE name LIKE 'digest %';"
+"""Digests pick other sentences."""
 
 SQLITE = """
 ALTER TABLE heads ADD COLUMN rewritten INTEGER NOT NULL DEFAULT 0;

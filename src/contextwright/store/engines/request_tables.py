@@ -2,12 +2,14 @@
 
 A body is kept as its difference to that of an earlier request, the `base`: `head` bytes at its
 beginning and `tail` bytes at its end are the same, the rest is compressed. `places` are digests of
-all that was said up to a message, by which a client's history is found again.
+all that was said up to a message, by which a client's history is found again. `signatures` has the
+answers that a provider signed, by digests of their place and of their first call; an answer that is
+expected has no body yet.
 """
 
 from __future__ import annotations
 
-__all__ = ["POSTGRES", "SQLITE"]
+__all__ = ["POSTGRES", "POSTGRES_SIGNATURES", "SQLITE", "SQLITE_SIGNATURES"]
 
 SQLITE = """
 CREATE TABLE requests (
@@ -80,4 +82,27 @@ CREATE TABLE places (
     PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX places_digest ON places (digest);
+"""
+
+SQLITE_SIGNATURES = """
+CREATE TABLE signatures (
+    request INTEGER PRIMARY KEY REFERENCES requests ON DELETE CASCADE,
+    place TEXT NOT NULL,
+    first_call TEXT,
+    body BLOB
+) STRICT;
+CREATE INDEX signatures_place ON signatures (place);
+CREATE INDEX signatures_first_call ON signatures (first_call) WHERE first_call IS NOT NULL;
+"""
+
+POSTGRES_SIGNATURES = """
+CREATE TABLE signatures (
+    request bigint PRIMARY KEY REFERENCES requests ON DELETE CASCADE,
+    place text COLLATE "C" NOT NULL,
+    first_call text COLLATE "C",
+    body bytea
+);
+ALTER TABLE signatures ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE INDEX signatures_place ON signatures (place);
+CREATE INDEX signatures_first_call ON signatures (first_call) WHERE first_call IS NOT NULL;
 """

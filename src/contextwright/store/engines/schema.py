@@ -380,23 +380,6 @@ CREATE TABLE backups (
 );
 """
 
-# Terms are computed differently again (stems of many languages), so the index is made again.
-SQLITE_9 = """
-INSERT INTO words (words) VALUES ('delete-all');
-DELETE FROM outlines;
-DELETE FROM indexed;
-"""
-
-POSTGRES_9 = """
-DELETE FROM words;
-DELETE FROM outlines;
-DELETE FROM indexed;
-"""
-
-# Terms are computed differently again (one of the two Chinese scripts, parts of compounds), so the
-# index is made again; and digests pick other sentences.
-DIGESTS_10 = "DELETE FROM summaries WHERE name LIKE 'digest %';"
-
 STEPS: tuple[Step, ...] = (
     Step(SQLITE_1, POSTGRES_1),
     Step(SQLITE_2, POSTGRES_2),
@@ -406,8 +389,12 @@ STEPS: tuple[Step, ...] = (
     Step(SQLITE_6, POSTGRES_6),
     Step(SQLITE_7, POSTGRES_7, fill_origins),
     Step(request_tables.SQLITE, request_tables.POSTGRES),
-    Step(SQLITE_9, POSTGRES_9),
-    Step(SQLITE_9 + DIGESTS_10, POSTGRES_9 + DIGESTS_10),
+    Step(recall_tables.SQLITE_TERMS, recall_tables.POSTGRES_TERMS),
+    Step(
+        recall_tables.SQLITE_TERMS + recall_tables.DIGESTS,
+        recall_tables.POSTGRES_TERMS + recall_tables.DIGESTS,
+    ),
     Step(recall_tables.SQLITE, recall_tables.POSTGRES),
     Step(recall_tables.LASTS, recall_tables.LASTS),
+    Step(request_tables.SQLITE_SIGNATURES, request_tables.POSTGRES_SIGNATURES),
 )

@@ -14,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolResult
 from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection, Work
-from contextwright.store.rows import conversations, index, outlines
+from contextwright.store.rows import conversations, index
 from contextwright.store.rows.conversations import Head
 from contextwright.text.terms import terms_with_parts
 
@@ -50,7 +50,7 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
                 if (terms := terms_in(message))
             ]
             connection.run_many(connection.texts.insert, rows)
-            outlines.add(connection, number, messages)
+            index.add_outline(connection, number, messages)
             index.note(connection, number, last)
             return True
         return False

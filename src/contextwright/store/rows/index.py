@@ -1,20 +1,22 @@
-"""Rows of the index of terms: how far it goes, and what it lacks."""
+"""Rows of the index of terms: how far it goes, what it lacks, and the outline next to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from contextwright.messages.message import Message
+from contextwright.recall.outline import Lines, lines_of
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import messages as reading
-from contextwright.store.rows import outlines
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
+from contextwright.text.json import decoder
 
-__all__ = ["Gap", "Place", "gaps_of", "note", "read", "remove"]
+__all__ = ["Gap", "Place", "add_outline", "gaps_of", "note", "read", "remove"]
 
 Place: TypeAlias = tuple[int, int]
 """The conversation that owns a message, and the message's number."""
@@ -27,6 +29,15 @@ WHERE c.tenant = ? AND h.last > coalesce(i.last, c.fork_at, 0)"""
 INDEXED = """
 INSERT INTO indexed (conversation, last) VALUES (?, ?)
 ON CONFLICT (conversation) DO UPDATE SET last = excluded.last"""
+ROW = 500
+"""Maximum messages of an outline's row that was merged."""
+OUTLINE = "INSERT INTO outlines (conversation, first, body) VALUES (?, ?, ?)"
+REMOVE = "DELETE FROM outlines WHERE conversation = ? AND first >= ?"
+BEFORE = """
+SELECT first FROM outlines WHERE conversation = ? AND first < ? ORDER BY first DESC LIMIT 10"""
+BODY = "SELECT body FROM outlines WHERE conversation = ? AND first = ?"
+
+decode_lines = decoder(Lines).decode
 
 
 class Gap(Struct, frozen=True):
@@ -53,7 +64,7 @@ def note(connection: Connection, number: int, last: int) -> None:
 def remove(connection: Connection, number: int) -> None:
     """Remove the terms and the outline of a conversation."""
     connection.run(connection.texts.remove, number)
-    outlines.remove(connection, number)
+    connection.run(REMOVE, number, 0)
 
 
 def read(
@@ -62,3 +73,21 @@ def read(
     """Yield messages that a conversation owns, with their numbers."""
     for seq, body, digest in connection.rows(reading.BODIES, number, first, last):
         yield seq, read_message(body, digest)
+
+
+def add_outline(
+    connection: Connection, number: int, messages: Sequence[tuple[int, Message]]
+) -> None:
+    """Store one line for each of consecutive messages, merged with smaller rows before them.
+
+    So a line is written again only when its row at least doubles.
+    """
+    lines, first = lines_of(message for _, message in messages), messages[0][0]
+    for (start,) in connection.rows(BEFORE, number, first):
+        count = first - start
+        if count > len(lines.sizes) or count + len(lines.sizes) > ROW:
+            break
+        ((body,),) = connection.rows(BODY, number, start)
+        lines, first = decode_lines(body).with_lines(lines), start
+    connection.run(REMOVE, number, first)
+    connection.run(OUTLINE, number, first, msgspec.json.encode(lines).decode())

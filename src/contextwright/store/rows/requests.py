@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from contextwright.errors import NotFound
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import bodies
+from contextwright.store.rows import bodies, signatures
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [
@@ -156,7 +156,9 @@ def forget_words(
 
     A request that belongs to no conversation may hold them too.
     """
-    bodies.remove(connection, f"SELECT number FROM requests WHERE {HOLDING}", conversation, tenant)
+    holding = f"SELECT number FROM requests WHERE {HOLDING}"
+    bodies.remove(connection, holding, conversation, tenant)
+    signatures.remove(connection, holding, conversation, tenant)
     place = "DELETE FROM places WHERE conversation = ? AND seq = ?"
     connection.run_many(place, [(conversation, seq) for seq in seqs])
     rows = connection.rows(

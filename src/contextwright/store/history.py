@@ -1,0 +1,53 @@
+"""What a conversation keeps of the history that a client sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from contextwright.context.receipt import CACHE_MARKS
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.text.quoting import one_line
+
+__all__ = ["settings_of", "title_of", "without_marks"]
+
+TITLE_CHARS = 60
+
+
+def without_marks(message: Message) -> Message:
+    """Return a message without its cache marks, which belong to one request."""
+    return message.with_parts([unmarked(part) for part in message.parts])
+
+
+def unmarked(part: Part) -> Part:
+    """Return a part without cache marks."""
+    if isinstance(part, Opaque) or not any(
+        mark in held for held in part.extra.values() for mark in CACHE_MARKS
+    ):
+        return part
+    rest = {
+        format: {key: value for key, value in held.items() if key not in CACHE_MARKS}
+        for format, held in part.extra.items()
+    }
+    return replace(part, extra={format: held for format, held in rest.items() if held})
+
+
+def title_of(said: Conversation) -> str | None:
+    """Return the beginning of the question, without what a client puts before it."""
+    for message in reversed(said.messages):
+        if message.role == "user" and message.text.strip():
+            texts = [
+                one.text for one in message.parts if isinstance(one, Text) and one.text.strip()
+            ]
+            return one_line(texts[-1], TITLE_CHARS)
+    return None
+
+
+def settings_of(said: Conversation) -> dict[str, Any]:
+    """Return what a conversation says besides its messages: tools and model."""
+    held = {"tools": said.tools, "model": said.model}
+    return {name: msgspec.to_builtins(value) for name, value in held.items() if value}
