@@ -218,6 +218,23 @@ def test_rules_left_out_would_change_nothing(target: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("target", PROVIDERS)
+def test_a_clean_history_is_left_alone(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules run where they change something, or a provider's own blocks have to be paired."""
+    unshortened = Unshortened(monkeypatch)
+    model = PAYLOADS[target].get("model")
+
+    @given(clean(target))
+    def law(conversation: cw.Conversation) -> None:
+        parts = [part for message in conversation.messages for part in message.parts]
+        has_work = any(isinstance(part, cw.Opaque) for part in parts)
+        has_work |= bool(cw.render(conversation, target, model=model).changes)
+        unshortened.compare(conversation, target, model)
+        assert unshortened.reached[-1] or has_work
+
+    law()
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_fault_is_overlooked(fault: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One fault in a history that is clean otherwise, so that nothing else calls for the rules."""

@@ -1,7 +1,7 @@
 """Mutation sampling: small faults are put into the core, one at a time; do the tests notice?
 
     uv run python -m tests.mutation                    # 200 mutants, seed 1
-    uv run python -m tests.mutation --only 101-120     # some of them, by number
+    uv run python -m tests.mutation --only 7,101-120   # some of them, by number
     uv run python -m tests.mutation --count 20 --seed 7 --folders windows,context
     uv run python -m tests.mutation --reach reach.jsonl    # only tests that reach the fault
 
@@ -9,8 +9,8 @@ A mutant changes one comparison, operator, condition or constant. Nothing here i
 what reach.py wrote, the tests that reach a function's fault run in a fork (trials.py), for 20 s of
 CPU at most; else the sources are copied, and the tests of a file are those that mirror it
 (tests/windows/ for windows/stepped.py) and the laws. The first that fails, or does not end, has
-killed the mutant and is named. Survivors are listed with their line: give each a test, or say why
-it changes nothing.
+killed the mutant and is named. Survivors are listed with their line: give each a test, or say in
+equivalents.py why it changes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import hypothesis.strategies
 import msgspec
@@ -37,6 +37,7 @@ import numpy
 import pytest
 import xdist.plugin
 
+from .equivalents import EQUIVALENT
 from .mutants import ROOT, SOURCE, Mutant, sample
 from .trials import MEMORY, Trials, in_a_fork
 
@@ -54,15 +55,17 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--count", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--only", metavar="FIRST-LAST", help="mutants of these numbers, from 1")
+    options.add_argument("--only", metavar="1,5-9", help="mutants of these numbers, from 1")
     options.add_argument("--reach", type=Path, help="what reach.py wrote: which tests to run")
     options.add_argument("--seconds", type=float, default=20, help="CPU time of its tests")
     options.add_argument("--folders", default=FOLDERS.replace(" ", ","))
     given = options.parse_args()
     chosen = sample(given.folders.split(","), given.count, given.seed)
-    first, _, last = (given.only or f"1-{given.count}").partition("-")
-    numbers = range(int(first), int(last or first) + 1)
-    reached = given.reach.read_text("utf-8").splitlines() if given.reach else []
+    numbers = list(numbers_of(given.only or f"1-{given.count}"))
+    rows = given.reach.read_text("utf-8").splitlines() if given.reach else []
+    reached = sorted(map(json.loads, rows), key=itemgetter(1))
+    same = {n: why for n in numbers if (why := EQUIVALENT.get(chosen[n - 1].words))}
+    numbers = [n for n in numbers if n not in same]
     tests = {n: chosen_tests(chosen[n - 1], reached, given.seconds) for n in numbers}
     killers = tried_at_once({n: (chosen[n - 1], names) for n, names in tests.items() if names})
     survivors: list[str] = []
@@ -74,9 +77,17 @@ def main() -> int:
             killer = killer_of(mutant, tests_of(mutant, tests[number]))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]
-    print(f"\n{len(numbers) - len(survivors)} of {len(numbers)} killed")
+    noticed = len(numbers) - len(survivors)
+    print(f"\n{noticed} of {len(numbers)} killed; {len(same)} more change nothing that can be seen")
     print(*survivors, sep="\n")
     return 0
+
+
+def numbers_of(ranges: str) -> Iterator[int]:
+    """The numbers in a list such as 1,5-9."""
+    for some in ranges.split(","):
+        first, _, last = some.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def tried_at_once(chosen: Mapping[int, tuple[Mutant, Sequence[str]]]) -> dict[int, str]:
@@ -115,30 +126,27 @@ def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
     yield [str(ROOT / "tests" / "laws")]
 
 
-def chosen_tests(mutant: Mutant, reached: Sequence[str], cpu_seconds: float) -> list[str]:
-    """The tests that reach a line of the fault, cases of all kinds first, within some CPU seconds.
+def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> list[str]:
+    """The tests that reach the fault, cases of all kinds first, within some CPU seconds.
 
-    A fault outside of functions takes effect on import: then all that reach the file.
+    `reached` has a row of reach.py for each test, cheap ones first.
+    A fault outside of functions takes effect where its name is used: first the tests that get there
+    and to the file, then those that get there, then those that reach the file.
     """
-    span = set(range(mutant.line, mutant.end + 1))
-    near: list[tuple[str, float]] = []
-    far: list[tuple[str, float]] = []
-    for name, seconds, lines in map(json.loads, (row for row in reached if mutant.name in row)):
-        if mutant.name in lines:
-            hit = not span.isdisjoint(lines[mutant.name])
-            (near if hit else far).append((name, seconds))
-    cases: Counter[str] = Counter()
-    order: list[tuple[int, float, str]] = []
-    for name, seconds in sorted(near or far, key=itemgetter(1)):
-        function = name.partition("[")[0]
+    uses = mutant.uses()
+    cases: Counter[tuple[bool, bool, str]] = Counter()
+    order: list[tuple[bool, bool, int, float, str]] = []
+    for name, seconds, lines in reached:
+        misses = all(uses[file].isdisjoint(lines[file]) for file in uses.keys() & lines.keys())
+        apart = mutant.name not in lines
+        if misses and (apart or not mutant.known_as):
+            continue
+        function = (misses, apart, name.partition("[")[0])
         cases[function] += 1
-        order.append((cases[function], seconds, name))
-    total = accumulate(seconds for _, seconds, _ in sorted(order))
-    return [
-        name
-        for (_, _, name), spent in zip(sorted(order), total, strict=True)
-        if spent < cpu_seconds
-    ]
+        order.append((misses, apart, cases[function], seconds, name))
+    order.sort()
+    total = accumulate(seconds for _, _, _, seconds, _ in order)
+    return [one[-1] for one, spent in zip(order, total, strict=True) if spent < cpu_seconds]
 
 
 def failure(arguments: list[str], folder: str) -> str:

@@ -6,8 +6,9 @@ import ast
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,11 +42,28 @@ class Mutant(NamedTuple):
     end: int
     fault: str
     tree: ast.Module
+    known_as: frozenset[str]
+    """Outside of functions: the names of the constants, field, class or function it belongs to."""
 
     @property
     def name(self) -> str:
         """The file below the package."""
         return self.path.relative_to(SOURCE).as_posix()
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """The file, the line and the fault: what stays when other lines change."""
+        line = self.path.read_text("utf-8").splitlines()[self.line - 1]
+        return self.name, line.strip(), self.fault
+
+    def uses(self) -> dict[str, set[int]]:
+        """The lines of each file where the fault matters: its own, or those with its names."""
+        if not self.known_as:
+            return {self.name: set(range(self.line, self.end + 1))}
+        return {
+            name: {line for word in self.known_as for line in words.get(word, ())}
+            for name, words in package_words().items()
+        }
 
 
 def sample(folders: list[str], count: int, seed: int) -> list[Mutant]:
@@ -63,19 +81,16 @@ def drawn(path: Path, seed: int) -> Iterator[tuple[bytes, Path, int]]:
     source = path.read_text("utf-8")
     lines = source.splitlines()
     alike: Counter[str] = Counter()
-    for number, (line, _, words, _) in enumerate(faults(ast.parse(source))):
-        fault = f"{path.relative_to(SOURCE).as_posix()}\n{lines[line - 1].strip()}\n{words}"
+    for number, (node, words, _) in enumerate(faults(ast.parse(source))):
+        line = lines[getattr(node, "lineno", 0) - 1].strip()
+        fault = f"{path.relative_to(SOURCE).as_posix()}\n{line}\n{words}"
         alike[fault] += 1
         yield blake2b(f"{seed}\n{alike[fault]}\n{fault}".encode()).digest(), path, number
 
 
-def faults(tree: ast.Module) -> list[tuple[int, int, str, Callable[[], None]]]:
-    """The lines, the words and the making of each fault that a file can have."""
-    return [
-        (getattr(node, "lineno", 0), getattr(node, "end_lineno", 0), words, make)
-        for node in ast.walk(tree)
-        for words, make in fault_of(node)
-    ]
+def faults(tree: ast.Module) -> list[tuple[ast.AST, str, Callable[[], None]]]:
+    """The place, the words and the making of each fault that a file can have."""
+    return [(node, words, make) for node in ast.walk(tree) for words, make in fault_of(node)]
 
 
 def fault_of(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -108,6 +123,51 @@ def named(before: ast.AST, after: type[ast.AST]) -> str:
 def mutated(path: Path, number: int) -> Mutant:
     """A file with its fault of that number."""
     tree = ast.parse(path.read_text("utf-8"))
-    line, end, words, make = faults(tree)[number]
+    node, words, make = faults(tree)[number]
+    known_as = next((names for other, names in outside(tree) if other is node), frozenset[str]())
     make()
-    return Mutant(path, line, end, words, ast.fix_missing_locations(tree))
+    line, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+    return Mutant(path, line, end, words, ast.fix_missing_locations(tree), known_as)
+
+
+def outside(
+    node: ast.AST, names: frozenset[str] = frozenset()
+) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """What is not in the body of a function, with the nearest names around it."""
+    yield node, names
+    below = ast.iter_child_nodes(node)
+    match node:
+        case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
+            names, below = frozenset([node.name]), iter([args])
+        case ast.Lambda(args=args):
+            below = iter([args])
+        case ast.ClassDef(keywords=options, body=body):  # not by the names of its options
+            names, below = frozenset([node.name]), chain((one.value for one in options), body)
+        case ast.Assign(targets=targets):
+            names = frozenset(
+                one.id
+                for target in targets
+                for one in ast.walk(target)
+                if isinstance(one, ast.Name)
+            )
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.keyword(arg=str(name)):
+            names = frozenset([name])
+        case _:
+            pass
+    for child in below:
+        yield from outside(child, names)
+
+
+@cache
+def package_words() -> dict[str, dict[str, set[int]]]:
+    """The lines of each file of the package on which it uses a name."""
+    found: dict[str, dict[str, set[int]]] = {}
+    for path in SOURCE.rglob("*.py"):
+        words = found.setdefault(path.relative_to(SOURCE).as_posix(), {})
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Name(id=word) | ast.Attribute(attr=word):
+                    words.setdefault(word, set()).add(node.lineno)
+                case _:
+                    pass
+    return found

@@ -95,11 +95,18 @@ def anthropic_replies(draw: st.DrawFn) -> JSON:
     return body
 
 
+def chat_reasoning() -> st.SearchStrategy[JSON]:
+    """Reasoning as hosts spell it: a text, or entries, which a stream numbers."""
+    text = WORDS.map(lambda words: {"reasoning_content": words})
+    entry = WORDS.map(lambda words: {"type": "reasoning.text", "text": words})
+    entries = st.lists(entry, min_size=1, max_size=3)
+    return st.just({}) | text | entries.map(lambda some: {"reasoning_details": some})
+
+
 @st.composite
 def chat_replies(draw: st.DrawFn) -> JSON:
     message: JSON = {"role": "assistant", "content": draw(st.none() | WORDS), "refusal": None}
-    if draw(st.booleans()):
-        message["reasoning_content"] = draw(WORDS)
+    message |= draw(chat_reasoning())
     if draw(st.booleans()):
         message["refusal"] = draw(WORDS)
     calls: list[JSON] = []
@@ -117,7 +124,8 @@ def chat_replies(draw: st.DrawFn) -> JSON:
     elif draw(st.booleans()):  # who speaks aloud calls no tools
         voice = {"id": "audio_1", "data": "UklGRg==", "expires_at": 9}
         message["audio"] = {**voice, "transcript": draw(WORDS)}
-    said = any(message.get(key) for key in ("content", "reasoning_content", "refusal", "audio"))
+    spoken = ("content", "reasoning_content", "reasoning_details", "refusal", "audio")
+    said = any(message.get(key) for key in spoken)
     reason = "tool_calls" if calls else draw(st.sampled_from(("stop", "length")))
     if reason == "length" and not said:
         reason = "stop"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -114,11 +115,7 @@ class PastMessages(
         if alone > together and alone > ENOUGH * tokens:
             # The count is a bound, and each line alone has more of a margin than all together.
             best = self.best(moment, tokens * alone // together)
-        fitting = len(best)
-        while moment.price(as_lines(best[:fitting])) > tokens:
-            # The source counts in another way, or not at all.
-            fitting = min(fitting - 1, fitting * 31 // 32)
-        return as_lines(best[:fitting]) or None
+        return as_lines(best[: number_within(tokens, best, moment)]) or None
 
     def best(self, moment: SectionInput, tokens: int | None) -> list[Memory]:
         """Return the passages to choose from, best first."""
@@ -139,6 +136,17 @@ class PastMessages(
     def reach(self) -> int:
         """Return the number of newest messages, which are not recalled."""
         return RECENT
+
+
+def number_within(tokens: int, passages: Sequence[Memory], moment: SectionInput) -> int:
+    """Return how many passages fit; the source may count in another way, or not at all."""
+
+    def price(number: int) -> int:
+        return moment.price(as_lines(passages[:number]))
+
+    if price(len(passages)) <= tokens:
+        return len(passages)
+    return bisect_right(range(1, len(passages)), tokens, key=price)
 
 
 def prices_of(passages: Iterable[Memory], moment: SectionInput) -> tuple[int, int]:

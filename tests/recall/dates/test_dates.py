@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextwright.recall.dates.periods import Period, periods
 
@@ -314,6 +316,23 @@ def test_what_it_says_without_a_present(phrase: str, expected: str) -> None:
 @pytest.mark.parametrize("phrase", NO_TIME.strip().splitlines())
 def test_what_is_no_time(phrase: str) -> None:
     assert read(phrase) == read(phrase, None) == ""
+
+
+DAYS = st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
+
+
+@given(DAYS, st.integers(1, 31), st.integers(0, 6), st.integers(1, 12))
+def test_days_are_found_by_going_back(now: datetime, number: int, weekday: int, month: int) -> None:
+    """The calendar, read day by day from today on, says the same in every month and year."""
+    earlier = [now.date() - timedelta(days=back) for back in range(400)]
+    day = next(day for day in earlier if day.day == number)
+    assert read(f"on the {number}th", now) == f"{day} ~"
+    day = next(day for day in earlier if day.weekday() == weekday)
+    assert read(f"on {day:%A}", now) == f"{day} ~"
+    days = [day for day in earlier if day.month == month and day.year == earlier[0].year]
+    first = min(days or [day for day in earlier if day.month == month])
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    assert read(f"in {first:%B}", now) == f"{first}..{last} ~"
 
 
 def test_a_year_may_be_a_number() -> None:
