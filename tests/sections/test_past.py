@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.sections import SectionInput
-from samples.sections import said
 
-SECTION = cw.sections.PastMessages(heading="")
+SECTION = cw.sections.PastMessages()
 PASSAGES = st.lists(st.integers(1, 60), max_size=80).map(
     lambda sizes: [
         cw.Memory("passage", f"{number} {'x' * size}", score=1 - number / 100)
@@ -22,7 +21,7 @@ PASSAGES = st.lists(st.integers(1, 60), max_size=80).map(
 def written(best: list[cw.Memory], tokens: int | None = None) -> str:
     question = cw.user("coffee?")
     source = cw.recall.MemoryList(best)
-    return said(SECTION, SectionInput(None, question, (question,), source, tokens, len)) or ""
+    return SECTION.write(SectionInput(None, question, (question,), source, tokens, len)) or ""
 
 
 @given(PASSAGES, st.integers(1, 3_000))

@@ -109,7 +109,7 @@ class PastMessages(
         limits = [one for one in (self.tokens, moment.tokens) if one is not None]
         tokens = min(limits, default=None)
         best = self.best(moment, tokens)
-        if tokens is None:
+        if tokens is None or not best:
             return as_lines(best) or None
         alone, together = prices_of(best, moment)
         if alone > together and alone > ENOUGH * tokens:
