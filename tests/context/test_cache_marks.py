@@ -133,6 +133,17 @@ def test_marks_of_older_requests_go_and_that_is_said() -> None:
     assert "cache_control" in body["messages"][0]["content"][0], "nobody else's data are touched"
 
 
+def test_a_mark_on_a_message_that_is_not_sent_is_not_said_to_go() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    old = {"role": "user", "content": [{"type": "text", "text": "hi", **mark}]}
+    new = {"role": "user", "content": [{"type": "text", "text": "so?"}]}
+    chat = cw.parse({"messages": [old, {"role": "assistant", "content": "yes"}, new]}, "anthropic")
+    recipe = Recipe(cache=False, window=cw.windows.KeepRecent(messages=1))
+    context = recipe.build(chat, model=CLAUDE)
+    assert [decision.action for decision in context.decisions] == ["dropped", "dropped", "kept"]
+    assert [change.code for change in context.changes] == ["repair.merged"]
+
+
 def test_marks_inside_a_result_go_too() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     seen = [{"type": "text", "text": "a dot", **mark}, {"type": "text", "text": "a line"}]

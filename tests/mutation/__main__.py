@@ -74,7 +74,7 @@ def main() -> int:
         place = f"{mutant.name}:{mutant.line}  {mutant.fault}"
         killer = killers.get(number)
         if killer is None:
-            killer = killer_of(mutant, tests_of(mutant, tests[number]))
+            killer = killer_of(mutant, tests_of(mutant, tests[number]), Choice(tests[number]))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]
     noticed = len(numbers) - len(survivors)
@@ -103,19 +103,32 @@ def tried_at_once(chosen: Mapping[int, tuple[Mutant, Sequence[str]]]) -> dict[in
     return {int(number): killer for number, killer in found.items()}
 
 
-def killer_of(mutant: Mutant, tests: Iterable[list[str]]) -> str:
+class Choice:
+    """A plugin for pytest that runs tests of these names, in their order; all if there are none."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.places = {name: place for place, name in enumerate(names)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self.places:
+            chosen = [item for item in items if item.nodeid in self.places]
+            items[:] = sorted(chosen, key=lambda item: self.places[item.nodeid])
+
+
+def killer_of(mutant: Mutant, tests: Iterable[list[str]], choice: Choice) -> str:
     """The first test that fails, or does not end, with the mutant in place of its file."""
     with TemporaryDirectory() as folder:
         source = Path(folder) / "contextwright"
         shutil.copytree(SOURCE, source)
         (source / mutant.path.relative_to(SOURCE)).write_text(ast.unparse(mutant.tree), "utf-8")
-        return next(filter(None, (failure(some, folder) for some in tests)), "")
+        return next(filter(None, (failure(some, folder, choice) for some in tests)), "")
 
 
 def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
-    """The chosen tests, else those of the file, the folder, the laws."""
+    """The files of the chosen tests, else those of the file, the folder, the laws."""
     if chosen:
-        yield [*WITHOUT_SERVER, *chosen]
+        yield [*WITHOUT_SERVER, *dict.fromkeys(name.partition("::")[0] for name in chosen)]
         return
     folder = ROOT / "tests" / mutant.path.relative_to(SOURCE).parent
     named = [str(found) for found in folder.glob(f"test_{mutant.path.stem}*.py")]
@@ -149,7 +162,7 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
     return [one[-1] for one, spent in zip(order, total, strict=True) if spent < cpu_seconds]
 
 
-def failure(arguments: list[str], folder: str) -> str:
+def failure(arguments: list[str], folder: str, choice: Choice) -> str:
     """The first test that fails with the package in that folder, in a process of its own.
 
     A fork, because most of what a test run imports is imported here already.
@@ -157,17 +170,19 @@ def failure(arguments: list[str], folder: str) -> str:
     with TemporaryFile() as output:
         child = os.fork()
         if not child:
-            run_tests(arguments, folder, output.fileno())
+            run_tests(arguments, folder, choice, output.fileno())
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         output.seek(0)
         lines = output.read().decode(errors="replace").splitlines()
-    if code in (0, 5):  # 5: there are none without a server
+    if code == pytest.ExitCode.USAGE_ERROR:
+        raise SystemExit("\n".join(lines))
+    if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):  # there are none without a server
         return ""
     named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
     return named[0].split(" - ")[0] if named else f"exit code {code}"
 
 
-def run_tests(arguments: list[str], folder: str, output: int) -> NoReturn:
+def run_tests(arguments: list[str], folder: str, choice: Choice, output: int) -> NoReturn:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.chdir(ROOT)
@@ -176,7 +191,7 @@ def run_tests(arguments: list[str], folder: str, output: int) -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
     code = 3
     try:
-        code = int(pytest.main([*COMMAND, "-x", *arguments]))
+        code = int(pytest.main([*COMMAND, "-x", *arguments], plugins=[choice]))
     except BaseException:
         traceback.print_exc()
     sys.stdout.flush()
