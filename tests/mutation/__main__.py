@@ -62,11 +62,9 @@ def main() -> int:
     given = options.parse_args()
     chosen = sample(given.folders.split(","), given.count, given.seed)
     numbers = list(numbers_of(given.only or f"1-{given.count}"))
-    rows = given.reach.read_text("utf-8").splitlines() if given.reach else []
-    reached = sorted(map(json.loads, rows), key=itemgetter(1))
     same = {n: why for n in numbers if (why := EQUIVALENT.get(chosen[n - 1].words))}
     numbers = [n for n in numbers if n not in same]
-    tests = {n: chosen_tests(chosen[n - 1], reached, given.seconds) for n in numbers}
+    tests = tests_by_reach({n: chosen[n - 1] for n in numbers}, given.reach, given.seconds)
     killers = tried_at_once({n: (chosen[n - 1], names) for n, names in tests.items() if names})
     survivors: list[str] = []
     for number in numbers:
@@ -137,6 +135,15 @@ def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
         folder = folder.parent
     yield [str(folder)]
     yield [str(ROOT / "tests" / "laws")]
+
+
+def tests_by_reach(
+    mutants: Mapping[int, Mutant], reach: Path | None, cpu_seconds: float
+) -> dict[int, list[str]]:
+    """The tests to run for each mutant, by what reach.py wrote; none if that is not known."""
+    rows = reach.read_text("utf-8").splitlines() if reach else []
+    reached = sorted(map(json.loads, rows), key=itemgetter(1))
+    return {n: chosen_tests(mutant, reached, cpu_seconds) for n, mutant in mutants.items()}
 
 
 def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> list[str]:

@@ -144,6 +144,7 @@ CLEANED = {
     "GRY-51 between spaces": ("Ну  [meta chat_id=5]  привіт", "Ну  привіт"),
     "GRY-51 in brackets": ("[meta chat_id=5] Привіт", "Привіт"),
     "GRY-51 speaker": ("[speaker role=user id=5] Привіт", "Привіт"),
+    "GRY-51 both": ("[meta chat_id=5] Ну [speaker id=5] привіт", "Ну привіт"),
     "GRY-51 nothing left": (META, ""),
     "GRY-51 at the end": (f"Привіт {META}", "Привіт"),
     "GRY-51 two halves": ("[meta] [speaker id=1]chat_id=1 ok", "ok"),
@@ -179,6 +180,7 @@ def test_clean_reply(name: str) -> None:
             (
                 META,
                 "[meta] ",
+                "[meta chat_id=1]",
                 "[speaker id=1]",
                 "[IMAGE]",
                 "```",
@@ -196,7 +198,7 @@ def test_clean_reply(name: str) -> None:
 def test_a_clean_reply_holds_no_metadata(text: str) -> None:
     cleaned = clean_reply(text)
     if "`" not in text:
-        assert META not in cleaned
+        assert not any(block in cleaned for block in (META, "[meta chat_id=1]", "[speaker id=1]"))
         assert read_metadata(cleaned) is None or "_id=" not in cleaned
 
 
