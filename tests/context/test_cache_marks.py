@@ -133,15 +133,13 @@ def test_marks_of_older_requests_go_and_that_is_said() -> None:
     assert "cache_control" in body["messages"][0]["content"][0], "nobody else's data are touched"
 
 
-def test_a_mark_on_a_message_that_is_not_sent_is_not_said_to_go() -> None:
-    mark = {"cache_control": {"type": "ephemeral"}}
-    old = {"role": "user", "content": [{"type": "text", "text": "hi", **mark}]}
-    new = {"role": "user", "content": [{"type": "text", "text": "so?"}]}
-    chat = cw.parse({"messages": [old, {"role": "assistant", "content": "yes"}, new]}, "anthropic")
-    recipe = Recipe(cache=False, window=cw.windows.KeepRecent(messages=1))
-    context = recipe.build(chat, model=CLAUDE)
-    assert [decision.action for decision in context.decisions] == ["dropped", "dropped", "kept"]
-    assert [change.code for change in context.changes] == ["repair.merged"]
+@pytest.mark.parametrize(("format", "model"), [("anthropic", CLAUDE), ("openai-chat", GPT)])
+def test_arguments_named_like_a_mark_are_no_mark(format: str, model: str) -> None:
+    call = cw.ToolCall("look", {"cache_control": 1, "prompt_cache_breakpoint": 2}, "c1")
+    chat = [cw.user(["look", "here"]), cw.assistant(call), cw.tool_result("c1", "seen")]
+    plain = cw.render(chat, format, model=model).payload
+    context = Recipe(cache=False).build(chat, model=model)
+    assert (context.payload["messages"], context.changes) == (plain["messages"], ())
 
 
 def test_marks_inside_a_result_go_too() -> None:

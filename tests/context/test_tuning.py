@@ -49,6 +49,13 @@ def test_one_faulty_request_rules_a_candidate_out(fault: dict[str, Any], is_vali
     assert Trial(CANDIDATES[0], row).is_valid is is_valid
 
 
+def test_every_candidate_is_tried_once() -> None:
+    names = ["stepped 0.6", "keep-recent"]
+    names += [f"stepped {step}" for step in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8)]
+    names += [f"stepped {step}, 12 results" for step in (0.2, 0.4, 0.6, 0.8)]
+    assert [one.name for one in CANDIDATES] == names
+
+
 trials = st.lists(st.builds(trial, st.integers(0, 5), st.integers(0, 5)), min_size=1)
 
 
