@@ -38,7 +38,9 @@ def test_nothing_but_our_own_errors(api: str) -> None:
         problems = cw.check(body, api, model=MODELS[api][0])
         for target in (*APIS, "chatml", "contextwright"):
             with suppress(ContextwrightError):
-                cw.convert(body, api, target)
+                made = cw.convert(body, api, target)
+                faults = cw.check(made.payload, target) if target in APIS else []
+                assert [str(one) for one in faults if one.level == "error"] == []
         with suppress(ContextwrightError):
             counted = cw.count(body, model=MODELS[api][0], format=api)
             assert not (counted.exact and any(p.code == "T-type" for p in problems))

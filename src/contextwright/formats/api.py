@@ -112,10 +112,29 @@ def convert(
     conversation = parse(data, source, strict=strict)
     rendered = render(conversation, target, model=model, **options)
     changes = (*conversation.changes, *rendered.changes)
-    if source == target and is_same(rendered, conversation, data):
-        invented = tuple(change for change in rendered.changes if change.code == "invent.model")
-        return Rendered(data, invented, encode_json(data))
+    if source == target and is_object(data):
+        invented = tuple(change for change in changes if change.code == "invent.model")
+        same = is_same(rendered, conversation, data)
+        if same or changes == invented:
+            unsaid = mended(data, rendered.payload, source, model)
+            if same and not unsaid:
+                return Rendered(data, invented, encode_json(data))
+            changes = (*unsaid, *changes)
     return replace(rendered, changes=changes)
+
+
+def mended(
+    before: Any, after: Any, format: FormatName | str, model: str | Model | None
+) -> list[Change]:
+    """Return what the provider would refuse in one payload and no longer in another."""
+    if before == after:
+        return []
+    left = {problem.path for problem in check(after, format, model=model)}
+    return [
+        Change("repair.shape", problem.path, problem.message)
+        for problem in check(before, format, model=model)
+        if problem.level == "error" and problem.path not in left and problem.path != "model"
+    ]
 
 
 def is_same(rendered: Rendered, conversation: Conversation, data: Any) -> bool:

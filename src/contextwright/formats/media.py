@@ -5,7 +5,14 @@ from __future__ import annotations
 from contextwright.messages.parts import Media
 from contextwright.wire.media import data_fault
 
-__all__ = ["is_mislabelled", "is_sound", "is_web_address", "sniffed_mime", "standard_base64"]
+__all__ = [
+    "is_mislabelled",
+    "is_sound",
+    "is_web_address",
+    "padded_base64",
+    "sniffed_mime",
+    "standard_base64",
+]
 
 SIGNATURES = {
     "/9j/": "image/jpeg",
@@ -34,6 +41,15 @@ def standard_base64(data: str) -> str:
     if "-" in data or "_" in data:
         return data.replace("-", "+").replace("_", "/")
     return data
+
+
+def padded_base64(data: str) -> str:
+    """Return base64 in the standard alphabet, padded as all APIs but Gemini's require."""
+    data = standard_base64(data)
+    if len(data) % 4 == 0:
+        return data
+    data = data.rstrip("=")
+    return data + "=" * (-len(data) % 4)
 
 
 def is_mislabelled(media: Media) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "FREE",
     "TABLES",
     "effort_of",
+    "dig",
     "fields_of",
     "is_carried",
     "known_effort",

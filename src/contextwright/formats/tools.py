@@ -17,7 +17,14 @@ from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, ToolCall
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["flat_name", "foreign_fields", "hosted_equal", "respelled_choice", "restore_calls"]
+__all__ = [
+    "flat_name",
+    "foreign_fields",
+    "hosted_equal",
+    "is_first_of_name",
+    "respelled_choice",
+    "restore_calls",
+]
 
 AnyConversation = TypeVar("AnyConversation", bound=Conversation)
 
@@ -57,6 +64,17 @@ CUSTOM = {"openai-chat": "custom", "openai-responses": "custom_tool_call"}
 def flat_name(namespace: str, name: str) -> str:
     """Return the name of a namespaced tool for formats without namespaces."""
     return f"{namespace}__{name}"
+
+
+def is_first_of_name(name: object, taken: set[str], path: str, changes: list[Change]) -> bool:
+    """Whether no tool in `taken` has this name, which is added; reports the loss of a second."""
+    if not isinstance(name, str):
+        return True
+    if name in taken:
+        changes.append(Change("loss.tool", path, f"an earlier tool has the name {name!r}"))
+        return False
+    taken.add(name)
+    return True
 
 
 def foreign_fields(tool: Tool, format: str) -> list[str]:

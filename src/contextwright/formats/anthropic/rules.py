@@ -12,6 +12,7 @@ from contextwright.formats.rules import (
     leave_out_foreign,
     path_to,
     rewritten,
+    wants_user,
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
@@ -28,7 +29,7 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
     The newest call may be open, because the provider continues it as long as only results of the
     caller's own tools follow.
     """
-    lost = unpaired(draft)
+    lost = unpaired(draft, target)
     if not lost or not target.options.repair:
         return draft, []
     changes: list[Change] = []
@@ -48,7 +49,7 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
     return paired, changes
 
 
-def unpaired(draft: Draft) -> dict[At, str]:
+def unpaired(draft: Draft, target: Target) -> dict[At, str]:
     """Return the positions of hosted blocks without a partner, with the reason."""
     lost: dict[At, str] = {}
     called: dict[str, tuple[int, At]] = {}
@@ -69,6 +70,12 @@ def unpaired(draft: Draft) -> dict[At, str]:
             elif kind.endswith("_tool_result"):
                 if called.pop(str(part.data.get("tool_use_id")), None) is None:
                     lost[position, index] = "a hosted tool's result without its call"
+    if (
+        previous == "assistant"
+        and draft[-1].message.parts
+        and wants_user(draft[-1].message, target)
+    ):
+        last_spoken = turn + 1  # a user turn will be added
     for at_turn, at in called.values():
         if last_spoken > at_turn:
             lost[at] = "a hosted call that never got its result"

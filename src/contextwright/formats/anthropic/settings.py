@@ -27,7 +27,7 @@ from contextwright.messages.conversation import (
     ToolChoice,
 )
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, MIN_THINKING_BUDGET
+from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, MIN_THINKING_BUDGET, forced_tool
 from contextwright.wire.anthropic.turns import open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
 from contextwright.wire.shapes import objects_in
@@ -236,6 +236,7 @@ def settle(
     under construction.
     """
     settle_thinking(body, model, changes)
+    settle_choice(body, changes)
     choice = body.get("tool_choice")
     if is_object(choice) and choice.get("type") in ("any", "tool"):
         thinking = body.get("thinking")
@@ -246,6 +247,13 @@ def settle(
             changes.append(Change("loss.setting", "tool_choice", reason))
     settle_citations(contents, changes)
     settle_cache_marks(body, contents, changes)
+
+
+def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out a forced call of a tool that is not among the tools."""
+    for problem in forced_tool(body):
+        del body["tool_choice"]
+        changes.append(Change("loss.setting", "tool_choice", problem.message))
 
 
 def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:
@@ -284,9 +292,26 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
         del body["thinking"]
         reason = "the open tool loop does not begin with thinking"
         changes.append(Change("loss.setting", "thinking", reason))
+    elif mode == "enabled":
+        settle_budget(body, thinking, changes)
     elif mode == "disabled" and not model.disable_thinking:
         del body["thinking"]
         changes.append(Change("loss.setting", "thinking", f"{model.id} always thinks"))
+
+
+def settle_budget(body: dict[str, Any], thinking: dict[str, Any], changes: list[Change]) -> None:
+    """Keep a thinking budget between the least the API takes and `max_tokens`."""
+    budget, limit = plain(thinking.get("budget_tokens"), int) or 0, body["max_tokens"]
+    if MIN_THINKING_BUDGET <= budget < limit:
+        return
+    if limit <= MIN_THINKING_BUDGET:
+        del body["thinking"]
+        changes.append(Change("loss.setting", "thinking", "max_tokens leaves no room to think"))
+        return
+    fitted = max(MIN_THINKING_BUDGET, min(budget, limit - 1))
+    body["thinking"] = {**thinking, "budget_tokens": fitted}
+    reason = f"a budget of {fitted:,}: at least {MIN_THINKING_BUDGET:,}, and less than max_tokens"
+    changes.append(Change("repair.setting", "thinking", reason))
 
 
 def is_known(model: Model) -> bool:

@@ -11,7 +11,7 @@ from contextwright.formats.reader import Reader
 from contextwright.formats.rules import clean_name
 from contextwright.formats.schemas import object_schema, output_schema
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields, hosted_equal
+from contextwright.formats.tools import foreign_fields, hosted_equal, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -46,15 +46,26 @@ def tools_wire(
 ) -> list[dict[str, Any]]:
     """Write the tools. Tools hosted by another provider are left out."""
     wire: list[dict[str, Any]] = []
+    taken: set[str] = set()
     for index, tool in enumerate(conversation.tools):
-        if isinstance(tool, Opaque):
-            if tool.format == NAME:
-                wire.append(tool.data)
-            elif equal := hosted_equal(tool, NAME, f"tools[{index}]", changes):
-                wire.append(equal)
+        path = f"tools[{index}]"
+        if isinstance(tool, Tool):
+            definition = tool_wire(tool, target, path, changes)
+        elif tool.format == NAME:
+            definition = tool.data if is_named(tool.data, path, changes) else None
         else:
-            wire.append(tool_wire(tool, target, f"tools[{index}]", changes))
+            definition = hosted_equal(tool, NAME, path, changes)
+        if definition and is_first_of_name(definition.get("name"), taken, path, changes):
+            wire.append(definition)
     return wire
+
+
+def is_named(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
+    """Whether the name of a hosted tool, if it has one, is a text."""
+    if isinstance(tool.get("name", ""), str):
+        return True
+    changes.append(Change("loss.tool", path, f"its name is {shown(tool['name'])}"))
+    return False
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:

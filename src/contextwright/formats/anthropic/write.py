@@ -7,7 +7,7 @@ import binascii
 from typing import Any
 
 from contextwright.formats.anthropic.read import NAME
-from contextwright.formats.media import ALIASES, standard_base64
+from contextwright.formats.media import ALIASES, padded_base64
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
 __all__ = ["block_of", "plain_text"]
@@ -62,7 +62,7 @@ def source_of(media: Media) -> dict[str, Any]:
         if media.mime == "text/plain":
             return {"type": "text", "media_type": media.mime, "data": plain_text(media.data) or ""}
         mime = ALIASES.get(media.mime or "", media.mime)
-        return {"type": "base64", "media_type": mime, "data": standard_base64(media.data)}
+        return {"type": "base64", "media_type": mime, "data": padded_base64(media.data)}
     if media.url is not None:
         return {"type": "url", "url": media.url}
     return {"type": "file", "file_id": media.file_id}
@@ -71,6 +71,6 @@ def source_of(media: Media) -> dict[str, Any]:
 def plain_text(data: str) -> str | None:
     """Decode a text file from base64; return None if it is not UTF-8 text."""
     try:
-        return base64.b64decode(standard_base64(data), validate=True).decode()
+        return base64.b64decode(padded_base64(data), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         return None

@@ -29,7 +29,7 @@ from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.gemini import types as wire
@@ -106,6 +106,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     messages = [*system_of(body.get("systemInstruction"), "systemInstruction", reader)]
     for path, content in reader.objects(body, "contents"):
         messages.append(message_of(content, path, reader))
+    messages = without_unknown_ids(messages, reader)
     tools = tools_of(body, reader)
     model = reader.optional_text(body, "model")
     said = ("contents", "systemInstruction", "tools")
@@ -118,6 +119,26 @@ def parse(data: Any, strict: bool = False) -> Conversation:
         model=model.removeprefix("models/") if model else None,
         settings=settings_of(rest),
     )
+
+
+def without_unknown_ids(messages: list[Message], reader: Reader) -> list[Message]:
+    """Return the messages without ids of responses that no call has, if calls came without ids.
+
+    Such a response answers by its name.
+    """
+    ids = {call.id for message in messages for call in message.calls}
+    if None not in ids:
+        return messages
+    kept: list[Message] = []
+    for index, message in enumerate(messages):
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolResult) and part.call_id not in ids:
+                reader.repair("repair.id", f"messages[{index}]", "no call has the response's id")
+                part = msgspec.structs.replace(part, call_id=None)
+            parts.append(part)
+        kept.append(message.with_parts(parts) if message.results else message)
+    return kept
 
 
 CONFIGURED = frozenset(

@@ -13,6 +13,7 @@ from contextwright.formats.schemas import gemini_schema, json_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
+    dig,
     effort_of,
     known_effort,
     known_fields,
@@ -29,6 +30,8 @@ from contextwright.messages.conversation import (
 )
 from contextwright.messages.message import Tool
 from contextwright.models import Model
+from contextwright.wire.gemini.rules import choice_problems
+from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -181,16 +184,37 @@ def choice_wire(choice: ToolChoice) -> Object:
     return {"mode": mode, **({"allowedFunctionNames": names} if names else {})}
 
 
+def settle_schema(body: Object, changes: list[Change]) -> None:
+    """Move an output schema that says more than its proto can to plain JSON Schema."""
+    config = body.get("generationConfig")
+    proto = config.get("responseSchema") if is_object(config) else None
+    path = "generationConfig.responseSchema"
+    refused = [one for one in schema_problems(proto, path) if one.level == "error"]
+    if is_object(config) and is_object(proto) and refused:
+        plain = {"responseJsonSchema": json_schema(proto)}
+        body["generationConfig"] = {**without(config, "responseSchema"), **plain}
+        changes.extend(Change("repair.schema", one.path, one.message) for one in refused)
+
+
 def settle(body: Object, changes: list[Change]) -> None:
     """Drop settings that exclude each other: what a cached content has already, a second schema.
 
     Changes `body`, which is still under construction.
     """
+    calling = dig(body, "toolConfig.functionCallingConfig")
+    for problem in choice_problems(calling, set()):
+        if problem.level == "error":
+            body["toolConfig"] = {
+                **body["toolConfig"],
+                "functionCallingConfig": without(calling, "mode"),
+            }
+            changes.append(Change("loss.setting", problem.path, problem.message))
     config = body.get("generationConfig")
     if is_object(config) and {"responseSchema", "responseJsonSchema"} <= config.keys():
         body["generationConfig"] = without(config, "responseSchema")
         reason = "there is a responseJsonSchema too"
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
+    settle_schema(body, changes)
     said = [field for field in CACHED if field in body]
     if body.get("cachedContent") and said:
         del body["cachedContent"]

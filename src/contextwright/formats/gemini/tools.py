@@ -10,12 +10,13 @@ from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import Reader
 from contextwright.formats.schemas import gemini_schema, json_schema
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields, hosted_equal
+from contextwright.formats.tools import foreign_fields, hosted_equal, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.wire.gemini import types as wire
+from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -65,6 +66,10 @@ def tool_of(function: Object, path: str, reader: Reader) -> Tool:
         plain = None
     if proto is not None and not is_object(proto):
         reader.fault(f"{path}.parameters", f"must be an object, not {shown(proto)}")
+    for problem in schema_problems(proto, f"{path}.parameters"):
+        if problem.level == "error":  # plain JSON Schema may say it
+            said.add("parameters")
+            reader.repair("repair.schema", problem.path, problem.message)
     return Tool(
         reader.text(function, "name", path),
         reader.optional_text(function, "description", path),
@@ -87,6 +92,7 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
     groups: list[Object] = []
     functions: list[Object] = []  # of the open group
     beside: list[str] = []
+    taken: set[str] = set()
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque) and tool.format != NAME:
@@ -101,6 +107,9 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
                 else:
                     groups.append(tool.data)
                 functions, beside = [], []
+            continue
+        sent_name = target.tool_names.get(tool.name, tool.name)
+        if not is_first_of_name(sent_name, taken, path, changes):
             continue
         extra = tool.extra.get(NAME, {}) if tool.extra else {}
         if not functions or extra.get(OPENS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.media import is_sound, is_web_address, sniffed_mime, standard_base64
+from contextwright.formats.media import is_sound, is_web_address, padded_base64, sniffed_mime
 from contextwright.messages.parts import Media, MediaKind
 from contextwright.models import Model
 from contextwright.wire.media import OPENAI_BYTES
@@ -196,7 +196,7 @@ def source_of(media: Media, word: str, *, same_format: bool) -> dict[str, Any]:
     """Write the source of the media in the field names of a part type."""
     data, mime = media.data, media.mime
     if data is not None and not same_format:
-        data = standard_base64(data)
+        data = padded_base64(data)
     if word == "file":
         return file_source(media, mime, data, same_format=same_format)
     if word == "input_audio":

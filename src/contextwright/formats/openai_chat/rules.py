@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import shown
-from contextwright.formats.media import standard_base64
+from contextwright.formats.media import padded_base64
 from contextwright.formats.openai import with_object_root
 from contextwright.formats.openai_chat.media import PARTS, supports_media
 from contextwright.formats.openai_chat.settings import fits
@@ -199,7 +199,7 @@ def words_of(media: Media) -> str | None:
     if media.kind != "document" or media.data is None or not str(media.mime).startswith("text/"):
         return None
     try:
-        words = base64.b64decode(standard_base64(media.data)).decode()
+        words = base64.b64decode(padded_base64(media.data)).decode()
     except ValueError:
         return None
     return f"{clean_name(media.name)}:\n{words}" if media.name else words

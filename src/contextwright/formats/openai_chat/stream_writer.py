@@ -111,6 +111,9 @@ class ChatWriter(StreamWriter):
         rest = {key: value for key, value in beside.items() if key not in BESIDE}
         if rest:
             self.delta(rest)
+        if event.refusal and beside.get("refusal") and not self.refused:  # blank: no part has it
+            self.refused = True
+            self.delta({"refusal": event.refusal})
         tier = {"service_tier": held["service_tier"]} if held.get("service_tier") else {}
         self.chunk(
             [{"index": 0, "delta": {}, "finish_reason": finish_wire(event, refused=self.refused)}],

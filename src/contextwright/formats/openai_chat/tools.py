@@ -9,7 +9,7 @@ from contextwright.formats.base import keep_extra, without
 from contextwright.formats.openai_chat.rules import fitted_tool
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields
+from contextwright.formats.tools import foreign_fields, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -164,6 +164,7 @@ def tools_wire(
 ) -> dict[str, list[dict[str, Any]]]:
     """Write the tools as `tools`, or in the old style as `functions`."""
     wire: dict[str, list[dict[str, Any]]] = {}
+    taken: set[str] = set()
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque):
@@ -175,12 +176,15 @@ def tools_wire(
             else:
                 wire.setdefault("tools", []).append(tool.data)
             continue
+        name = target.tool_names.get(tool.name, tool.name)
+        if not target.same_format and not is_first_of_name(name, taken, path, changes):
+            continue
         if dialect.closed:
             tool = fitted_tool(tool, path, changes, same_format=target.same_format)
         lost = foreign_fields(tool, NAME)
         if lost:
             changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
-        definition = tool_wire(tool, target.tool_names.get(tool.name, tool.name))
+        definition = tool_wire(tool, name)
         if tool.extra.get(NAME, {}).get("functions") is True:
             wire.setdefault("functions", []).append(definition["function"])
         else:

@@ -111,8 +111,10 @@ def is_paired(messages: Sequence[Message]) -> bool:
         return False
     seen: set[str] = set()
     for answer in matching.answers:
-        id = answer.call.id
-        if answer.result is None or not id or len(id) > LONGEST_ID or id in seen:
+        id, result = answer.call.id, answer.result
+        if not id or len(id) > LONGEST_ID or id in seen:
+            return False
+        if result is None or result.call_id != id:
             return False
         seen.add(id)
     return True

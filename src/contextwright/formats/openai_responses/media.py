@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.media import is_sound, sniffed_mime, standard_base64
+from contextwright.formats.media import is_sound, padded_base64, sniffed_mime
 from contextwright.formats.reader import Reader
 from contextwright.messages.parts import Extra, Media
 from contextwright.models import Model
@@ -170,4 +170,4 @@ def file_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
 def data_url(media: Media) -> str:
     """Return a data URL, with the type detected from the bytes if none is given."""
     data = media.data or ""
-    return f"data:{media.mime or sniffed_mime(data)};base64,{standard_base64(data)}"
+    return f"data:{media.mime or sniffed_mime(data)};base64,{padded_base64(data)}"

@@ -1,13 +1,13 @@
 """Rules that remove from `extra` what OpenAI's own models refuse.
 
-Hosts that imitate the API add their own fields; OpenAI refuses every unknown field. Unknown types
-of items and tools are left alone, because a later version of the API may accept them.
+Hosts that imitate the API add their own fields; OpenAI refuses every unknown field. A type of items
+or tools that may be new is left alone, because a later version of the API may accept it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -38,8 +38,8 @@ from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
-from contextwright.wire.openai_responses.types import Request, item_shape
-from contextwright.wire.shapes import shape_problems
+from contextwright.wire.openai_responses.types import Request, item_shape, unless_new
+from contextwright.wire.shapes import Shape, shape_problems
 
 __all__ = [
     "fitted_definition",
@@ -70,7 +70,17 @@ CALLS = {"custom_tool_call": types_of(wire.CustomToolCall, type=str)}
 CALL = types_of(wire.FunctionCall)
 OUTPUTS = {"custom_tool_call_output": types_of(wire.CustomToolCallOutput, type=str)}
 OUTPUT = types_of(wire.FunctionCallOutput)
-TOOL_MARKS: dict[str, Any] = {"namespace": dict, "additional_tools": bool}
+
+
+class NamespaceFields(Shape):
+    """The fields of a namespace besides its tools."""
+
+    type: Literal["namespace"]
+    name: str
+    description: str
+
+
+TOOL_MARKS: dict[str, Any] = {"namespace": NamespaceFields, "additional_tools": bool}
 TOOLS = {"custom": types_of(CustomTool, type=str) | TOOL_MARKS}
 TOOL = types_of(FunctionTool) | TOOL_MARKS
 
@@ -108,8 +118,12 @@ def fitted_parts(
     for index, part in enumerate(parts):
         place = f"{path}.parts[{index}]"
         if isinstance(part, Opaque):
-            problems = list(item_shape(part.data, "")) if part.format == NAME else []
-            if problems and problems[0].path != "type":
+            found = item_shape(part.data, "") if part.format == NAME else ()
+            problems = [problem for problem in found if problem.level == "error"]
+            if problems and problems[0].path == "type":
+                reason = f"the API has no item {shown(part.data.get('type'))}"
+                changes.append(Change("loss.opaque", place, reason))
+            elif problems:
                 reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
                 changes.append(Change("loss.opaque", place, reason))
             else:
@@ -198,7 +212,10 @@ def fitted_definition(tool: Tool, path: str, changes: list[Change]) -> Tool:
 def is_whole(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
     """Whether the definition of a hosted tool is complete."""
     problems = shape_problems(tool, AnyTool)
-    if not problems or (problems[0].path == "type" and isinstance(tool.get("type"), str)):
+    if not problems:
+        return True
+    first, kind = problems[0], tool.get("type")
+    if first.path == "type" and unless_new(first, kind).level == "warning":
         return True
     reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
     changes.append(Change("loss.tool", path, reason))

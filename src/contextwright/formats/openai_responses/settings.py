@@ -64,7 +64,8 @@ def is_stored(conversation: Conversation) -> bool:
     if conversation.source != NAME:
         return False
     fields = conversation.extra.get(NAME, {})
-    return any(fields.get(key) for key in STATE) or fields.get("generate") is False
+    state = {key: fields[key] for key in STATE if fields.get(key)}
+    return bool(state and fitted_settings(state, [])) or fields.get("generate") is False
 
 
 def settings_wire(

@@ -14,7 +14,7 @@ from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Target
-from contextwright.formats.tools import flat_name, foreign_fields, hosted_equal
+from contextwright.formats.tools import flat_name, foreign_fields, hosted_equal, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -111,10 +111,15 @@ def tools_wire(
     exact = is_exact(target.model, target.options)
     said = any(map(is_added, conversation.tools)) and any(map(adds_tools, conversation.messages))
     wire: list[dict[str, Any]] = []
+    taken: set[str] = set()
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Tool):
-            if not (said and is_added(tool)):
+            if said and is_added(tool):
+                continue
+            if exact:
+                tool = fitted_definition(tool, path, changes)
+            if target.same_format or is_first_of_name(tool.name, taken, path, changes):
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
             if equal := hosted_equal(tool, NAME, path, changes):
@@ -153,8 +158,6 @@ def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any])
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
     """Write a tool's definition, flat; strict only if its schema allows it."""
-    if is_exact(target.model, target.options):
-        tool = fitted_definition(tool, path, changes)
     extra = without(tool.extra.get(NAME, {}), "namespace", ADDED)
     wire: dict[str, Any] = {"type": "function", "name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:

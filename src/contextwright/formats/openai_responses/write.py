@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
+from contextwright.formats.base import without
 from contextwright.formats.openai_responses.media import NAME, media_wire
 from contextwright.formats.openai_responses.rules import is_exact
 from contextwright.formats.target import Target
@@ -16,7 +17,9 @@ from contextwright.wire.openai_responses.rules import (
     CALLS,
     ID,
     ID_PREFIXES,
+    LONGEST_ID,
     OUTPUTS,
+    STORED,
     answer_id,
     awaits_client,
     is_orphan,
@@ -29,6 +32,7 @@ __all__ = ["Writer"]
 SPOKEN = ("annotations", "logprobs", "refusal", "continued")
 """Fields of a content part of an assistant message; other fields belong to the message."""
 NO_FIELDS: dict[str, Any] = {}
+LOST_ID = "an id of another host, or one used before, is left out"
 
 PathOf = Callable[[Part], str]
 
@@ -89,7 +93,8 @@ class Writer:
     @cached_property
     def loose(self) -> dict[int, str]:
         """Items of hosted tools without a partner; computed on first use."""
-        return loose_hosted(self.messages)
+        misnamed = misnamed_hosted(self.messages) if self.exact else {}
+        return misnamed | loose_hosted(self.messages, misnamed)
 
     def others(self, message: Message) -> None:
         """Write user and system messages and tool results, with any blocks among them."""
@@ -229,6 +234,9 @@ class Writer:
         if reason:
             self.changes.append(Change("loss.thinking", self.path_of(thinking), reason))
             return
+        if self.exact and "id" in fields and not self.is_own(fields["id"], "reasoning"):
+            fields = without(fields, "id")
+            self.changes.append(Change("repair.item_id", self.path_of(thinking), LOST_ID))
         item: dict[str, Any] = {"type": "reasoning", **fields}
         if "summary" not in item:
             text = thinking.text
@@ -269,6 +277,11 @@ class Writer:
             reason = self.loose[id(part)]
             self.changes.append(Change("loss.opaque", self.path_of(part), reason))
             return
+        call_id = item.get("call_id")
+        if self.exact and call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
+            reason = "its call_id is empty or too long"  # its call would be a stored one
+            self.changes.append(Change("loss.orphan", self.path_of(part), reason))
+            return
         item_id = item.get("id")
         if item_id is not None and self.exact:
             if self.is_own(item_id, kind_of(item)):
@@ -278,9 +291,12 @@ class Writer:
                 self.changes.append(Change("loss.opaque", self.path_of(part), reason))
                 return
             else:
-                reason = "an id of another host, or one used before, is left out"
-                self.changes.append(Change("repair.item_id", self.path_of(part), reason))
-                item = {key: value for key, value in item.items() if key != "id"}
+                self.changes.append(Change("repair.item_id", self.path_of(part), LOST_ID))
+                item = without(item, "id")
+        elif self.exact and not self.stateless and kind_of(item) in STORED:
+            reason = "it is stored under an id, and has none"
+            self.changes.append(Change("loss.opaque", self.path_of(part), reason))
+            return
         self.items.append(item)
 
 
@@ -313,8 +329,11 @@ def mark_of(part: Part) -> tuple[Any, str]:
     return fields.get("id"), kind
 
 
-def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
-    """Return the items of hosted tools without a partner, by identity, with the reason."""
+def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict[int, str]:
+    """Return the items of hosted tools without a partner, by identity, with the reason.
+
+    `misnamed` are items that are not sent.
+    """
     loose: dict[int, str] = {}
     waiting: dict[tuple[str, str | None], Opaque] = {}
     called: set[tuple[str, str | None]] = set()
@@ -325,7 +344,7 @@ def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
             if trigger is not None:
                 loose[id(trigger)] = "a compaction_trigger must come last"
                 trigger = None
-            if type(part) is not Opaque or part.format != NAME:
+            if type(part) is not Opaque or part.format != NAME or id(part) in misnamed:
                 continue
             kind = kind_of(part.data)
             elsewhere = elsewhere or kind in ("item_reference", "compaction")
@@ -345,6 +364,32 @@ def loose_hosted(messages: Sequence[Message]) -> dict[int, str]:
                 if not elsewhere and is_orphan(kind, part.data, called):
                     loose[id(part)] = "it answers no call"
     return loose | {id(part): "it was never answered" for part in waiting.values()}
+
+
+def misnamed_hosted(messages: Sequence[Message]) -> dict[int, str]:
+    """Return the items of hosted tools whose ids the API refuses, with the reason."""
+    misnamed: dict[int, str] = {}
+    calls: set[Any] = {call.id for message in messages for call in message.calls}
+    answers: set[Any] = {result.call_id for message in messages for result in message.results}
+    item_ids: set[Any] = set()
+    for part in (part for message in messages for part in message.parts):
+        if type(part) is not Opaque:
+            item_ids.add(part.extra.get(NAME, NO_FIELDS).get("id"))
+            continue
+        if part.format != NAME:
+            continue
+        item_id, call_id = part.data.get("id"), part.data.get("call_id")
+        taken = answers if kind_of(part.data).endswith("_output") else calls
+        if item_id is not None and (item_id in item_ids or not ID(item_id)):
+            misnamed[id(part)] = "its id is of another host, or was used before"
+        elif call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
+            misnamed[id(part)] = "its call_id is empty or too long"
+        elif call_id is not None and call_id in taken:
+            misnamed[id(part)] = "another item has its call_id"
+        else:
+            item_ids.add(item_id)
+            taken.add(call_id)
+    return misnamed
 
 
 def is_plain(message: Message) -> bool:

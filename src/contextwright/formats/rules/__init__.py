@@ -49,6 +49,7 @@ from contextwright.formats.rules.turns import (
     merge_same_role,
     roles_after,
     start_with_user,
+    wants_user,
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
@@ -93,6 +94,7 @@ __all__ = [
     "spell_tool_names",
     "start_with_user",
     "thinking_fits",
+    "wants_user",
 ]
 
 

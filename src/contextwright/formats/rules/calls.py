@@ -166,8 +166,10 @@ def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
     if len(calls) != len(results):
         return False
     given = sorted(call.id for call in calls if call.id is not None)
+    if given != sorted(result.call_id for result in results if result.call_id is not None):
+        return False
     if given:
-        return given == sorted(result.call_id for result in results if result.call_id is not None)
+        return True
     named = sorted(call.name for call in calls)
     return named == sorted(result.name or "" for result in results)
 

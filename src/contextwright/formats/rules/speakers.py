@@ -13,11 +13,12 @@ from contextwright.formats.rules.draft import (
     replace,
     rewritten,
 )
+from contextwright.formats.rules.foreign import own_extra, travelling
 from contextwright.formats.rules.turns import joined
 from contextwright.formats.target import Speller, Spelling, Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Author, Message
-from contextwright.messages.parts import Part, Text, ToolResult
+from contextwright.messages.parts import Opaque, Part, Text, ToolResult
 
 __all__ = ["Speakers", "name_fits", "name_speakers", "place_system"]
 
@@ -147,7 +148,10 @@ def place_system(draft: Draft, target: Target) -> Ruled:
     leading = True
     for place, message in draft:
         if message.role == "system":
-            (placed if leading else waiting).append(Placed(place, message))
+            if leading:
+                placed.extend(only_texts(Placed(place, message), changes))
+            else:
+                waiting.append(Placed(place, message))
             continue
         leading = False
         if message.role == "assistant" and waiting:
@@ -172,12 +176,29 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
     for place, message in waiting:
         reason = f"{target.model.id} takes no system message here; sent as a marked user note"
         changes.append(Change("repair.system", path_to(place), reason))
-        parts: list[Part] = [
-            replace(part, text=f"[System note: {part.text}]") if isinstance(part, Text) else part
-            for part in message.parts
-        ]
-        notes.append(Placed(place, rewritten(replace(message, role="user", author=None), parts)))
+        note = replace(message, role="user", author=None)
+        note = own_extra(note, "user", target, path_to(place), changes)
+        parts: list[Part] = []
+        for index, part in enumerate(message.parts):
+            if isinstance(part, Text):
+                part = replace(part, text=f"[System note: {part.text}]")
+            parts.extend(travelling(part, note, target, path_to(place, index), changes))
+        if parts:
+            notes.append(Placed(place, rewritten(note, parts)))
     return notes
+
+
+def only_texts(placed: Placed, changes: list[Change]) -> Draft:
+    """Return a system message at the top without a provider's own blocks; no message if empty."""
+    place, message = placed
+    parts: list[Part] = []
+    for index, part in enumerate(message.parts):
+        if isinstance(part, Opaque):
+            reason = "not allowed in the system text at the top"
+            changes.append(Change("loss.opaque", path_to(place, index), reason))
+        else:
+            parts.append(part)
+    return [Placed(place, rewritten(message, parts))] if parts else []
 
 
 def name_fits(message: Message, author: Author, target: Target, speakers: Speakers) -> bool:

@@ -32,6 +32,7 @@ __all__ = [
     "merge_same_role",
     "roles_after",
     "start_with_user",
+    "wants_user",
 ]
 
 START = "[start of conversation]"
@@ -145,10 +146,8 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
     if not draft or draft[-1].message.role != "assistant" or not target.options.repair:
         return draft, []
     place, message = draft[-1]
-    last = message.parts[-1]
-    if type(last) is Opaque:
-        return draft, []  # a hosted tool is running: the provider continues by itself
-    if target.model.prefill:
+    if not wants_user(message, target):
+        last = message.parts[-1]
         if target.traits.final_space or type(last) is not Text or last.text == last.text.rstrip():
             return draft, []
         stripped = replace(last, text=last.text.rstrip())
@@ -159,6 +158,13 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
         "invent.user_turn", path_to(place), f"{target.model.id} needs a user turn at the end"
     )
     return [*draft, Placed(place, Message("user", (Text(CONTINUE),)))], [change]
+
+
+def wants_user(last: Message, target: Target) -> bool:
+    """Whether the model refuses to continue a history that ends with this assistant message."""
+    if target.traits.pairs_hosted and type(last.parts[-1]) is Opaque:
+        return False  # a hosted tool is running: the provider continues by itself
+    return not target.model.prefill
 
 
 # --- whether a history needs these rules -----------------------------------------------------

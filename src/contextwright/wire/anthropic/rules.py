@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contextwright.errors import Level, Problem
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
@@ -44,6 +44,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
         problems = list(number_problems(holders, "messages", model))
     problems.extend(tools(payload, model))
     problems.extend(request_settings(payload, model))
+    problems.extend(forced_tool(payload))
     problems.extend(cache_marks(payload, messages))
     return problems
 
@@ -54,16 +55,19 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     names: set[str] = set()
     for index, tool in objects_in(payload.get("tools")):
         path = f"tools[{index}]"
-        if tool.get("type") not in (None, "custom"):
-            continue  # hosted tools: their types carry dates and change too often to list
-        yield from shape_problems(tool, CustomTool, path)
         name = tool.get("name")
         if isinstance(name, str):
-            if not TOOL_NAME(name):
-                yield Problem("A-toolname", f"{path}.name", "1 to 128 of letters, digits, _ and -")
             if name in names:
                 yield Problem("A-toolname", f"{path}.name", f"tool {name!r} is defined twice")
             names.add(name)
+        if tool.get("type") not in (None, "custom"):
+            # Hosted tools: their types carry dates and change too often to list.
+            if not isinstance(name, str | None):
+                yield Problem("T-type", f"{path}.name", f"must be a string, not {shown(name)}")
+            continue
+        yield from shape_problems(tool, CustomTool, path)
+        if isinstance(name, str) and not TOOL_NAME(name):
+            yield Problem("A-toolname", f"{path}.name", "1 to 128 of letters, digits, _ and -")
         schema = tool.get("input_schema")
         if is_object(schema):
             yield from input_schema(schema, f"{path}.input_schema")
@@ -102,6 +106,19 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
         yield Problem(
             "A-forced", "tool_choice", "this model or its thinking mode allows no forced call"
         )
+
+
+def forced_tool(payload: Object) -> Iterator[Problem]:
+    """A forced call needs a tool to call; `auto` and `none` need none."""
+    match payload.get("tool_choice"):
+        case {"type": "any"} if not payload.get("tools"):
+            yield Problem("A-choice", "tool_choice", "there are no tools")
+        case {"type": "tool", "name": str(name)} if all(
+            tool.get("name") != name for _, tool in objects_in(payload.get("tools"))
+        ):
+            yield Problem("A-choice", "tool_choice.name", f"there is no tool {shown(name)}")
+        case _:
+            pass
 
 
 def cache_marks(payload: Object, messages: Entries) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_pr
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["check", "read_shape"]
+__all__ = ["check", "choice_problems", "read_shape"]
 
 MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 SAMPLING = ("temperature", "topP", "topK")
@@ -115,7 +115,7 @@ def tools(body: Object, model: Model) -> Iterator[Problem]:
             yield from schemas(function, path, "response", "responseJsonSchema")
     config = body.get("toolConfig")
     if is_object(config):
-        yield from choice(config.get("functionCallingConfig"), names)
+        yield from choice_problems(config.get("functionCallingConfig"), names)
 
 
 def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Problem]:
@@ -125,7 +125,7 @@ def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Probl
     yield from schema_problems(holder.get(proto), f"{path}.{proto}")
 
 
-def choice(calling: Any, names: set[str]) -> Iterator[Problem]:
+def choice_problems(calling: Any, names: set[str]) -> Iterator[Problem]:
     """Which functions may be called."""
     if not is_object(calling):
         return

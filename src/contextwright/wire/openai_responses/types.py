@@ -5,6 +5,7 @@ Rules of order, which types cannot express, are in `rules.py`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
@@ -158,8 +159,23 @@ def body_shape(payload: Any) -> Iterator[Problem]:
     for path in sorted(nested):
         yield Problem("OR-toolshape", f"{path}.function", "tools are flat: name is next to type")
     for problem in problems:
-        if problem.path.partition(".")[0] not in nested:
-            yield problem
+        place = problem.path.partition(".")[0]
+        if place in nested:
+            continue
+        if place.startswith("tools[") and problem.path == f"{place}.type":
+            problem = unless_new(problem, payload["tools"][int(place[6:-1])].get("type"))
+        yield problem
+
+
+NEW_KIND = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+").fullmatch
+"""How the API names kinds of items and tools: a later version may accept one we do not know."""
+
+
+def unless_new(problem: Problem, kind: Any) -> Problem:
+    """Return the problem of an unknown type; a warning if it may be the name of a new kind."""
+    if problem.code != "T-literal" or not isinstance(kind, str) or not NEW_KIND(kind):
+        return problem
+    return Problem("T-literal", problem.path, f"{shown(kind)} is not a known kind", "warning")
 
 
 def item_shapes(items: list[Any]) -> Iterator[Problem]:
@@ -200,6 +216,8 @@ def item_shape(item: Any, path: str) -> Iterator[Problem]:
 def renamed(problem: Problem, item: dict[str, Any], path: str) -> Problem:
     """Report null content and parts of the wrong role under their own codes."""
     where = problem.path.removeprefix(path)
+    if where.removeprefix(".") == "type":
+        return unless_new(problem, item.get("type"))
     field = where[1:].partition("[")[0]
     if field not in ("content", "output") or item.get("type") == "reasoning":
         return problem
