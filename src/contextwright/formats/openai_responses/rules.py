@@ -7,7 +7,7 @@ or tools that may be new is left alone, because a later version of the API may a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -36,10 +36,10 @@ from contextwright.messages.parts import (
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
-from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool
+from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool, Namespace
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape, unless_new
-from contextwright.wire.shapes import Shape, shape_problems
+from contextwright.wire.shapes import shape_problems
 
 __all__ = [
     "fitted_definition",
@@ -70,17 +70,7 @@ CALLS = {"custom_tool_call": types_of(wire.CustomToolCall, type=str)}
 CALL = types_of(wire.FunctionCall)
 OUTPUTS = {"custom_tool_call_output": types_of(wire.CustomToolCallOutput, type=str)}
 OUTPUT = types_of(wire.FunctionCallOutput)
-
-
-class NamespaceFields(Shape):
-    """The fields of a namespace besides its tools."""
-
-    type: Literal["namespace"]
-    name: str
-    description: str
-
-
-TOOL_MARKS: dict[str, Any] = {"namespace": NamespaceFields, "additional_tools": bool}
+TOOL_MARKS: dict[str, Any] = {"namespace": Namespace, "additional_tools": bool}
 TOOLS = {"custom": types_of(CustomTool, type=str) | TOOL_MARKS}
 TOOL = types_of(FunctionTool) | TOOL_MARKS
 

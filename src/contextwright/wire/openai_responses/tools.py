@@ -48,9 +48,14 @@ class CustomTool(Shape, tag_field="type", tag="custom"):
     runs_async: bool | None = field(name="async", default=None)
 
 
-class NamespaceTool(Shape, tag_field="type", tag="namespace"):
+class Namespace(Shape, tag_field="type", tag="namespace"):
+    """The fields of a namespace besides its tools."""
+
     name: str
     description: str
+
+
+class NamespaceTool(Namespace, tag_field="type", tag="namespace"):
     tools: list[FunctionTool | CustomTool]
 
 
