@@ -23,7 +23,7 @@ STORE = 0.1
 def register() -> None:
     """Make the profiles known and load the one this run asks for."""
     common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("quick", common, max_examples=30)
+    settings.register_profile("quick", common, max_examples=25)
     settings.register_profile("default", common, max_examples=100)
     settings.register_profile("hunt", common, max_examples=5_000)
     settings.register_profile("ci", common, max_examples=300, derandomize=True)

@@ -96,11 +96,10 @@ def travelling(
     if isinstance(part, Opaque):
         if opaque_fits(part, message.role, target):
             return [part]
-        changes.append(
-            Change("loss.opaque", path, f"only {part.format} knows this block; its text stays")
-            if part.text
-            else Change("loss.opaque", path, f"only {part.format} knows this block")
-        )
+        foreign = part.format != target.format
+        reason = f"only {part.format} knows" if foreign else f"{target.format} does not accept"
+        rest = "; its text stays" if part.text else ""
+        changes.append(Change("loss.opaque", path, f"{reason} this block{rest}"))
         return [Text(part.text)] if part.text else []
     if isinstance(part, ToolCall) and message.role != "assistant":
         changes.append(Change("loss.call", path, f"a {message.role} message cannot call tools"))
