@@ -14,6 +14,7 @@ import contextwright as cw
 from contextwright.errors import ParseError
 from contextwright.serve import reading
 from contextwright.serve.reading import Reading, Readings, read_fields
+from contextwright.store.rows.places import Trail
 from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 from samples.native import PAYLOADS
@@ -56,6 +57,8 @@ def test_a_request_reads_the_same_after_any_other(data: st.DataObject, format: s
         found = outcome(lambda body=fields: readings.read(LINE, format, read_fields(body)))
         if isinstance(found, Reading):
             assert encode_json(found.payload) == body
+            messages = found.said.messages
+            assert found.trail.digests == Trail("").followed_by(messages).digests
             found = found.said
         said = outcome(lambda payload=payload: cw.parse(payload, format))
         assert found == said

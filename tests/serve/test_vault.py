@@ -18,6 +18,7 @@ import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings
 from contextwright.serve import vault as vaults
+from contextwright.serve.reading import Reading
 from contextwright.serve.vault import History, Vault
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
@@ -100,7 +101,7 @@ def restored(vault: Vault, history: History) -> cw.Conversation:
 
 
 def history_of(*messages: cw.Message, owner: str = "me", format: str = FORMAT) -> History:
-    return History(owner, format, cw.Conversation(messages))
+    return History(owner, format, Reading({}, cw.Conversation(messages), {}, ()))
 
 
 @given(
@@ -175,6 +176,11 @@ def test_the_store_is_asked_once_for_what_it_has_not(
         assert restored(vault, history_of(*sent)).messages == tuple(sent)
         assert restored(vault, history_of(*sent, format="openai-chat")).messages == tuple(sent)
     assert [len(digests) for digests in asked] == [1, 1, 1]
+    # What this gateway answered without a signature is not looked for at all.
+    vault.keep(history_of(*sent), cw.assistant(["Last.", cw.ToolCall("run", {}, "c1")]))
+    sent += [cw.assistant(["Last.\n", cw.ToolCall("run", {}, "own")]), cw.tool_result("own", "1")]
+    assert restored(vault, history_of(*sent)).messages == tuple(sent)
+    assert len(asked) == 3
 
 
 def test_an_answer_that_another_gateway_is_about_to_record_is_awaited(place: str) -> None:

@@ -19,9 +19,9 @@ from starlette.routing import Route as Path
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
 from contextwright.errors import ContextwrightError, ProviderError, UsageError
-from contextwright.formats.replies.events import ReplyError
+from contextwright.formats.replies.events import Event, ReplyError
 from contextwright.formats.replies.failures import write_error
-from contextwright.messages.message import Message
+from contextwright.formats.replies.reply import gather_partial
 from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.http import HttpClient, require_aiohttp
@@ -238,19 +238,21 @@ class Gateway:
             return await relay(call, route.host(call.format), self.client, key)
         provider = self.provider_for(route, call, key)
         line = (session_of(call) or owner, call.format, call.model)
-        said = self.readings.read(line, call.format, call.fields).said
-        history = History(owner, provider.format, said)
+        reading = self.readings.read(line, call.format, call.fields)
+        history = History(owner, provider.format, reading)
         if passage is not None:
             passage.begin(history.next_place if history.may_be_signed else None)
         whole = await self.vault.restored(history)
-        crossing = cross(call, said, whole, route, self.recipe_of(route))
+        crossing = cross(call, reading.said, whole, route, self.recipe_of(route))
         if passage is not None:
             passage.translated(crossing)
 
-        def keep(message: Message) -> None:
-            signed = self.vault.keep(history, message)
-            if passage is not None:
-                passage.signed = signed
+        def keep(events: list[Event]) -> None:
+            if history.may_be_signed:
+                message = gather_partial(events, provider.format).message
+                signed = self.vault.keep(history, message)
+                if passage is not None:
+                    passage.signed = signed
 
         return await answer(crossing, provider, keep)
 

@@ -20,6 +20,7 @@ from contextwright import formats
 from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
 from contextwright.messages.conversation import Conversation
+from contextwright.store.rows.places import Trail
 from contextwright.text.json import decode_json, decoder
 
 __all__ = ["Reading", "Readings", "read_fields"]
@@ -35,7 +36,7 @@ decode_fields = decoder(dict[str, Raw]).decode
 decode_turns = decoder(list[Raw]).decode
 
 
-class Reading(Struct, frozen=True):
+class Reading(Struct):
     """A request, read."""
 
     payload: dict[str, Any]
@@ -45,6 +46,17 @@ class Reading(Struct, frozen=True):
     """The fields of the body as they are spelt."""
     turns: Sequence[Raw]
     """The turns as they are spelt; none in a format that does not read them one by one."""
+    known_trail: Trail | None = None
+    """A trail that may lead here: of a request before this one, until it is asked for."""
+
+    @property
+    def trail(self) -> Trail:
+        """The places of what was said."""
+        messages, known = self.said.messages, self.known_trail
+        if known is None or not known.leads_to(messages):
+            known = Trail("")
+        self.known_trail = known.followed_by(messages[len(known.messages) :])
+        return self.known_trail
 
     @property
     def size(self) -> int:
@@ -107,7 +119,8 @@ def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Read
         else:
             payload[field] = decode_json(raw)
     said = None if before is None or not shared else resumed(format, payload, before, shared)
-    return Reading(payload, said or api.parse(payload, format), fields, turns)
+    trail = None if before is None else before.known_trail
+    return Reading(payload, said or api.parse(payload, format), fields, turns, trail)
 
 
 def turns_in(

@@ -21,7 +21,6 @@ from contextwright.formats.replies.events import (
     ErrorEvent,
     Event,
     Finish,
-    PartEnd,
     ReplyError,
     ReplyStart,
     UsageUpdate,
@@ -31,7 +30,6 @@ from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
-from contextwright.messages.message import Message
 from contextwright.models import as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
@@ -39,7 +37,6 @@ from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
-from contextwright.serve.vault import is_signed
 from contextwright.text.json import decode_object, encode_json
 
 __all__ = ["Crossing", "count_tokens", "cross"]
@@ -145,11 +142,9 @@ def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
 
 
 async def answer(
-    crossing: Crossing, provider: AnyProvider, keep: Callable[[Message], None]
+    crossing: Crossing, provider: AnyProvider, end: Callable[[list[Event]], None]
 ) -> Response:
-    """Ask the upstream, and answer the client in its own API.
-
-    `keep` gets an answer that the upstream signed.
+    """Ask the upstream, and answer the client in its own API; `end` gets the whole answer.
 
     Raises:
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
@@ -165,11 +160,6 @@ async def answer(
     if (error := error_in(first)) is not None and not any(map(is_content, first)):
         await batches.aclose()
         raise refusal(error)
-
-    def end(events: list[Event]) -> None:
-        format = provider.format
-        if any(type(event) is PartEnd and is_signed(event.part, format) for event in events):
-            keep(gather_partial(events, format).message)
 
     whole = at_home(first, batches, home, end)
     headers = {CHANGES_HEADER: named(crossing.changes)}

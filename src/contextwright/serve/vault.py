@@ -21,18 +21,18 @@ from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.serve.reading import Reading
 from contextwright.store.rows import signatures
-from contextwright.store.rows.places import Trail
 from contextwright.store.rows.signatures import Found, SignedAnswer
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
-__all__ = ["History", "Vault", "is_signed"]
+__all__ = ["History", "Vault"]
 
 MOST = 10_000
 """Answers that are remembered, twice if they have calls; those longest unused are forgotten."""
 SIGNING = ("anthropic", "gemini", "openai-responses")
-"""The APIs whose providers sign. Chat Completions has audio only, which expires within the hour."""
+"""The APIs whose providers sign what they say."""
 PATIENCE = 2.0
 """Seconds that a request waits for the answers in its history."""
 PAUSE = 0.02
@@ -53,8 +53,9 @@ class Gap(Struct, frozen=True):
 class History:
     """What a client says to an upstream of a format; `owner` tells clients apart."""
 
-    def __init__(self, owner: str, format: str, said: Conversation) -> None:
-        self.owner, self.format, self.said = owner, format, said
+    def __init__(self, owner: str, format: str, reading: Reading) -> None:
+        self.owner, self.format, self.said = owner, format, reading.said
+        self._reading = reading
 
     @property
     def may_be_signed(self) -> bool:
@@ -67,7 +68,7 @@ class History:
 
         Of what the client says, because it says the same of earlier answers with every request.
         """
-        return ["", *Trail("").followed_by(self.said.messages).digests]
+        return ["", *self._reading.trail.digests]
 
     def gaps(self) -> Iterator[Gap]:
         """Yield the answers that have no signature."""
@@ -85,6 +86,10 @@ class History:
         """The name of the answer's place in a store."""
         return self.digest(self.places[-1])
 
+    def place_behind(self, answer: Message) -> str:
+        """Return the place behind the answer, if the client sends it back as it was given."""
+        return self._reading.trail.followed_by([answer]).digests[-1]
+
 
 class Vault:
     """Parts that were signed, by the place of their message, and by the id of its first call.
@@ -98,11 +103,14 @@ class Vault:
         self._most = most
         self._parts: OrderedDict[tuple[str, ...], tuple[Part, ...]] = OrderedDict()
         self._absent: OrderedDict[tuple[str, ...], None] = OrderedDict()
-        """Answers that are not in the store, by the place behind them."""
+        """Answers that are not in the store, by the place behind them: it tells them from others
+        in the same place.
+        """
 
     def keep(self, history: History, message: Message) -> SignedAnswer | None:
         """Remember an answer; return what is to be stored of it, or None if it is not signed."""
         if not has_signature(message.parts, history.format):
+            self._note_absent(history, history.place_behind(message))
             return None
         place, *calls = keys_of(message, history.places[-1])
         self._remember(history, (place, *calls), message.parts)
@@ -110,17 +118,17 @@ class Vault:
 
     async def restored(self, history: History) -> Conversation:
         """Return the conversation with what its client left out of answers of the upstream."""
-        is_stored = self._store is not None and history.may_be_signed
-        if not self._parts and not is_stored:
+        if not history.may_be_signed or (self._store is None and not self._parts):
             return history.said
         gaps = list(history.gaps())
         found = {gap.index: parts for gap in gaps if (parts := self._known(history, gap))}
         missing = [
             gap
             for gap in gaps
-            if gap.index not in found and self._behind(history, gap) not in self._absent
+            if gap.index not in found
+            and (history.owner, history.format, history.places[gap.index + 1]) not in self._absent
         ]
-        if missing and is_stored:
+        if missing and self._store is not None:
             found |= await self._recalled(history, missing)
         if not found:
             return history.said
@@ -177,7 +185,7 @@ class Vault:
             if gap.index in found:
                 self._remember(history, gap.keys, found[gap.index])
             else:
-                self._forget(history, gap)
+                self._note_absent(history, history.places[gap.index + 1])
         return found
 
     async def _read(self, digests: Sequence[str]) -> list[Found]:
@@ -187,15 +195,11 @@ class Vault:
             store.engine.read, lambda one: signatures.find(one, store.tenant, digests)
         )
 
-    def _forget(self, history: History, gap: Gap) -> None:
-        """Note that the store does not have an answer."""
-        self._absent[self._behind(history, gap)] = None
+    def _note_absent(self, history: History, place: str) -> None:
+        """Note that the store does not have the answer before a place."""
+        self._absent[history.owner, history.format, place] = None
         while len(self._absent) > self._most:
             self._absent.popitem(last=False)
-
-    def _behind(self, history: History, gap: Gap) -> tuple[str, ...]:
-        """Return a name for an answer that no other answer in its place has."""
-        return history.owner, history.format, history.places[gap.index + 1]
 
 
 def is_awaited(rows: Sequence[Found], place: str) -> bool:
