@@ -18,6 +18,9 @@ from contextwright.text.json import convert
 
 __all__ = ["Shape", "json_problems", "objects_in", "shape_problems"]
 
+MOST_CHOICES = 12
+"""How many allowed values a problem names."""
+
 write_fast = msgspec.msgpack.Encoder(order="deterministic").encode
 """MessagePack with string keys: accepts only what JSON can hold, in a third of the time."""
 
@@ -179,5 +182,7 @@ def _mistyped(value: object, wanted: str, path: str) -> Problem:
 
 
 def _not_one_of(value: object, allowed: tuple[object, ...], path: str) -> Problem:
-    choices = ", ".join(str(choice) for choice in allowed)
-    return Problem("T-literal", path, f"{shown(value)} is not one of: {choices}")
+    choices = ", ".join(str(choice) for choice in allowed[:MOST_CHOICES])
+    others = len(allowed) - MOST_CHOICES
+    more = f" and {others} others" if others > 0 else ""
+    return Problem("T-literal", path, f"{shown(value)} is not one of: {choices}{more}")
