@@ -24,6 +24,7 @@ from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows import signatures
 from contextwright.store.rows.signatures import SignedAnswer
+from profiles import FAULT, examples
 from providers.standin import KEY, Request, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running
 from serve.test_kill import gateway_process
@@ -104,6 +105,7 @@ def history_of(*messages: cw.Message, owner: str = "me", format: str = FORMAT) -
     return History(owner, format, Reading({}, cw.Conversation(messages), {}, ()))
 
 
+@examples(FAULT)
 @given(
     talk=st.lists(answers(), min_size=1, max_size=3),
     as_text=st.booleans(),

@@ -57,7 +57,7 @@ def test_an_answer_that_is_expected_is_open_until_it_comes_or_is_lost(place: str
         log.begin([BegunRequest(RECORD, b"{}", place="p")])
         assert found(store, "p") == [Found("p", None, (), is_open=True)]
         store.engine.write(lambda one: requests.give_up(one, lambda *_: False) and None)
-        assert found(store, "p") == [Found("p", None, (), is_open=False)]
+        assert found(store, "p") == []
 
 
 GONE: dict[str, Callable[[cw.Store], object]] = {

@@ -137,6 +137,7 @@ def give_up(connection: Connection, is_running: Callable[[str, str], bool]) -> i
         if not is_running(process, started)
     ]
     connection.run_many("UPDATE requests SET state = 'lost' WHERE number = ?", lost)
+    connection.run_many(signatures.DELETE, lost)
     return len(lost)
 
 

@@ -19,6 +19,7 @@ from contextwright.store.engines.base import Connection, Value
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [
+    "DELETE",
     "INSERT",
     "SELECT",
     "Found",
@@ -33,6 +34,7 @@ __all__ = [
 INSERT = "INSERT INTO signatures (request, place, first_call, body) VALUES (?, ?, ?, ?)"
 SELECT = """
 SELECT place, first_call, body FROM signatures WHERE request = ? AND body IS NOT NULL"""
+DELETE = "DELETE FROM signatures WHERE request = ?"
 SIGN = "UPDATE signatures SET first_call = ?, body = ? WHERE request = ?"
 FIND = """
 SELECT s.place, s.first_call, s.body, r.state
@@ -73,7 +75,7 @@ def expect(connection: Connection, request: int, place: str) -> None:
 def finish(connection: Connection, request: int, answer: SignedAnswer | None) -> None:
     """Keep the answer to a request, or that it has no signature."""
     if answer is None:
-        connection.run("DELETE FROM signatures WHERE request = ?", request)
+        connection.run(DELETE, request)
     else:
         body = zlib.compress(encode_json(answer.parts), LEVEL)
         connection.run(SIGN, answer.first_call, body, request)
