@@ -208,10 +208,19 @@ def test_no_request_waits_for_long(
 ) -> None:
     monkeypatch.setattr(vaults, "PATIENCE", 0.05)
     opening = cw.user(f"Talk {next(TALKS)}")
-    begin(shared_store, history_of(opening))
+    vault, before = Vault(shared_store), history_of(opening)
+    number = begin(shared_store, before)
     after = history_of(opening, cw.assistant("Yes."))
-    assert restored(Vault(shared_store), after) == after.said
-    assert "signatures were not found in time" in caplog.text
+    assert restored(vault, after) == after.said
+    assert caplog.text.count("signatures were not found in time") == 1
+    # Only the newest answer is waited for; an earlier one is still found when it comes.
+    vault.keep(after, cw.assistant("Well."))
+    later = history_of(*after.said.messages, cw.assistant("Well."))
+    assert restored(vault, later) == later.said
+    answer = cw.assistant([THINKING, "Yes."])
+    end(shared_store, number, Vault().keep(before, answer))
+    assert restored(vault, later).messages == (opening, answer, cw.assistant("Well."))
+    assert caplog.text.count("signatures were not found in time") == 1
 
 
 def test_a_store_that_fails_stops_no_request(

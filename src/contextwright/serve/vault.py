@@ -129,7 +129,7 @@ class Vault:
             and (history.owner, history.format, history.places[gap.index + 1]) not in self._absent
         ]
         if missing and self._store is not None:
-            found |= await self._recalled(history, missing)
+            found |= await self._recalled(history, missing, gaps[-1])
         if not found:
             return history.said
         messages = list(history.said.messages)
@@ -158,42 +158,50 @@ class Vault:
 
     # --- from the store ----------------------------------------------------------------------
 
-    async def _recalled(self, history: History, gaps: Sequence[Gap]) -> dict[int, tuple[Part, ...]]:
-        """Return answers from the store, and remember which it has not."""
+    async def _recalled(
+        self, history: History, gaps: Sequence[Gap], newest: Gap
+    ) -> dict[int, tuple[Part, ...]]:
+        """Return answers from the store, and note which it has not.
+
+        Another gateway may be about to record the newest one, so that one is waited for.
+        """
         digests = {key: history.digest(key) for gap in gaps for key in gap.keys}
+        rows: dict[str, list[Found]] = {}
         try:
             async with asyncio.timeout(PATIENCE):
                 rows = await self._read(list(digests.values()))
-                # Another gateway may be about to record the newest answer. Earlier ones that are
-                # not there will not come.
-                while is_awaited(rows, digests[gaps[-1].keys[0]]):
+                while gaps[-1] is newest and is_awaited(rows.get(digests[newest.keys[0]], ())):
                     await asyncio.sleep(PAUSE)
                     rows = await self._read(list(digests.values()))
         except TimeoutError:
             log.warning("signatures were not found in time")
-            return {}
+            if not rows:
+                return {}
         except StoreError as error:
             log.warning("signatures were not read: %s", error)
             return {}
         found: dict[int, tuple[Part, ...]] = {}
         for gap in gaps:
-            names = {digests[key] for key in gap.keys}
-            for row in rows:
-                is_its = row.parts and names & {row.place, row.first_call}
-                if is_its and same_answer(gap.message, row.parts):
-                    found[gap.index] = row.parts
-            if gap.index in found:
-                self._remember(history, gap.keys, found[gap.index])
-            else:
+            its = [row for key in gap.keys for row in rows.get(digests[key], ())]
+            same = [row.parts for row in its if row.parts and same_answer(gap.message, row.parts)]
+            if same:
+                found[gap.index] = same[-1]
+                self._remember(history, gap.keys, same[-1])
+            elif not any(row.is_open for row in its):
                 self._note_absent(history, history.places[gap.index + 1])
         return found
 
-    async def _read(self, digests: Sequence[str]) -> list[Found]:
+    async def _read(self, digests: Sequence[str]) -> dict[str, list[Found]]:
+        """Return what the store has by each digest, the newest last."""
         store = self._store
         assert store is not None
-        return await asyncio.to_thread(
+        rows: dict[str, list[Found]] = {}
+        for row in await asyncio.to_thread(
             store.engine.read, lambda one: signatures.find(one, store.tenant, digests)
-        )
+        ):
+            for name in filter(None, (row.place, row.first_call)):
+                rows.setdefault(name, []).append(row)
+        return rows
 
     def _note_absent(self, history: History, place: str) -> None:
         """Note that the store does not have the answer before a place."""
@@ -202,10 +210,9 @@ class Vault:
             self._absent.popitem(last=False)
 
 
-def is_awaited(rows: Sequence[Found], place: str) -> bool:
-    """Whether the answer at a place will be stored, and is not yet."""
-    there = [row for row in rows if row.place == place]
-    return any(row.is_open for row in there) and not any(row.parts for row in there)
+def is_awaited(rows: Sequence[Found]) -> bool:
+    """Whether an answer is not stored yet, and will be."""
+    return any(row.is_open for row in rows) and not any(row.parts for row in rows)
 
 
 def keys_of(message: Message, place: str) -> tuple[str, ...]:
