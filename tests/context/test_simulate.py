@@ -214,6 +214,21 @@ def test_the_clock_stands_while_tools_are_called() -> None:
     assert [request.cause for request in row.requests] == ["", ""]
 
 
+def test_questions_without_times_follow_a_minute_apart() -> None:
+    seen: list[datetime.datetime | None] = []
+
+    class Clock(cw.Section):
+        def write(self, moment: cw.sections.SectionInput) -> str | None:
+            seen.append(moment.now)
+            return None
+
+    simulate(
+        [cw.user("a"), cw.assistant("b"), cw.user("c")], [Recipe(system=(Clock(),))], model="gpt-4o"
+    )
+    start = datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC)
+    assert seen == [start + datetime.timedelta(minutes=minute) for minute in (1, 2)]
+
+
 def test_recorded_times_are_told() -> None:
     times = [f"2026-11-15T12:0{minute}:00+00:00" for minute in (5, 5)]
     said = [cw.user("a", sent_at=times[0]), cw.assistant("b"), cw.user("c", sent_at=times[1])]

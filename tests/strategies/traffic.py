@@ -248,6 +248,22 @@ class Fault(NamedTuple):
 
 
 CALLS, RESULTS = attrgetter("calls"), attrgetter("results")
+NEW = cw.ToolResult("new", "¶901")
+
+
+def tool(*results: cw.ToolResult) -> cw.Message:
+    return cw.Message("tool", results)
+
+
+def with_exchange(id: str | None, answer: cw.Message, *, calls: int = 1) -> Fault:
+    """Another turn with calls of this id behind an answer."""
+    call = cw.ToolCall("search", {}, id)
+    turn = [cw.user("Again? ¶900"), cw.assistant([call] * calls), answer]
+    return Fault(
+        lambda draw, one: [one, *turn], lambda one: one.role == "assistant" and not one.calls
+    )
+
+
 FAULTS = {
     "gone": Fault(lambda draw, one: []),
     "results gone": Fault(lambda draw, one: [], RESULTS),
@@ -268,14 +284,13 @@ FAULTS = {
     "odd id": Fault(with_calls(id="call:1/ж"), CALLS),
     "id used before": Fault(with_calls(id="call_1"), CALLS),
     "odd tool name": Fault(with_calls(name="my tool.v1"), CALLS),
-    "another turn's id": Fault(
-        lambda draw, one: [
-            one,
-            cw.user("Again? ¶900"),
-            cw.assistant(cw.ToolCall("search", {}, "call_1")),
-            cw.tool_result("call_1", "¶901"),
-        ],
-        lambda one: one.role == "assistant" and not one.calls,
+    "another turn's id": with_exchange("call_1", tool(cw.ToolResult("call_1", "¶901"))),
+    "no ids": with_exchange(None, tool(cw.ToolResult(None, "¶901", "search"))),
+    "an id twice": with_exchange("same", tool(*[cw.ToolResult("same", "¶901")] * 2), calls=2),
+    "a result behind words": with_exchange("new", cw.user(["¶905", NEW])),
+    "a result of the model": with_exchange("new", cw.assistant([NEW])),
+    "a result beside its call": Fault(
+        followed_by(cw.assistant([cw.ToolCall("search", {}, "new"), NEW]))
     ),
     "a stranger's blocks": Fault(with_a_stranger, speaks),
     "a stranger's block": Fault(with_part(BLOCK), speaks),

@@ -129,14 +129,14 @@ class MemoryChanges(TypedDict, total=False):
 class Erasure(Struct, frozen=True):
     """What was erased, and what is out of reach."""
 
-    messages: int = 0
+    messages: int
     """Messages whose text was removed; a placeholder stays, unless the conversation was removed."""
-    quotes: int = 0
+    quotes: int
     """Excerpts of them in replies."""
-    memories: int = 0
-    conversations: int = 0
+    memories: int
+    conversations: int
     """Conversations that were removed."""
-    remains: tuple[str, ...] = ()
+    remains: tuple[str, ...]
     """Where the text may still be: backups, logs, and files not rewritten yet."""
 
 

@@ -133,6 +133,16 @@ def test_gry_50_signs_add_up(signals: Signals, score: float) -> None:
             [(1, 9, False)],
             id="a silence that nothing bears out yet",
         ),
+        pytest.param(
+            [*every(30, GARDEN), *every(30, TRAIN[:4], 4_000)],
+            [(1, 6, True), (7, 10, False)],
+            id="a silence that three messages bear out",
+        ),
+        pytest.param(
+            [*every(30, GARDEN), *every(1, TRAIN[:3], -1e9), *every(30, TRAIN, 180)],
+            [(1, 9, True), (10, 15, False)],
+            id="a silence behind three that agree on their time",
+        ),
     ],
 )  # fmt: skip
 def test_gry_50_where_a_stretch_ends(
@@ -164,6 +174,11 @@ def test_a_wrong_clock_is_no_silence_up_to_now(wrong: float) -> None:
     messages = talk(*every(30, GARDEN), ("A clock gone wrong", wrong))
     for seconds, closed in ((180, False), (150 + 1_799, False), (150 + 1_800, True)):
         assert cuts(messages, now=START + timedelta(seconds=seconds)) == [(1, 7, closed)]
+
+
+def test_those_that_came_late_outnumber_the_present() -> None:
+    messages = talk(*every(30, GARDEN), ("An hour fast", 4_000), *every(10, TRAIN[:2], 170))
+    assert cuts(messages, now=START + timedelta(seconds=5_000)) == [(1, 9, False)]
 
 
 def test_a_clock_that_is_a_little_fast_ends_nothing() -> None:
