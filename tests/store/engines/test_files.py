@@ -80,16 +80,26 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.mark.parametrize("has_log", [False, True])
-def test_a_read_only_store_can_be_read(open_folder: Path, tmp_path: Path, has_log: bool) -> None:
+@pytest.mark.parametrize(
+    ("has_log", "file_mode", "folder_mode"),
+    [
+        pytest.param(False, 0o444, 0o555, id="neither may be written"),
+        pytest.param(True, 0o444, 0o555, id="nor the log"),
+        pytest.param(False, 0o444, 0o777, id="not the file"),
+        pytest.param(False, 0o666, 0o555, id="not the folder"),
+    ],
+)
+def test_a_read_only_store_can_be_read(
+    open_folder: Path, tmp_path: Path, has_log: bool, file_mode: int, folder_mode: int
+) -> None:
     file = open_folder / "store.db"
     store = Store(file, embedder=None)
     store.conversation("a").add([cw.user("tea")] * 100)
     if not has_log:
         store.close()
     for path in open_folder.iterdir():
-        path.chmod(0o444)
-    open_folder.chmod(0o555)
+        path.chmod(file_mode)
+    open_folder.chmod(folder_mode)
     done = subprocess.run(
         [sys.executable, "-c", READ, str(tmp_path / "own.db"), str(file)],
         capture_output=True,
