@@ -157,3 +157,20 @@ def test_figures_are_of_the_request_that_was_built() -> None:
         history.append(cw.assistant("Fine."))
         recipe.build(history, model=model)
         assert (context.ledger, context.prefix, list(context.decisions)) == figures
+
+
+@pytest.mark.parametrize(
+    ("messages", "numbers"),
+    [
+        ([], [None, None]),
+        ([cw.system("Be brief.")], [None, None]),
+        ([cw.assistant("Hi")], [None, 1, 1, 1]),
+        ([cw.user("a"), cw.assistant("b"), cw.user("c")], [None, 1, 2, 3]),
+    ],
+)
+def test_turns_have_the_numbers_of_their_messages(
+    messages: list[cw.Message], numbers: list[int | None]
+) -> None:
+    """The system text has none, nor has a turn that was invented because there was no message."""
+    context = cw.Recipe(system=("Be kind.",)).build(messages, model="claude-sonnet-5-5")
+    assert [unit.seq for unit in context.prefix] == numbers

@@ -39,3 +39,29 @@ def test_what_is_hidden_is_not_written(format: str, role: Role) -> None:
     hidden = cw.Message(role, (cw.Text("psst"),), visibility="internal")
     for messages in ([hidden], [cw.user("hello"), hidden]):
         assert b"psst" not in cw.render(messages, format).json
+
+
+BARE = ([], [cw.system("Be kind.")], [cw.assistant("Hi")], [cw.user(" ")])
+RULE, SAID, START = "system: Be kind.", "assistant: Hi", "user: [start of conversation]"
+BEGUN = [START], [RULE, START], [START, SAID, "user: [continue]"], [START]
+KEPT = [], [RULE], [SAID], ["user:  "]
+SENT = {
+    "anthropic": BEGUN,
+    "aya": ([], [RULE], ["assistant: "], ["user:  "]),  # an answer is a call of a reply tool
+    "chatml": ([START], [RULE], [START, SAID], ["user:  "]),
+    "contextwright": KEPT,
+    "forge": ([], [RULE], [SAID], []),
+    "gemini": BEGUN,
+    "gryag": KEPT,
+    "openai-chat": ([START], [RULE], [SAID], ["user:  "]),
+    "openai-responses": ([START], [RULE, START], [SAID], ["user:  "]),
+    "port42": KEPT,
+}
+"""What each format sends of nothing, of a rule, an answer and a blank question alone."""
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_what_is_sent_of_next_to_nothing(format: str) -> None:
+    payloads = [cw.render(messages, format).payload for messages in BARE]
+    read = [cw.parse(payload, format).messages for payload in payloads]
+    assert tuple([f"{one.role}: {one.text}" for one in some] for some in read) == SENT[format]
