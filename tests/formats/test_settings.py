@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.settings import effort_of
 from contextwright.messages import OutputFormat
 
 MODELS = {
@@ -84,6 +85,26 @@ def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, targ
     assert asked(rendered.payload) == meaning[target]
     assert [change for change in rendered.changes if change.code == "loss.setting"] == []
     assert cw.check(rendered.payload, target, model=MODELS[target]) == []
+
+
+@pytest.mark.parametrize(
+    ("effort", "budgets"),
+    {
+        None: (-1,),
+        "none": (0,),
+        "minimal": (1, 1_024),
+        "low": (1_025, 2_048),
+        "medium": (2_049, 8_192),
+        "high": (8_193, 16_384),
+        "xhigh": (16_385, 32_768),
+        "max": (32_769, 65_536, 1_000_000),
+    }.items(),
+)
+def test_a_budget_is_the_least_effort_that_has_it(
+    effort: str | None, budgets: tuple[int, ...]
+) -> None:
+    for budget in budgets:
+        assert effort_of(cw.Settings(thinking_budget=budget)) == effort
 
 
 @pytest.mark.parametrize(

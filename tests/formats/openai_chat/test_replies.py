@@ -197,8 +197,10 @@ def test_stream_of_reasoning_and_refusal() -> None:
         [{"choices": [None, {"delta": 5}]}],
         [chunk({"tool_calls": [{"id": "a"}, 5, {"index": "x"}]})],
         [chunk({"content": 5}), chunk({}, "stop")],
+        [chunk({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": 5}}]})],
+        [chunk({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"q": 1}}}]})],
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_broken_streams(events: list[Any]) -> None:
     try:

@@ -13,6 +13,7 @@ from contextwright.formats.target import Speller, Spelling, Target
 MODEL = models.find("claude-sonnet-4-5")
 NEW_MODEL = models.find("claude-opus-5-5")
 U, A, S, R = cw.user, cw.assistant, cw.system, cw.tool_result
+ONE, TWO = cw.ToolResult("x", "1"), cw.ToolResult("y", "2")
 
 
 def call(id: str | None, name: str = "calc") -> cw.ToolCall:
@@ -336,6 +337,12 @@ def test_a_name_is_one_clean_line() -> None:
             rules.merge_same_role,
             [U("a"), A(call("x")), R("x", "1"), U("b")],
             [U("a"), A(call("x")), R("x", "1"), U("b")],
+            [],
+        ),
+        (
+            rules.merge_same_role,  # results come in one message, and that is not worth a word
+            [U("a"), A([call("x"), call("y")]), R("x", "1"), R("y", "2")],
+            [U("a"), A([call("x"), call("y")]), R("x", "1").with_parts((ONE, TWO))],
             [],
         ),
         (

@@ -229,7 +229,10 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [("T-extra", "input[0].content[0].y")],
     ),
     "OR-empty": (body(), [("OR-empty", "input")]),
-    "OR-trigger": (body({"type": "compaction_trigger"}, USER), [("OR-trigger", "input[0]")]),
+    "OR-trigger": (
+        body({"type": "compaction_trigger"}, USER, {"type": "compaction_trigger"}),
+        [("OR-trigger", "input[0]")],
+    ),
     "OR-state": (
         body(USER, previous_response_id="resp_1", conversation="conv_1"),
         [("OR-state", "conversation")],
