@@ -2,7 +2,10 @@
 
 import json
 import os
+from collections.abc import Iterable
+from typing import Any
 
+import contextwright as cw
 from paths import GOLDEN
 
 
@@ -14,3 +17,9 @@ def compare(name: str, output: object) -> None:
     if os.environ.get("WRITE_CASES"):
         path.write_text(f"{text}\n", "utf-8")
     assert f"{text}\n" == path.read_text("utf-8")
+
+
+def compare_problems(format: str, requests: Iterable[tuple[Any, str | None]]) -> None:
+    """All that a check says of these payloads, each for a model."""
+    problems = (one for body, model in requests for one in cw.check(body, format, model=model))
+    compare(f"problems-{format}", "\n".join(map(str, problems)))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from golden_files import compare_problems
 from samples.formats.anthropic import (
     CALL,
     LONG_MARK,
@@ -272,3 +273,8 @@ def test_recorded_requests(data_folder: Path) -> None:
         assert rendered.changes == ()
         seen += 1
     assert seen > 100
+
+
+def test_the_words_of_every_problem() -> None:
+    payloads = [*(payload for _, payload, _ in REFUSED), *(payload for _, payload in WARNED)]
+    compare_problems("anthropic", ((payload, None) for payload in payloads))

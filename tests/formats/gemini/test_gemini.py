@@ -7,6 +7,7 @@ import pytest
 import contextwright as cw
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.spelling import as_spelled, camel_case, snake_case
+from golden_files import compare_problems
 from samples.formats.gemini import NEW, OLD, answer, call, model, user
 from strategies.messages import PNG
 
@@ -377,3 +378,7 @@ def test_only_known_fields_are_respelled() -> None:
     assert camel_case(camel, Request)[0] is camel
     path = "contents[0].parts[0].functionCall.args"
     assert as_spelled(path, body) == "contents[0].parts[0].function_call.args"
+
+
+def test_the_words_of_every_problem() -> None:
+    compare_problems("gemini", ((payload, asked) for payload, asked, _ in REFUSED.values()))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from golden_files import compare_problems
 from samples.chat_payloads import (
     ACCEPTED,
     GPT,
@@ -189,3 +190,8 @@ def test_accepted_and_comes_back(payload: JSON) -> None:
 @pytest.mark.parametrize("model", [GPT, "mistral-large-latest"])
 def test_any_value_can_be_checked(value: Any, model: str) -> None:
     assert any(problem.level == "error" for problem in cw.check(value, "openai-chat", model=model))
+
+
+def test_the_words_of_every_problem() -> None:
+    payloads = [*(payload for _, payload, _ in REFUSED), *(payload for _, payload in WARNED)]
+    compare_problems("openai-chat", ((payload, None) for payload in payloads))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from contextwright import models
 from contextwright.wire.openai_responses.rules import check
+from golden_files import compare_problems
 
 USER = {"role": "user", "content": "Hi"}
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
@@ -411,3 +412,8 @@ def test_stored_reasoning_may_lead_to_a_call_without_its_id() -> None:
     stored = {"type": "item_reference", "id": "rs_1"}
     problems = [("OR-reasoning-id", "input[2].id", "warning")]
     assert found(body(USER, stored, CALL, OUTPUT)) == problems
+
+
+def test_the_words_of_every_problem() -> None:
+    payloads = (payload for payload, _ in REFUSED.values())
+    compare_problems("openai-responses", ((payload, "gpt-5.6-sol") for payload in payloads))
