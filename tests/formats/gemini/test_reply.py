@@ -234,3 +234,12 @@ def test_recorded_requests(data_folder: Path) -> None:
         made = cw.render(conversation, "gemini", model=facts.id)
         assert meaning(made.payload) == meaning(camel_case(body, Request)[0]), row["source"]
         assert made.changes == ()
+
+
+@pytest.mark.parametrize(
+    "call", [{"name": "f"}, {"name": "f", "args": {}}, {"name": "f", "id": "a"}]
+)
+def test_a_streamed_call_has_the_fields_of_a_whole_one(call: dict[str, Any]) -> None:
+    content = {"role": "model", "parts": [{"functionCall": call}]}
+    body = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+    assert cw.parse_stream([body], "gemini") == cw.parse_reply(body, "gemini")

@@ -122,6 +122,35 @@ def test_only_the_first_call_after_a_users_turn_is_signed() -> None:
     assert changes == ["invent.signature"]
 
 
+def test_calls_without_ids_stay_without() -> None:
+    """Results are matched by their order then; an id would be invented for nobody."""
+    calls = [cw.ToolCall("f", {}), cw.ToolCall("g", {})]
+    results = (cw.ToolResult(None, "1", "f"), cw.ToolResult(None, "2", "g"))
+    payload, _ = rendered([cw.user("q"), cw.assistant(calls), cw.Message("tool", results)], OLD)
+    assert payload["contents"][1:] == [
+        model(*({"functionCall": {"name": name, "args": {}}} for name in "fg")),
+        user(
+            *(
+                {"functionResponse": {"name": name, "response": {"output": said}}}
+                for name, said in (("f", "1"), ("g", "2"))
+            )
+        ),
+    ]
+
+
+def test_blocks_keep_all_but_the_signature_of_another_model() -> None:
+    code = {"executableCode": {"language": "PYTHON", "code": "1"}}
+    ran = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
+    for signature, codes in (({"thoughtSignature": "c2ln"}, ["loss.signature"]), ({}, [])):
+        body = {
+            "model": "gemini-3-flash-preview",
+            "contents": [user("q"), model({**code, **signature}, ran)],
+        }
+        payload, changes = rendered(cw.parse(body, "gemini"), NEW)
+        assert payload["contents"][1] == model(code, ran)
+        assert [one for one in changes if one == "loss.signature"] == codes
+
+
 def test_signatures_do_not_go_to_another_model() -> None:
     steps = [
         user("q"),

@@ -62,6 +62,7 @@ NO_USAGES = {
     [
         *((format, Usage(100, 30, 60, 7, 20), wire) for format, wire in USAGES.items()),
         *((format, Usage(), wire) for format, wire in NO_USAGES.items()),
+        ("anthropic", Usage(67, 30, 60, 7, 20), {**USAGES["anthropic"], "input_tokens": 0}),
     ],
 )
 def test_usage_as_each_api_counts_it(format: str, usage: Usage, wire: dict[str, Any]) -> None:

@@ -312,3 +312,18 @@ def test_few_results_at_the_end_are_cleared_as_in_a_list(tmp_path: Path) -> None
         chat.add(messages)
         context = chat.context(recipe, model="gpt-4o")
     assert list(context.decisions) == list(cw.build(messages, recipe, model="gpt-4o").decisions)
+
+
+def test_what_is_erased_or_hidden_is_said_of_each(place: str) -> None:
+    """As of a history in memory, also where the window never comes."""
+    with cw.Store(place, embedder=None) as store:
+        chat = store.conversation("a")
+        chat.add([cw.user(text) for text in "abcdefgh"])
+        chat.add([cw.Message("user", (cw.Text("i"),), visibility="internal"), cw.user("j")])
+        chat.erase(2, 5)
+        recipe = cw.Recipe(window=cw.windows.KeepRecent(messages=1))
+        context = chat.context(recipe, model="gpt-4o")
+        whole = recipe.build([one.message for one in chat.read()], model="gpt-4o")
+    assert list(context.decisions) == list(whole.decisions)
+    erased = [index for index, one in enumerate(context.decisions) if one.reason == "erased"]
+    assert erased == [1, 4]
