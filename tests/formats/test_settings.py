@@ -88,6 +88,27 @@ def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, targ
 
 
 @pytest.mark.parametrize(
+    ("target", "setting", "silent", "lost"),
+    [
+        ("anthropic", "store", [False], True),
+        ("anthropic", "service_tier", ["auto", "default"], "flex"),
+        ("anthropic", "seed", [], 1),
+        ("gemini", "parallel_calls", [True], False),
+        ("gemini", "cache_key", [], "a"),
+    ],
+)
+def test_what_asks_for_nothing_is_not_lost(
+    target: str, setting: str, silent: list[Any], lost: Any
+) -> None:
+    for value in (*silent, lost):
+        settings = cw.Settings(**{setting: value})
+        rendered = cw.render(cw.Conversation((cw.user("q"),), settings=settings), target)
+        said = [str(change) for change in rendered.changes if change.code == "loss.setting"]
+        expected = f"loss.setting {setting}: {target} has no such setting"
+        assert said == ([] if value in silent else [expected])
+
+
+@pytest.mark.parametrize(
     ("effort", "budgets"),
     {
         None: (-1,),

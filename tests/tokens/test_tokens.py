@@ -367,8 +367,9 @@ def test_tools_are_explained_to_claude() -> None:
     assert 520 < asked < 560
     forced = count({**body, "tool_choice": {"type": "any"}}, "anthropic").tokens
     assert forced - asked == 91
-    deferred = count({**body, "tools": [{**tool, "defer_loading": True}]}, "anthropic")
-    assert deferred.tokens < 10
+    later = {**body, "tools": [{**tool, "defer_loading": True}]}
+    assert count(later, "anthropic").tokens < 10
+    assert [piece.kind for piece in pieces(later, "anthropic")].count("deferred") == 1
 
 
 def test_newer_claude_counts_finer() -> None:

@@ -278,3 +278,23 @@ def test_recorded_requests(data_folder: Path) -> None:
 def test_the_words_of_every_problem() -> None:
     payloads = [*(payload for _, payload, _ in REFUSED), *(payload for _, payload in WARNED)]
     compare_problems("anthropic", ((payload, None) for payload in payloads))
+
+
+@pytest.mark.parametrize(
+    ("roles", "paths"),
+    [
+        (["user", "assistant", "user", "ASSISTANT"], []),
+        (["user", "ASSISTANT", "user"], ["messages[1].content"]),
+        (["user", "assistant", "USER"], ["messages[2].content"]),
+        (["USER", "assistant", "user"], ["messages[0].content"]),
+    ],
+    ids=lambda value: value[-1] if value else "",
+)
+def test_only_a_prefill_may_be_empty(roles: list[str], paths: list[str]) -> None:
+    """In capitals: a turn without content."""
+    turns = [{"role": role.lower(), "content": [] if role.isupper() else "x"} for role in roles]
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 5, "messages": turns}
+    problems = cw.check(body, "anthropic", model="claude-sonnet-4-5")
+    assert [(one.code, one.path) for one in problems] == [
+        ("A-empty-content", path) for path in paths
+    ]

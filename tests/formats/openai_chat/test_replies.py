@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.formats.openai_chat.format import FORMAT
+from contextwright.formats.replies.events import ArgumentsDelta
+from contextwright.formats.replies.streams import read_stream
 from samples.chat_payloads import GPT, JSON, assistant, body, call, text, user
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
@@ -208,6 +210,16 @@ def test_broken_streams(events: list[Any]) -> None:
     except cw.ParseError:
         return
     assert "repair.interrupted" in [change.code for change in conversation.changes]
+
+
+def test_arguments_are_streamed_as_text() -> None:
+    """As some hosts send them whole, as an object, there is nothing to stream."""
+    given: list[Any] = ['{"q":', " 1}", None, 5, {"q": 1}]
+    for number, arguments in enumerate(given):
+        call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": arguments}}
+        events = read_stream([chunk({"tool_calls": [call]})], "openai-chat")
+        pieces = [event.text for event in events if isinstance(event, ArgumentsDelta)]
+        assert pieces == given[number : number + 1 if number < 2 else number]
 
 
 @given(st.lists(st.sampled_from(CHUNKS), max_size=12))

@@ -146,6 +146,10 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         body(CALL, OUTPUT, {"type": "custom_tool_call_output", "call_id": "c1", "output": "x"}),
         [("OR-orphan", "input[2]"), ("OR-dup-id", "input[2].call_id")],
     ),
+    "OR-dup-id of a call": (
+        body(USER, CALL, CALL, OUTPUT),
+        [("OR-dup-id", "input[2].call_id")],
+    ),
     "OR-reasoning": (body(USER, REASONING, USER), [("OR-reasoning", "input[1]")]),
     "OR-reasoning last": (body(USER, REASONING), [("OR-reasoning", "input[1]")]),
     "OR-reasoning-id": (
