@@ -253,6 +253,13 @@ def test_prices(model: str, expected: float) -> None:
     assert dollars(Charge(1_000, 100, 10), find(model)) == pytest.approx(expected / 1e6)
 
 
+def test_one_request_without_a_price_leaves_the_sum_unknown() -> None:
+    request = Request(1, 10, 100, 0, Charge(0, 0, 10), 0.5)
+    known = Row("a", (request, request))
+    assert known.dollars == 1.0
+    assert Row("a", (request, replace(request, dollars=None))).dollars is None
+
+
 def test_no_price_without_prices() -> None:
     assert dollars(Charge(1, 1, 1), find("nobody-knows")) is None
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.messages.parts import Part
 from samples.native import PAYLOADS
 from strategies.messages import PNG, PROVIDERS, messages
 
@@ -120,7 +121,7 @@ class Script:
         return self.draw(st.integers(1, one_in)) == one_in
 
     def question(self) -> cw.Message:
-        parts: list[cw.Part] = [cw.Text(self.words())]
+        parts: list[Part] = [cw.Text(self.words())]
         if self.chance(4):
             parts.insert(self.draw(st.integers(0, 1)), PICTURE)
         if self.chance(4):
@@ -151,7 +152,7 @@ class Script:
             return self.draw(st.sampled_from(self.native.exchanges))
         names = self.draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=3))
         calls = [cw.ToolCall(name, {"q": self.words()}, next(self.ids)) for name in names]
-        said: list[cw.Part] = [cw.Text(self.words())] if self.draw(st.booleans()) else []
+        said: list[Part] = [cw.Text(self.words())] if self.draw(st.booleans()) else []
         order = self.draw(st.permutations(calls))
         results = [self.result(call.id or "", call.name) for call in order]
         return [cw.assistant([*said, *calls]), cw.Message("tool", tuple(results))]
@@ -214,7 +215,7 @@ def with_results(**fields: Any) -> Change:
     ]
 
 
-def with_part(part: cw.Part) -> Change:
+def with_part(part: Part) -> Change:
     """A message with one part more."""
     return lambda draw, message: [message.with_parts((*message.parts, part))]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from contextwright.models import ImageRule, find
 from contextwright.tokens import pricer
 from contextwright.tokens.count import count_pieces, count_text, counter
-from contextwright.tokens.images import image_tokens, pixel_size
+from contextwright.tokens.images import image_tokens, jpeg_size, pixel_size
 from contextwright.tokens.pieces import message_pieces
 from samples.counts import FORMATS, count, request_of
 
@@ -219,3 +219,11 @@ def test_what_is_remembered_of_counted_texts_is_bounded() -> None:
         text = f"{number} " * 50
         assert texts.count(text) == count_text(text, model).tokens
         assert sum(map(len, texts.counted)) <= 1_000
+
+
+def test_a_jpeg_may_end_with_its_size() -> None:
+    start, frame = b"\xff\xd8", b"\xff\xc0\x00\x0b\x08\x00\x10\x00\x20"
+    comment = b"\xff\xfe\x00\x04hi"
+    for content in (start + frame, start + comment + frame, start + b"\xff" + frame):
+        assert jpeg_size(content) == (32, 16)
+        assert jpeg_size(content[:-1]) is None

@@ -14,6 +14,7 @@ import pytest
 from contextwright.errors import UsageError
 from contextwright.tokens.count import Count, count_pieces, count_text, counter
 from contextwright.tokens.pieces import Piece, pieces
+from contextwright.tokens.pieces.piece import compact
 from contextwright.tokens.spelling.typescript import declaration, declarations
 from samples.counts import SIMPLE, WEATHER, count, object_of, tool_of
 
@@ -358,6 +359,13 @@ def test_arguments_are_read_without_blanks_and_custom_input_as_it_is() -> None:
     found = pieces({"model": "gpt-5.6-sol", "input": calls}, "openai-responses")
     written = [piece.value for piece in found if piece.kind == "arguments"]
     assert written == ['{"a":[1,2]}', '{"a":  [1, 2]}']
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1}', "[1, 2]", '{"a": [1, 2]}', '{"a":1}', "[1,2]", "a: b"]
+)
+def test_arguments_are_compact_at_openai(text: str) -> None:
+    assert compact(text) == (text if text == "a: b" else text.replace(" ", ""))
 
 
 def test_tools_are_explained_to_claude() -> None:

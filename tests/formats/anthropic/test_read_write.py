@@ -194,3 +194,19 @@ def test_a_block_goes_on_from_the_text_it_begins_with(begun: str | None) -> None
     ]
     reply = cw.parse_stream(events, "anthropic")
     assert reply.messages[0].text == f"{begun or ''}lo"
+
+
+@pytest.mark.parametrize(
+    ("media", "is_sent"),
+    [
+        (cw.Media("image", "image/png", "iVBORw0KGgoA" + "A" * (4 << 20)), True),
+        (cw.Media("image", "image/png", "iVBORw0KGgoA" + "A" * (8 << 20)), False),
+        (cw.Media("document", "application/pdf", "JVBERi0xLjcK" + "A" * (8 << 20)), True),
+    ],
+    ids=["a picture of 3 MB", "a picture of 6 MB", "a document of 6 MB"],
+)
+def test_a_picture_has_a_limit_of_its_own(media: cw.Media, is_sent: bool) -> None:
+    rendered = cw.render([cw.user([media])], "anthropic", model="claude-sonnet-5-5")
+    (turn,) = rendered.payload["messages"]
+    assert (turn["content"][0]["type"] == media.kind) is is_sent
+    assert ("loss.media" in [change.code for change in rendered.changes]) is not is_sent

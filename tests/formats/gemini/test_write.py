@@ -126,7 +126,8 @@ def test_calls_without_ids_stay_without() -> None:
     """Results are matched by their order then; an id would be invented for nobody."""
     calls = [cw.ToolCall("f", {}), cw.ToolCall("g", {})]
     results = (cw.ToolResult(None, "1", "f"), cw.ToolResult(None, "2", "g"))
-    payload, _ = rendered([cw.user("q"), cw.assistant(calls), cw.Message("tool", results)], OLD)
+    messages = (cw.user("q"), cw.assistant(calls), cw.Message("tool", results))
+    payload, _ = rendered(cw.Conversation(messages), OLD)
     assert payload["contents"][1:] == [
         model(*({"functionCall": {"name": name, "args": {}}} for name in "fg")),
         user(

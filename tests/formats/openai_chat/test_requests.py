@@ -123,3 +123,12 @@ def test_missing_result_cb_11() -> None:
         [user("q"), calling("a")], "openai-chat", "openai-chat", model=GPT, repair=False
     )
     assert as_it_is.payload["messages"] == [user("q"), calling("a")]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+def test_only_a_tool_answers_calls(role: str) -> None:
+    """A field of another role is kept as what it is: one that we do not know."""
+    message = {"role": role, "content": "hi", "tool_call_id": "a"}
+    (read,) = cw.parse({"messages": [message]}, "openai-chat").messages
+    assert (read.role, read.results, read.text) == (role, (), "hi")
+    assert read.extra == {"openai-chat": {"tool_call_id": "a"}}

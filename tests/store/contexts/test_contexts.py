@@ -318,7 +318,7 @@ def test_what_is_erased_or_hidden_is_said_of_each(place: str) -> None:
     """As of a history in memory, also where the window never comes."""
     with cw.Store(place, embedder=None) as store:
         chat = store.conversation("a")
-        chat.add([cw.user(text) for text in "abcdefgh" * 100])
+        chat.add([cw.user(text * 2_000) for text in "abcdefgh" * 20])
         chat.add([cw.Message("user", (cw.Text("i"),), visibility="internal"), cw.user("j")])
         chat.erase(2, 5)
         recipe = cw.Recipe(window=cw.windows.KeepRecent(messages=1))
