@@ -129,11 +129,18 @@ def mended(
     """Return what the provider would refuse in one payload and no longer in another."""
     if before == after:
         return []
+    refused = [
+        problem
+        for problem in check(before, format, model=model)
+        if problem.level == "error" and problem.path != "model"
+    ]
+    if not refused:
+        return []
     left = {problem.path for problem in check(after, format, model=model)}
     return [
         Change("repair.shape", problem.path, problem.message)
-        for problem in check(before, format, model=model)
-        if problem.level == "error" and problem.path not in left and problem.path != "model"
+        for problem in refused
+        if problem.path not in left
     ]
 
 

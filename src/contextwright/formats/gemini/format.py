@@ -126,6 +126,8 @@ def without_unknown_ids(messages: list[Message], reader: Reader) -> list[Message
 
     Such a response answers by its name.
     """
+    if not any(message.role == "tool" for message in messages):
+        return messages
     ids = {call.id for message in messages for call in message.calls}
     if None not in ids:
         return messages
