@@ -31,5 +31,55 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "names = self.labels.add if self.labels.label else None",
         "the condition is always true",
     ): "without a label, adding a name costs nothing; the check saves a call",
+    (
+        "formats/replies/sse.py",
+        'elif piece[mark : mark + 1] in b"}]":',
+        "the condition is always true",
+    ): "only quotes and brackets are found, and the other ones are handled before",
+    (
+        "formats/aya/format.py",
+        "for was, now in zip(found, ordered, strict=True):",
+        "True becomes False",
+    ): "a list and the same list sorted have one length",
+    (
+        "formats/aya/format.py",
+        'elif role == "assistant":',
+        "the condition is always true",
+    ): "an entry of any other role is an error anyway",
+    (
+        "formats/gryag/format.py",
+        "needs_user=False,",
+        "False becomes True",
+    ): "gryag has no rule that would add a user turn; all rules run and change nothing",
+    (
+        "formats/openai_chat/write.py",
+        "if extra:",
+        "the condition is always true",
+    ): "without extra fields there is nothing to spell; the check saves a call",
+    (
+        "formats/openai_responses/reply.py",
+        "elif isinstance(part, Opaque):",
+        "the condition is always true",
+    ): "media and results of a reply are taken out before it is written",
+    (
+        "recall/vectors/rows.py",
+        "CANDIDATES, FEWEST = 10, 8_192",
+        "8192 becomes 8193",
+    ): "one more row is compared exactly, which finds the same or better",
+    (
+        "store/frames.py",
+        "page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))",
+        "Add becomes Sub",
+    ): "two messages are read twice, and the first that fits is taken",
+    (
+        "windows/history.py",
+        "if len(answered) < len(message.results):",
+        "the condition is always true",
+    ): "a message without orphans is priced as a copy of itself",
+    (
+        "windows/history.py",
+        "if index < self.intact:",
+        "the condition is always true",
+    ): "an intact message has one form, whose price is the same",
 }
 """Why, for the file, the line and the fault of each."""

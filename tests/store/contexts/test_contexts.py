@@ -321,7 +321,7 @@ def test_what_is_erased_or_hidden_is_said_of_each(place: str) -> None:
         chat.add([cw.user(text * 2_000) for text in "abcdefgh" * 20])
         chat.add([cw.Message("user", (cw.Text("i"),), visibility="internal"), cw.user("j")])
         chat.erase(2, 5)
-        recipe = cw.Recipe(window=cw.windows.KeepRecent(messages=1))
+        recipe = cw.Recipe(window=cw.windows.KeepRecent(messages=1), budget=1_000)
         context = chat.context(recipe, model="gpt-4o")
         whole = recipe.build([one.message for one in chat.read()], model="gpt-4o")
     assert list(context.decisions) == list(whole.decisions)
