@@ -52,11 +52,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "False becomes True",
     ): "gryag has no rule that would add a user turn; all rules run and change nothing",
     (
-        "formats/openai_chat/write.py",
-        "if extra:",
-        "the condition is always true",
-    ): "without extra fields there is nothing to spell; the check saves a call",
-    (
         "formats/openai_responses/reply.py",
         "elif isinstance(part, Opaque):",
         "the condition is always true",
@@ -66,11 +61,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "CANDIDATES, FEWEST = 10, 8_192",
         "8192 becomes 8193",
     ): "one more row is compared exactly, which finds the same or better",
-    (
-        "store/frames.py",
-        "page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))",
-        "Add becomes Sub",
-    ): "two messages are read twice, and the first that fits is taken",
     (
         "windows/history.py",
         "if len(answered) < len(message.results):",
@@ -82,4 +72,4 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the condition is always true",
     ): "an intact message has one form, whose price is the same",
 }
-"""Why, for the file, the line and the fault of each."""
+"""Why, for the file, the line and the fault of each; no other line of the file is the same."""

@@ -13,6 +13,7 @@ import contextwright as cw
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.lines import line_of
 from contextwright.sections import PastMessages, SectionInput
+from contextwright.store.recall.source import StoreMemorySource
 from profiles import STORE, examples
 from strategies.windows import histories, windows
 
@@ -163,3 +164,16 @@ def test_any_history_within_the_budget_nothing_twice_and_the_same_again(
         chat.add(messages)
         again = chat.context(recipe, model="gpt-4o", budget=budget)
         assert again.payload == context.payload, "whatever was built before"
+
+
+def test_the_store_is_asked_again_only_if_the_window_is_another(place: str) -> None:
+    with cw.Store(place, embedder=None) as store:
+        for cut, again in ((4, False), (5, False), (6, True)):
+            source = StoreMemorySource(store.state, "a", last=5)
+            assert source.show(cut, set()) is again
+            assert source.show(cut + 1, set()) is False, "that is looked at once"
+        source = StoreMemorySource(store.state, "a", last=5)
+        source.recalled.add(3)
+        assert source.show(5, {2}) is False
+        assert source.show(5, {3}) is True, "it was recalled, and the window has it"
+        assert source.show(5, {3}) is False
