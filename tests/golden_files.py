@@ -16,7 +16,7 @@ def compare(name: str, output: object) -> None:
     path = GOLDEN / f"{name}.{'txt' if plain else 'json'}"
     if os.environ.get("WRITE_CASES"):
         path.write_text(f"{text}\n", "utf-8")
-    assert f"{text}\n" == path.read_text("utf-8")
+    assert f"{text}\n" == path.read_text("utf-8"), "if it is meant: WRITE_CASES=1 pytest …"
 
 
 def compare_problems(format: str, requests: Iterable[tuple[Any, str | None]]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.recall.memories import current_facts, is_newer
+from contextwright.recall.memory_list import event_scores
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -161,3 +162,9 @@ def test_a_fact_is_newer_by_its_time_else_by_its_place(
     age: tuple[datetime | None, int], other: tuple[datetime | None, int], expected: bool
 ) -> None:
     assert is_newer(age, other) is expected
+
+
+def test_a_question_without_words_fits_no_event() -> None:
+    event = cw.Memory("episode", "They drank coffee.", key="First meeting", weight=1.0)
+    assert event_scores([event], set(), [None]) == [0.0]
+    assert event_scores([], {"tea"}, []) == []
