@@ -282,19 +282,3 @@ def test_settings() -> None:
 def test_words_are_read_to_a_depth_of_four() -> None:
     assert words_in([[[["so"]]]]) == ["so"]
     assert words_in([[[[["too deep"]]]]]) == []
-
-
-@pytest.mark.parametrize(
-    ("tool", "codes"),
-    [
-        ({"type": "telepathy_call", "x": [1]}, []),
-        ({"type": "web_search", "search_context_size": "low"}, []),
-        ({"type": "mcp"}, ["loss.tool"]),
-    ],
-)
-def test_a_hosted_tool_is_kept_if_it_is_whole_or_new(
-    tool: dict[str, Any], codes: list[str]
-) -> None:
-    rendered = cw.render(cw.parse(body(USER, tools=[tool]), NAME), NAME)
-    assert rendered.payload.get("tools", []) == ([] if codes else [tool])
-    assert [change.code for change in rendered.changes] == codes

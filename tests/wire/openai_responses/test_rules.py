@@ -144,10 +144,7 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         body(CALL, OUTPUT, {"type": "custom_tool_call_output", "call_id": "c1", "output": "x"}),
         [("OR-orphan", "input[2]"), ("OR-dup-id", "input[2].call_id")],
     ),
-    "OR-dup-id of a call": (
-        body(USER, CALL, CALL, OUTPUT),
-        [("OR-dup-id", "input[2].call_id")],
-    ),
+    "OR-dup-id call": (body(USER, CALL, CALL, OUTPUT), [("OR-dup-id", "input[2].call_id")]),
     "OR-reasoning": (body(USER, REASONING, USER), [("OR-reasoning", "input[1]")]),
     "OR-reasoning last": (body(USER, REASONING), [("OR-reasoning", "input[1]")]),
     "OR-reasoning-id": (
@@ -381,5 +378,5 @@ def test_stored_reasoning_may_lead_to_a_call_without_its_id() -> None:
 
 
 def test_the_words_of_every_problem() -> None:
-    payloads = (payload for payload, _ in REFUSED.values())
-    compare_problems("openai-responses", ((payload, "gpt-5.6-sol") for payload in payloads))
+    bodies = ((payload, "gpt-5.6-sol") for payload, _ in REFUSED.values())
+    compare_problems("openai-responses", bodies)
