@@ -21,7 +21,7 @@ from typing import Any
 
 from contextwright import Author, Chat, Context, Message, Recipe, sections, user
 from contextwright.context.recipe_files import as_recipe
-from contextwright.recall.lines import LONGEST, line_of
+from contextwright.recall.lines import LONGEST, day_of, line_of
 from contextwright.recall.passages import Excerpt, passages_of
 from contextwright.text.quoting import one_line
 from recall import Set, chats_of, chosen, filled, message_of, now_of, read_sets
@@ -92,15 +92,26 @@ def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> 
     return rows
 
 
-def line(message: Message) -> str:
-    """A message as the section shows it."""
+def line(message: Message) -> tuple[str, str]:
+    """A message as the section shows it: its day, and its line below that."""
     name = message.author.label if message.author else message.role
-    return line_of(message.sent_at, name, message.text)
+    return day_of(message.sent_at), line_of(None, name, message.text)
 
 
-def sent(context: Context, lines: list[str]) -> set[int]:
+def told_in(context: Context) -> set[tuple[str, str]]:
+    """The lines of a request's sections, each with its day."""
+    day, told = "", set[tuple[str, str]]()
+    for line in "\n".join(context.sections.values()).split("\n"):
+        if ":" in line:
+            told.add((day, line))
+        else:
+            day = line
+    return told
+
+
+def sent(context: Context, lines: list[tuple[str, str]]) -> set[int]:
     """The numbers of the messages that a request has, recalled or in the window."""
-    told = {*"\n".join(context.sections.values()).split("\n")}
+    told = told_in(context)
     recalled = {number for number, line in enumerate(lines, 1) if line in told}
     return recalled | {index + 1 for index in context.decisions.kept()}
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from contextwright.messages.times import read_time
 from contextwright.text.quoting import labelled, one_line, quoted
 
-__all__ = ["LONGEST", "line_of"]
+__all__ = ["LONGEST", "by_day", "day_of", "line_of"]
 
 LONGEST = 60_000
 """Maximum characters of one message."""
 OURS = str.maketrans(",:", ";;")
+UNDATED = "undated"
+"""Stands above lines whose day is unknown, where those before them have one."""
 
 
 def line_of(
@@ -25,9 +29,29 @@ def line_of(
 
     The day is the sender's own; the place is that of an excerpt in its message.
     """
-    moment = read_time(sent_at) if sent_at else None
-    day = moment.date().isoformat() if moment else ""
+    day = day_of(sent_at)
     # Commas and the first colon are ours; everything after it is quoted.
     head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name, place) if part)
     words = one_line(text, longest)
     return labelled(head, words) if head else quoted(words)
+
+
+def day_of(sent_at: str | None) -> str:
+    """Return the sender's own day of a time; empty if it is unknown."""
+    moment = read_time(sent_at) if sent_at else None
+    return moment.date().isoformat() if moment else ""
+
+
+def by_day(lines: Iterable[tuple[str, str]]) -> str:
+    """Return pairs of a day and a line as text: each day on a line of its own, above its lines.
+
+    Nobody can forge a day, because each other line has a speaker and a colon.
+    """
+    told: list[str] = []
+    above = ""
+    for day, line in lines:
+        if day != above:
+            told.append(day or UNDATED)
+            above = day
+        told.append(line)
+    return "\n".join(told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import log
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import LONGEST, line_of
+from contextwright.recall.lines import LONGEST, by_day, day_of, line_of
 from contextwright.recall.memories import Memory
 from contextwright.recall.passages import Excerpt
 from contextwright.recall.ranking import Part, RankedMessage
@@ -24,6 +24,7 @@ __all__ = [
     "Packing",
     "Price",
     "RecallResult",
+    "day_price",
     "line_price",
     "usual_price",
     "worth",
@@ -104,9 +105,22 @@ class RecallHit(Struct, frozen=True):
         return author.label if author else self.message.role
 
     @property
+    def day(self) -> str:
+        """The day of the message; empty if it is unknown."""
+        return day_of(self.message.sent_at)
+
+    @property
     def line(self) -> str:
         """The message on one line, with its day and its speaker."""
-        at = self.message.sent_at
+        return self._line(self.message.sent_at)
+
+    @property
+    def undated_line(self) -> str:
+        """The message on one line, with its speaker, for a text that names the day above it."""
+        return self._line(None)
+
+    def _line(self, at: str | None) -> str:
+        """Return the message on one line, with the day of a time."""
         if self.memory is not None:
             about = self.title or self.memory.about
             about = f"about {about}" if about else self.memory.kind
@@ -143,8 +157,10 @@ class Price(Struct, frozen=True):
     """The tokens of one."""
     least: Callable[[int], float] = lambda size: 0.0
     """A lower estimate of the tokens of a number of characters."""
-    whole: Callable[[str], int] | None = None
-    """The tokens of all lines together, if they may exceed the sum of the lines."""
+    whole: Callable[[Sequence[RecallHit]], int] | None = None
+    """The tokens of all together, if they may exceed the sum of all."""
+    day: Callable[[str], int] | None = None
+    """The tokens of a day, if it is named once above all its messages."""
 
 
 class RecallResult(Struct, frozen=True):
@@ -199,6 +215,8 @@ class Packing:
         self._misses = 0
         self._offered: set[str] = set()
         self._told: dict[str, list[set[str]]] = {}
+        self._days: set[tuple[str, str]] = set()
+        """The days that are paid for, by conversation."""
 
     @property
     def is_full(self) -> bool:
@@ -246,23 +264,31 @@ class Packing:
             return None
         place -= joins
         adds = self.price.of(item)  # for a passage about that much, and hardly ever more
+        day = self._price_of_day(item)
         if joins:
             item = with_passage(self.items[place], item)
             if not self._fits(adds):
                 adds = self.price.of(item) - self.items[place].tokens
-        if not self._fits(adds):
+        if not self._fits(adds + day):
             self._misses += 1
             return None
         if self._is_told(said):
             return None
         self._misses = 0
-        self.left -= adds
+        self.left -= adds + day
+        self._days.add((item.conversation, item.day))
         if joins:
             self._estimated.add(order)
             adds += self.items[place].tokens
         self.items[place : place + joins] = [replace(item, tokens=adds)]
         self._orders[place : place + joins] = [order]
         return place
+
+    def _price_of_day(self, item: RecallHit) -> int:
+        """Return the tokens of naming a hit's day; 0 if another hit has paid for it."""
+        if self.price.day is None or (item.conversation, item.day) in self._days:
+            return 0
+        return self.price.day(item.day)
 
     def _fits(self, tokens: float) -> bool:
         """Whether so many tokens are left."""
@@ -299,7 +325,7 @@ class Packing:
         # The error of an estimate depends on the whole text, so rarely one too many was taken.
         whole = self.price.whole
         while recall.items and (
-            recall.tokens > budget or (whole is not None and whole(recall.text) > budget)
+            recall.tokens > budget or (whole is not None and whole(recall.items) > budget)
         ):
             least = min(recall.items, key=lambda item: item.score)
             recall = replace(recall, items=tuple(one for one in recall if one is not least))
@@ -337,8 +363,26 @@ def line_price(count: Callable[[str], int]) -> Price:
     def price(item: RecallHit) -> int:
         return count(f"{item.line}\n")
 
+    def whole(items: Sequence[RecallHit]) -> int:
+        return count("\n".join(item.line for item in items))
+
     # The last line has no line break and may cost more without it; so may all lines together.
-    return Price(price, lambda size: size / LONGEST_TOKEN, count)
+    return Price(price, lambda size: size / LONGEST_TOKEN, whole)
+
+
+def day_price(count: Callable[[str], int]) -> Price:
+    """Return the price of a message as a line below its day, exact or an upper bound."""
+
+    def price(item: RecallHit) -> int:
+        return count(f"{item.undated_line}\n")
+
+    def whole(items: Sequence[RecallHit]) -> int:
+        return count(by_day((item.day, item.undated_line) for item in items))
+
+    def day(name: str) -> int:
+        return count(f"{name}\n")
+
+    return Price(price, lambda size: size / LONGEST_TOKEN, whole, day)
 
 
 def usual_price(count: Callable[[str], int]) -> Price:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright.messages.message import Message
 from contextwright.recall.confidence import NOTHING
-from contextwright.recall.lines import line_of
+from contextwright.recall.lines import by_day, day_of, line_of
 from contextwright.recall.memories import Memory, Ranking
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
 from contextwright.sections.memory import different, require_counts, require_share
@@ -105,7 +105,7 @@ class PastMessages(
         require_share(confidence=self.confidence)
 
     def write(self, moment: SectionInput) -> str | None:
-        """Write a line for each message, with its day and its speaker."""
+        """Write a line for each message, with its speaker, below its day."""
         limits = [one for one in (self.tokens, moment.tokens) if one is not None]
         tokens = min(limits, default=None)
         best = self.best(moment, tokens)
@@ -156,16 +156,18 @@ def prices_of(passages: Iterable[Memory], moment: SectionInput) -> tuple[int, in
 
 
 def as_lines(passages: Iterable[Memory]) -> str:
-    """Return passages in their order, each with its day and its speaker."""
-    return "\n".join(
-        line_of(
-            one.at,
-            one.author or "unknown",
-            one.text,
-            chat=where_said(one),
-            place=str(one.meta.get("place", "")),
-        )
-        for one in sorted(passages, key=place_of)
+    """Return passages in their order, each with its speaker, below their days."""
+    return by_day((day_of(one.at), as_line(one)) for one in sorted(passages, key=place_of))
+
+
+def as_line(passage: Memory) -> str:
+    """Return a passage on one line: conversation, speaker and place, as far as known, and words."""
+    return line_of(
+        None,
+        passage.author or "unknown",
+        passage.text,
+        chat=where_said(passage),
+        place=str(passage.meta.get("place", "")),
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 from contextwright.errors import EmbedderError
 from contextwright.recall.memories import Memory, MemoryQuery, had_part
 from contextwright.recall.memory_list import asks_meaning, fitting
-from contextwright.recall.packing import RecallHit, line_price
+from contextwright.recall.packing import RecallHit, day_price
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall.meanings import MOST_SEARCHED
 from contextwright.store.recall.options import RecallRequest, price_of
@@ -138,7 +138,7 @@ class StoreMemorySource:
         wish = RecallRequest(
             query=wanted.query,
             budget=ANY if wanted.tokens is None else wanted.tokens,
-            price=line_price(wanted.price) if wanted.price else price_of(None, None),
+            price=day_price(wanted.price) if wanted.price else price_of(None, None),
             about=wanted.about,
             now=wanted.now,
             limit=max(wanted.limit, 0),
