@@ -7,8 +7,9 @@ an answer and on two kinds that have none: those of another conversation of the 
 those that name the wrong one of two speakers (`swapped`). Each set is then judged by what others
 say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. A
 remark that asks nothing has the confidence that recall gives it. Prints the area under the curve
-for each kind, the calibration error in ten bins and the share of questions below the threshold, the
-same for the weights in use, and the weights to put into `confidence.py`.
+for each kind, the calibration error in ten bins beside the one that a perfect confidence would have
+by chance, and the share of questions below the threshold, the same for the weights in use, and the
+weights to put into `confidence.py`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ WIDTH = 400
 EVERY = 3
 """Of the questions with an answer, so many are asked elsewhere too."""
 RIDGE = 1e-2
+DRAWS = 300
+"""Samples that tell what error there is by chance."""
 
 
 class Case(NamedTuple):
@@ -160,7 +163,9 @@ def show(name: str, cases: list[Case], weights: np.ndarray) -> None:
         if len(none):
             below = np.mean(none < NOTHING)
             cells.append(f"{kind} {len(none)}: AUC {area(own, none):.2f}, {below:.0%} below")
-    print(f"{name:12} {' | '.join(cells)} | error {error(kinds == 'own', chance):.2f}", flush=True)
+    cells.append(f"error {error(kinds == 'own', chance):.2f}")
+    cells.append(f"by chance {error_by_chance(kinds == 'own', chance):.2f}")
+    print(f"{name:12} {' | '.join(cells)}", flush=True)
 
 
 def area(own: np.ndarray, none: np.ndarray) -> float:
@@ -169,9 +174,38 @@ def area(own: np.ndarray, none: np.ndarray) -> float:
     return float(wins)
 
 
+def shares(own: np.ndarray) -> np.ndarray:
+    """The weight of each question, so that both kinds count the same."""
+    return np.where(own, 0.5 / max(own.sum(), 1), 0.5 / max((~own).sum(), 1))
+
+
+def error_by_chance(own: np.ndarray, chance: np.ndarray) -> float:
+    """The mean error of a perfect confidence with the same spread, on as many questions.
+
+    Questions of both kinds are drawn again, each as often as its confidence says.
+    """
+    draw, share, odds = np.random.default_rng(1), shares(own), np.log(chance / (1 - chance))
+    low, high = -9.0, 9.0
+    for _ in range(40):  # half of all have an answer
+        middle = (low + high) / 2
+        is_high = (share / (1 + np.exp(middle - odds))).sum() > 0.5
+        low, high = (middle, high) if is_high else (low, middle)
+    right = 1 / (1 + np.exp(low - odds))
+    kinds = np.sort(own)[::-1]
+
+    def drawn(weights: np.ndarray, count: int) -> np.ndarray:
+        return draw.choice(right, count, p=weights / weights.sum())
+
+    samples = [
+        np.concatenate((drawn(share * right, sum(own)), drawn(share * (1 - right), sum(~own))))
+        for _ in range(DRAWS)
+    ]
+    return float(np.mean([error(kinds, sample) for sample in samples]))
+
+
 def error(own: np.ndarray, chance: np.ndarray) -> float:
     """The calibration error in ten bins, both kinds of questions counting the same."""
-    share = np.where(own, 0.5 / max(own.sum(), 1), 0.5 / max((~own).sum(), 1))
+    share = shares(own)
     bins = np.minimum((chance * 10).astype(int), 9)
     return float(
         sum(abs(((own - chance) * share)[bins == one].sum()) for one in range(10)) / share.sum()

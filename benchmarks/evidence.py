@@ -7,7 +7,8 @@ FOLDER has the sets (`*.jsonl`, as for `recall.py`). Each question is asked as t
 its conversation, and built into a request of 2,000, 4,000 and 8,000 tokens. `request` is the share
 of questions for which all messages that answer it are in the request, recalled or in the window,
 whole or with the passage that answers (`spans.py`); `recall` is the share for which `chat.recall`
-finds them with the same tokens. `newest` is the mean number of the newest messages that stay beside
+finds them with the same tokens: those of the section and of the messages before the question.
+`newest` is the mean number of the newest messages that stay beside
 the question, `six` the share of requests that have six, `used` the share of the budget that is
 used. `--every 5` asks every fifth question.
 """
@@ -75,7 +76,7 @@ def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> 
         child.add(user(question["q"], author=Author(name="Somebody"), sent_at=now))
         for budget in BUDGETS:
             context = child.context(recipe, model=MODEL, budget=budget, now=now)
-            found = chat.recall(question["q"], budget=budget, now=now, model=MODEL)
+            found = chat.recall(question["q"], budget=spent(context), now=now, model=MODEL)
             excerpts = {item.seq: item.excerpt for item in found}
             alone = {
                 places[id]
@@ -90,6 +91,13 @@ def asked(chat: Chat, conversation: dict[str, Any], recipe: Any, every: int) -> 
             }
             rows.append((budget, gold, there, alone, context))
     return rows
+
+
+def spent(context: Context) -> int:
+    """The tokens of messages in a request, recalled or in the window, without the question."""
+    sections, question = context.ledger.sections, context.decisions[-1].tokens or 0
+    recalled = sum(tokens for name, tokens in sections.items() if name.startswith("Past"))
+    return recalled + context.ledger.history - question
 
 
 def line(message: Message) -> tuple[str, str]:

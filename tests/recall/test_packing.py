@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.dates.periods import Period, days_from
+from contextwright.recall.lines import by_day
 from contextwright.recall.outline import Page, lines_of
 from contextwright.recall.packing import (
     Packing,
     Price,
     RecallHit,
     RecallResult,
+    day_price,
     line_price,
     usual_price,
 )
@@ -168,6 +170,31 @@ def test_every_line_has_its_day_and_its_speaker_and_is_paid_for() -> None:
         "?", recall.items, recall.tokens, False
     )
     assert [item.seq for item in packed(items, recall.tokens - 1, line_price(len))] == [1, 3]
+
+
+def below_days(recall: RecallResult) -> str:
+    return by_day((item.day, item.undated_line) for item in recall)
+
+
+def test_a_day_is_named_and_paid_for_once() -> None:
+    items = [*said("one", day="2023-05-01"), *said("three", "four", day="2023-05-02", first=3)]
+    items += [*said("two", day="2023-05-01", first=2), *said("five", first=5)]
+    recall = packed(items, 1 << 40, day_price(len))
+    assert below_days(recall).splitlines() == [
+        "2023-05-01", "Anna: one", "Anna: two", "2023-05-02", "Anna: three", "Anna: four",
+        "undated, Anna: five",
+    ]  # fmt: skip
+    dated = [item for item in items if item.seq < 5]
+    text = "2023-05-01\nAnna: one\nAnna: two\n2023-05-02\nAnna: three\nAnna: four\n"
+    assert below_days(packed(dated, len(text), day_price(len))) == text.rstrip()
+    short = packed(dated, len(text) - 1, day_price(len))
+    assert [item.seq for item in short] == [1, 3, 4]
+
+
+@given(ITEMS, st.integers(0, 400), st.sampled_from((*EXACT, *BOUNDED)))
+def test_what_is_packed_below_days_fits(items: list[RecallHit], budget: int, model: str) -> None:
+    recall = packed(items, budget, day_price(lambda text: count_text(text, model).most))
+    assert count_text(below_days(recall), model).most <= budget
 
 
 @pytest.mark.parametrize("text", ["I paid 30 euros for the lamp", "👍", "?!", "哈", "ok", "a\nb"])

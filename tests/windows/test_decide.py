@@ -22,3 +22,20 @@ def test_what_must_stay_is_not_dropped_although_the_window_is_narrow() -> None:
     view = History(messages, price=price).view()
     assert drops_any(KeepRecent(messages=1), view, 900)
     assert not drops_any(KeepRecent(messages=2), view, 900)
+
+
+@given(histories, windows, limits)
+def test_everything_since_an_index_stays_and_no_more(
+    messages: list[cw.Message], window: Window, limit: int
+) -> None:
+    view = History(messages, price=price).view(width=max(limit, 1))
+    narrow = {*decide(window, view, limit).kept()}
+    for since in range(len(messages)):
+        since = view.log.exchanges.first(since)
+        wide = decide(window, view, limit, since=since)
+        kept = {*wide.kept()}
+        whole = {index for index in range(since, len(messages)) if view.is_countable(index)}
+        torn = {index for index in whole if view.log.exchanges.first(index) < since}
+        assert narrow | whole - torn <= kept | torn
+        assert min(kept - narrow, default=since) >= since
+        assert wide.cut <= since

@@ -13,7 +13,7 @@ LONGEST = 60_000
 """Maximum characters of one message."""
 OURS = str.maketrans(",:", ";;")
 UNDATED = "undated"
-"""Stands above lines whose day is unknown, where those before them have one."""
+"""Begins a line whose day is unknown, below a day that need not be its own."""
 
 
 def line_of(
@@ -50,8 +50,8 @@ def by_day(lines: Iterable[tuple[str, str]]) -> str:
     told: list[str] = []
     above = ""
     for day, line in lines:
-        if day != above:
-            told.append(day or UNDATED)
+        if day and day != above:
+            told.append(day)
             above = day
-        told.append(line)
+        told.append(line if day or not above else f"{UNDATED}, {line}")
     return "\n".join(told)

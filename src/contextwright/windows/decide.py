@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
+from msgspec.structs import replace
+
 from contextwright.errors import UsageError, shown
 from contextwright.windows.decisions import CLEARED, Decisions, Run, Span, add_run, between
 from contextwright.windows.history import View
@@ -14,9 +16,22 @@ from contextwright.windows.policies import Window
 __all__ = ["decide", "drops_any"]
 
 
-def decide(window: Window, view: View, limit: float) -> Decisions:
-    """Return the decisions of a window within a limit, including all messages that must stay."""
-    return decided(window, view, as_spans(window.spans(view, limit), view.count))
+def decide(window: Window, view: View, limit: float, *, since: int | None = None) -> Decisions:
+    """Return the decisions of a window within a limit, including all messages that must stay.
+
+    Args:
+        since: the index from which on every message stays; None: the window decides.
+    """
+    spans = as_spans(window.spans(view, limit), view.count)
+    return decided(window, view, spans if since is None else with_newest(spans, since, view.count))
+
+
+def with_newest(spans: list[Span], since: int, count: int) -> list[Span]:
+    """Return spans that keep every message from an index on, too."""
+    if spans[-1].start <= since and spans[-1].stop == count:
+        return spans
+    before = [replace(one, stop=min(one.stop, since)) for one in spans if one.start < since]
+    return [*before, Span(since, count, "recent")]
 
 
 def drops_any(window: Window, view: View, limit: float) -> bool:

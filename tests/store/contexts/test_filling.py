@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import line_of
+from contextwright.recall.lines import day_of, line_of
 from contextwright.sections import PastMessages, SectionInput
 from contextwright.store.recall.source import StoreMemorySource
 from profiles import STORE, examples
@@ -39,9 +39,21 @@ def recalled(context: cw.Context) -> set[int]:
     return {int(number) for number in re.findall(r"^user: Note (\d+): ", text, re.MULTILINE)}
 
 
-def spoken_line(message: cw.Message) -> str:
+def spoken_line(message: cw.Message) -> tuple[str, str]:
     name = message.author.label if message.author else message.role
-    return line_of(message.sent_at, name, spoken_text(message))
+    return day_of(message.sent_at), line_of(None, name, spoken_text(message))
+
+
+def told_in(context: cw.Context) -> Iterator[tuple[str, str]]:
+    """Each line of the section, with the day that stands above it."""
+    day = ""
+    for line in context.sections.get("PastMessages[1]", "").split("\n")[1:]:
+        if line.startswith("undated, "):
+            yield "", line.removeprefix("undated, ")
+        elif ":" in line:
+            yield day, line
+        else:
+            day = line
 
 
 def kept(context: cw.Context) -> set[int]:
@@ -59,6 +71,43 @@ def test_recall_grows_with_the_budget_and_the_newest_six_stay(chat: cw.Chat, mod
         tokens.append(context.ledger.sections["PastMessages[1]"])
     assert tokens[1] > 1.8 * tokens[0]
     assert tokens[2] > 1.8 * tokens[1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stay"), [("word " * 150, 6), ("word " * 400, 2), ("word " * 1_200, 0)]
+)
+def test_newest_messages_stay_while_they_take_half(chat: cw.Chat, answer: str, stay: int) -> None:
+    other = chat.fork(f"{len(answer)} characters")
+    other.add([cw.user("Go on."), cw.assistant(answer)] * 3)
+    other.add(cw.user(QUESTION))
+    context = other.context(RECALL, model="gpt-4o", budget=2_000)
+    assert kept(context) == {*range(407 - stay, 408)}
+    assert context.ledger.sections["PastMessages[1]"] > 800
+
+
+def test_a_window_of_fewer_messages_keeps_no_more(chat: cw.Chat) -> None:
+    recipe = cw.Recipe(
+        system=["Be kind.", PastMessages()], window=cw.windows.KeepRecent(messages=3)
+    )
+    assert kept(chat.context(recipe, model="gpt-4o", budget=2_000)) == {398, 399, 400}
+
+
+def test_the_cut_moves_only_forward_and_names_the_day_once(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "a.db", embedder=None) as store:
+        chat, cut = store.conversation("a"), 0
+        for number in range(120):
+            day = f"2026-05-{1 + number // 10:02}T12:00:00Z"
+            said = f"Note {number}: the night train took {number % 50} minutes."
+            chat.add([cw.user(said, sent_at=day), cw.assistant("Noted. " * (number % 7))])
+            if number % 4:
+                continue
+            context = chat.context(RECALL, model="gpt-4o", budget=700)
+            assert min(kept(context)) >= cut
+            cut = min(kept(context))
+            text = context.sections.get("PastMessages[1]", "")
+            days = re.findall(r"^2026-05-\d\d$", text, re.MULTILINE)
+            assert days == sorted({*days})
+    assert len(days) > 3
 
 
 def test_what_is_recalled_is_the_best_and_not_the_first(chat: cw.Chat) -> None:
@@ -154,7 +203,7 @@ def test_any_history_within_the_budget_nothing_twice_and_the_same_again(
         except cw.errors.BudgetError:
             return
         assert context.ledger.most <= budget
-        told = context.sections.get("PastMessages[1]", "").split("\n")
+        told = [*told_in(context)]
         assert not {lines[index] for index in kept(context) if lines.count(lines[index]) == 1} & {
             *told
         }

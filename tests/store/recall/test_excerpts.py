@@ -51,7 +51,7 @@ def test_sections_show_the_passages_of_long_messages(store: cw.Store) -> None:
         system=["Be kind.", cw.sections.PastMessages(tokens=130)],
     )
     context = chat.context(recipe, model="gpt-4o", budget=400)
-    (line,) = [
-        line for text in context.sections.values() for line in text.split("\n") if "barrel" in line
-    ]
-    assert line.startswith("2026-05-04, assistant, part 2 of 3: […] Also, the spare key")
+    lines = context.sections["PastMessages[1]"].split("\n")
+    assert lines[1] == "2026-05-04"
+    assert lines[2].startswith("assistant, part 2 of 3: […] Also, the spare key")
+    assert "barrel" in lines[2]

@@ -39,8 +39,9 @@ CHEAPER = 1.25
 """How far messages that fit may exceed the free room, before their real price is known."""
 
 
-NEWEST = 6
-"""Messages before the question that stay, whatever sections want, while they take at most half."""
+NEWEST = (6, 2)
+"""Messages before the question that stay, whatever sections want, while they take at most half of
+the room: all six, or else the last two."""
 
 
 class Relaxation(Struct, frozen=True):
@@ -161,13 +162,6 @@ def relax(attempt: Attempt, count: Count) -> Relaxation | None:
     # Cut to the shortest, so that the budget an error names is one that works.
     shorter = int(longest * min(0.9, attempt.budget / max(count.most, 1)))
     return replace(relaxed, max_chars=max(shorter, MIN_CHARS))
-
-
-def has_newest(decisions: Decisions) -> bool:
-    """Whether the newest few messages before the question stay."""
-    view = decisions.view
-    newest = range(view.newest(NEWEST + 1), view.count)
-    return all(decisions.is_kept(index) for index in newest if view.is_countable(index))
 
 
 class Merged(View):
@@ -312,21 +306,39 @@ class Attempt:
     def kept_free(self) -> float:
         """The tokens that sections which are asked last have free once anything is left out.
 
-        It is less than they want if the newest few messages need more room, up to half of it.
+        It is less than they want if the newest few messages need more room.
         """
-        reserve = self.relaxed.share if self.reserve is None else self.reserve
-        room = max(self.limit - self.allowance() - self._note_cost, 0.0)
-        left = wider = max(room - reserve, 0.0)
-        window, view = self.plan.recipe.window, self._view
-        while reserve and wider < room:
-            decisions = decide(window, view, wider)
-            if wider > left and view.spent(decisions.kept()) > room / 2:
-                break
-            left = wider
-            if has_newest(decisions):
-                break
-            wider = min(wider * 1.25 + MERGED, room)
-        return room - left if reserve else 0.0
+        _, tokens = self._newest
+        # A little more than they cost, because rendered they may.
+        return max(min(self._wanted, self._room - tokens - MERGED), 0.0)
+
+    @property
+    def _wanted(self) -> float:
+        """The tokens that sections which are asked last want to have free."""
+        return self.relaxed.share if self.reserve is None else self.reserve
+
+    @property
+    def _room(self) -> float:
+        """The tokens for messages and for sections that are asked last."""
+        return max(self.limit - self.allowance() - self._note_cost, 0.0)
+
+    @cached_property
+    def _newest(self) -> tuple[int | None, float]:
+        """Where the newest few messages begin that stay whatever sections want, and their tokens.
+
+        None where nothing is wanted, and where the window would not keep them in an empty room.
+        """
+        window, view, room = self.plan.recipe.window, self._view, self._room
+        if not self._wanted or not room:
+            return None, 0.0
+        widest = decide(window, view, room)
+        for count in NEWEST:
+            since = view.log.exchanges.first(view.newest(count + 1))
+            newest = filter(view.is_countable, range(since, view.count))
+            tokens = view.spent(decide(window, view, 0, since=since).kept())
+            if tokens <= room / 2 and all(map(widest.is_kept, newest)):
+                return since, tokens
+        return None, 0.0
 
     def smallest(self) -> Decisions:
         """Return the decisions that keep only what no window may drop."""
@@ -362,8 +374,9 @@ class Attempt:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
         # Something is left out, since all of it together did not fit.
-        replacing = self.allowance() + self.kept_free + self._note_cost
-        return decide(window, view, max(0, limit - replacing))
+        room = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
+        since, tokens = self._newest
+        return decide(window, view, room, since=since if tokens <= room else None)
 
     @cached_property
     def _note_cost(self) -> float:
