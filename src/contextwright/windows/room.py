@@ -77,18 +77,24 @@ class Room:
             return 0
         return self.starts[-1] if self.starts else self.view.last or 0
 
-    def stepped_start(self, step: float) -> int:
+    def stepped_start(self, step: float, newest: int | None = None) -> int:
         """Return a start that stays the same as the history grows and leaves at most a step unused.
 
         Of the starts that send more than 1 − step of what could be sent, it is the one after the
         coarsest line of the ruler. Both ends of that range only move forward as messages arrive, so
         the start never moves back, and moves forward only if it must or if a coarser line is
         reached.
+
+        Args:
+            newest: an index from which on everything is sent, instead of a share of the most.
         """
         if self.stopped is None or not self.starts:
             return self.start
-        enough = self._enough(step)
         last = len(self.starts) - 1
+        if newest is None:
+            enough = self._enough(step)
+        else:
+            enough = min(bisect_left(self.starts, -newest, key=neg), last)
         place = enough if enough == last else Growth(self).first_fitted(enough)
         # Behind the coarsest line that the messages before these starts cross.
         begin = self.view.log.begin

@@ -81,8 +81,9 @@ def test_newest_messages_stay_while_they_take_half(chat: cw.Chat, answer: str, s
     other.add([cw.user("Go on."), cw.assistant(answer)] * 3)
     other.add(cw.user(QUESTION))
     context = other.context(RECALL, model="gpt-4o", budget=2_000)
-    assert kept(context) == {*range(407 - stay, 408)}
-    assert context.ledger.sections["PastMessages[1]"] > 800
+    assert kept(context) >= {*range(407 - stay, 408)}
+    assert len(kept(context)) == 1 if stay == 0 else context.ledger.history <= 1_000
+    assert context.ledger.sections["PastMessages[1]"] > 900
 
 
 def test_a_window_of_fewer_messages_keeps_no_more(chat: cw.Chat) -> None:
@@ -95,6 +96,7 @@ def test_a_window_of_fewer_messages_keeps_no_more(chat: cw.Chat) -> None:
 def test_the_cut_moves_only_forward_and_names_the_day_once(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "a.db", embedder=None) as store:
         chat, cut = store.conversation("a"), 0
+        days: list[str] = []
         for number in range(120):
             day = f"2026-05-{1 + number // 10:02}T12:00:00Z"
             said = f"Note {number}: the night train took {number % 50} minutes."

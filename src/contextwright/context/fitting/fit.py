@@ -23,6 +23,7 @@ from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import MEDIA, History, View
+from contextwright.windows.room import Room
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Attempt", "Fitted", "Relaxation", "fit", "with_summary"]
@@ -42,6 +43,8 @@ CHEAPER = 1.25
 NEWEST = (6, 2)
 """Messages before the question that stay, whatever sections want, while they take at most half of
 the room: all six, or else the last two."""
+NEWEST_STEP = 0.5
+"""What may stay with them, as a share of their tokens, so that the cut moves in steps."""
 
 
 class Relaxation(Struct, frozen=True):
@@ -335,10 +338,18 @@ class Attempt:
         for count in NEWEST:
             since = view.log.exchanges.first(view.newest(count + 1))
             newest = filter(view.is_countable, range(since, view.count))
-            tokens = view.spent(decide(window, view, 0, since=since).kept())
+            tokens = self._tokens_since(since)
             if tokens <= room / 2 and all(map(widest.is_kept, newest)):
-                return since, tokens
+                # Where the cut can stay for a while.
+                most = min(tokens * (1 + NEWEST_STEP), room / 2)
+                since = max(Room(view, most).stepped_start(NEWEST_STEP, since), widest.cut)
+                return since, self._tokens_since(since)
         return None, 0.0
+
+    def _tokens_since(self, index: int) -> float:
+        """Return the tokens of all messages from an index on, and of those that must stay."""
+        kept = decide(self.plan.recipe.window, self._view, 0, since=index).kept()
+        return self._view.spent(kept)
 
     def smallest(self) -> Decisions:
         """Return the decisions that keep only what no window may drop."""
