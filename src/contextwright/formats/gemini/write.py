@@ -125,9 +125,9 @@ class Writer:
             self.answers = self.contents[-1]
 
     def settle(self) -> None:
-        """Sort the results of parallel calls into call order."""
+        """Sort the results of parallel calls into call order, if ids tell it."""
         results: list[Object] = self.answers.get("parts", [])
-        if len(results) > 1:
+        if len(results) > 1 and all(id_of(part) in self.calls for part in results):
             results.sort(key=lambda part: self.calls.get(id_of(part), UNKNOWN))
         self.answers = {}
 

@@ -236,8 +236,12 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
                 path = path_to(draft[position].origin, answer.at[1])
                 changes.append(Change(code, path, f"{was} gets the id {new!r}"))
                 spelled[answer.at] = new
-            if answer.result_at is not None and answer.result and answer.result.call_id != new:
-                spelled[answer.result_at] = new
+            result = answer.result
+            if answer.result_at is None or result is None or result.call_id == new:
+                continue
+            if result.call_id is None and ids.optional and target.same_format:
+                continue  # its turn tells its call
+            spelled[answer.result_at] = new
     return with_ids(draft, spelled), changes
 
 
