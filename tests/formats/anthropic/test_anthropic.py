@@ -123,6 +123,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         body(USER, thinking={"type": "enabled", "budget_tokens": 9_000}),
         "thinking.budget_tokens",
     ),
+    ("A-choice", body(USER, tool_choice={"type": "any"}), "tool_choice"),
+    (
+        "A-choice",
+        body(USER, tools=[TOOL], tool_choice={"type": "tool", "name": "other"}),
+        "tool_choice.name",
+    ),
     (
         "A-forced",
         body(
@@ -203,6 +209,9 @@ ACCEPTED = [
     body(USER, ("assistant", "prefilled")),
     body(USER, tools=[{"type": "web_search_20250305", "name": "web_search"}]),
     body(("user", [text(str(n), **LONG_MARK) for n in range(4)])),
+    body(USER, tool_choice={"type": "auto"}),
+    body(USER, tools=[TOOL], tool_choice={"type": "tool", "name": TOOL["name"]}),
+    body(USER, tools=[{"type": "mcp_toolset"}], tool_choice={"type": "tool", "name": "x"}),
 ]
 
 

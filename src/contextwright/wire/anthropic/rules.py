@@ -114,7 +114,8 @@ def forced_tool(payload: Object) -> Iterator[Problem]:
         case {"type": "any"} if not payload.get("tools"):
             yield Problem("A-choice", "tool_choice", "there are no tools")
         case {"type": "tool", "name": str(name)} if all(
-            tool.get("name") != name for _, tool in objects_in(payload.get("tools"))
+            tool.get("name", name) != name  # a set of tools has no name, and may hold it
+            for _, tool in objects_in(payload.get("tools"))
         ):
             yield Problem("A-choice", "tool_choice.name", f"there is no tool {shown(name)}")
         case _:
