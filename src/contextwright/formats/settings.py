@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Effort, Settings
+from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
+from contextwright.messages.message import Tool
 from contextwright.text.json import convert
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_object
@@ -27,6 +28,7 @@ __all__ = [
     "dig",
     "fields_of",
     "is_carried",
+    "known_choice",
     "known_effort",
     "known_fields",
     "put",
@@ -245,6 +247,23 @@ def write_plain(
         elif value not in SAYS_NOTHING.get(name, ()):
             changes.append(Change("loss.setting", name, f"{format} has no such setting"))
     return wire
+
+
+def known_choice(conversation: Conversation, changes: list[Change]) -> ToolChoice | None:
+    """Return the tool choice, without tools that the conversation does not define."""
+    choice = conversation.settings.tool_choice
+    if choice is None or not (choice.name or choice.allowed):
+        return choice
+    names = {tool.name for tool in conversation.tools if isinstance(tool, Tool)}
+    lost = {*choice.allowed, choice.name} - names - {None}
+    if not lost:
+        return choice
+    reason = f"no function {', '.join(sorted(map(repr, lost)))} is defined"
+    changes.append(Change("loss.setting", "tool_choice", reason))
+    allowed = tuple(name for name in choice.allowed if name in names)
+    if choice.name in lost or not allowed:
+        return None
+    return ToolChoice(choice.mode, choice.name, allowed)
 
 
 def known_fields(fields: Object, shape: type[Any], changes: list[Change], **needed: Any) -> Object:

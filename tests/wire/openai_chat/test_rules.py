@@ -129,6 +129,20 @@ REFUSED: list[tuple[str, JSON, str]] = [
     ("OC-tools-max", body(user("q"), tools=[TOOL] * 129), "tools"),
     ("OC-tools-missing", body(user("q"), tool_choice="auto"), "tool_choice"),
     ("OC-tools-missing", body(user("q"), parallel_tool_calls=True), "parallel_tool_calls"),
+    (
+        "OC-choice",
+        body(
+            user("q"),
+            tools=[TOOL],
+            tool_choice={"type": "function", "function": {"name": "other"}},
+        ),
+        "tool_choice.function.name",
+    ),
+    (
+        "OC-choice",
+        body(user("q"), tools=[TOOL], tool_choice={"type": "custom", "custom": {"name": "f"}}),
+        "tool_choice.custom.name",
+    ),
     ("OC-empty", body(), "messages"),
     ("OC-json-word", body(user("list it"), response_format={"type": "json_object"}), "messages"),
     ("OC-system-role", body(system("s"), user("q"), model="o1-mini"), "messages[0].role"),

@@ -15,6 +15,7 @@ from contextwright.formats.settings import (
     FREE,
     dig,
     effort_of,
+    known_choice,
     known_effort,
     known_fields,
     read_plain,
@@ -139,12 +140,11 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
             changes.append(Change("loss.setting", "output.description", reason))
     if config:
         body["generationConfig"] = config
-    if settings.tool_choice is not None:
+    choice = known_choice(conversation, changes)
+    if choice is not None:
         if any(isinstance(tool, Tool) for tool in conversation.tools):
-            body["toolConfig"] = {"functionCallingConfig": choice_wire(settings.tool_choice)}
-        elif settings.tool_choice.mode == "required" or (
-            settings.tool_choice.mode == "none" and conversation.tools
-        ):
+            body["toolConfig"] = {"functionCallingConfig": choice_wire(choice)}
+        elif choice.mode == "required" or (choice.mode == "none" and conversation.tools):
             changes.append(Change("loss.setting", "tool_choice", "there are no functions"))
     return body
 

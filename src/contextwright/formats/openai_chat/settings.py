@@ -20,7 +20,7 @@ from contextwright.formats.openai_chat.responses import (
     settings_from_responses,
 )
 from contextwright.formats.reader import plain
-from contextwright.formats.settings import known_effort, read_plain, write_plain
+from contextwright.formats.settings import known_choice, known_effort, read_plain, write_plain
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
@@ -127,8 +127,9 @@ def translated(
         wire = {dialect.limit: limit, **wire}
     if settings.stop:
         wire["stop"] = list(settings.stop)
-    if settings.tool_choice is not None:
-        wire["tool_choice"] = choice_wire(settings.tool_choice, conversation, dialect, changes)
+    choice = known_choice(conversation, changes)
+    if choice is not None:
+        wire["tool_choice"] = choice_wire(choice, conversation, dialect, changes)
     effort = effort_wire(settings, model, changes)
     if effort is not None:
         wire["reasoning_effort"] = effort

@@ -16,7 +16,7 @@ from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, ToolCall
 from contextwright.text.json import encode_json
 from contextwright.wire.openai_chat.dialects import Dialect
-from contextwright.wire.openai_chat.rules import NEEDING_TOOLS
+from contextwright.wire.openai_chat.rules import NEEDING_TOOLS, forced_tool
 
 __all__ = [
     "block_call",
@@ -201,6 +201,9 @@ def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
         if field in body and needed not in body:
             del body[field]
             changes.append(Change("loss.setting", field, f"refused without {needed}"))
+    for problem in forced_tool(body):
+        del body["tool_choice"]
+        changes.append(Change("loss.setting", "tool_choice", problem.message))
 
 
 def tool_wire(tool: Tool, name: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from contextwright.formats.openai import (
 from contextwright.formats.openai_responses.chat import CHAT, SHARED, settings_from_chat
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
-from contextwright.formats.settings import known_effort, put, read_plain, write_plain
+from contextwright.formats.settings import known_choice, known_effort, put, read_plain, write_plain
 from contextwright.formats.target import Target
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -97,8 +97,9 @@ def translated(conversation: Conversation, target: Target, changes: list[Change]
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
     if settings.stop:
         changes.append(Change("loss.setting", "stop", f"{NAME} has no stop sequences"))
-    if settings.tool_choice is not None:
-        wire["tool_choice"] = choice_wire(settings.tool_choice, conversation)
+    choice = known_choice(conversation, changes)
+    if choice is not None:
+        wire["tool_choice"] = choice_wire(choice, conversation)
     effort = effort_wire(settings, model, changes)
     if effort is not None:
         put(wire, "reasoning.effort", effort)

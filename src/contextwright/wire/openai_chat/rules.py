@@ -272,6 +272,20 @@ def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
     for field, needed in NEEDING_TOOLS.items():
         if body.get(field) is not None and not body.get(needed):
             yield Problem("OC-tools-missing", field, f"refused without {needed}", level)
+    yield from forced_tool(body, level)
+
+
+def forced_tool(body: dict[str, Any], level: Level = "error") -> Iterator[Problem]:
+    """A forced call names one of the tools."""
+    match body.get("tool_choice"):
+        case {"type": "function" | "custom" as kind, **rest} if is_object(rest.get(kind)):
+            name, tools = rest[kind].get("name"), objects_in(body.get("tools"))
+            defined = [is_object(tool.get(kind)) and tool[kind].get("name") for _, tool in tools]
+            if tools and isinstance(name, str) and name not in defined:
+                reason = f"there is no tool {shown(name)}"
+                yield Problem("OC-choice", f"tool_choice.{kind}.name", reason, level)
+        case _:
+            pass
 
 
 NEEDING_TOOLS = {
