@@ -21,6 +21,7 @@ from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS
+from contextwright.wire.openai_responses.tools import named_choice
 from contextwright.wire.values import is_object
 
 __all__ = ["STATE", "is_stored", "settings_of", "settings_wire"]
@@ -76,6 +77,7 @@ def settings_wire(
         wire = dict(conversation.extra.get(NAME, {}))
         if is_exact(target.model, target.options):
             wire = fitted_settings(wire, changes)
+            settle_choice(wire, changes)
     else:
         wire = translated(conversation, target, changes)
         if CHAT in conversation.extra:
@@ -89,6 +91,15 @@ def settings_wire(
         reason = f"raised to {MIN_OUTPUT_TOKENS}, the least allowed"
         changes.append(Change("repair.setting", "max_output_tokens", reason))
     return wire
+
+
+def settle_choice(wire: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out a tool choice that does not say what it chooses."""
+    choice = wire.get("tool_choice")
+    problem = next(named_choice(choice), None) if is_object(choice) else None
+    if problem is not None:
+        del wire["tool_choice"]
+        changes.append(Change("loss.setting", problem.path, problem.message))
 
 
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:

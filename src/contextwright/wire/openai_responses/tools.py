@@ -12,7 +12,15 @@ from contextwright.errors import Problem
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Tool", "ToolChoice", "is_name", "is_strict", "name_problems", "tool_problems"]
+__all__ = [
+    "Tool",
+    "ToolChoice",
+    "is_name",
+    "is_strict",
+    "name_problems",
+    "named_choice",
+    "tool_problems",
+]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
 USUAL_NAME = 64
@@ -305,6 +313,7 @@ def is_closed(schema: dict[str, Any]) -> bool:
 
 
 def named_choice(choice: dict[str, Any]) -> Iterator[Problem]:
+    """A choice has the fields of its kind."""
     for name in NEEDED.get(str(choice.get("type")), ()):
         if choice.get(name) is None:
             yield Problem("T-required", f"tool_choice.{name}", "required field is missing")
