@@ -58,6 +58,13 @@ OTHERS: list[tuple[Any, str | None]] = [
     ({"input": "x", "model": "gpt-5"}, "openai-responses"),
     ({"system": "x", "messages": [{"role": "user", "content": "x"}]}, "anthropic"),
     (
+        {
+            "messages": [{"role": "user", "content": "x"}],
+            "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+        },
+        "anthropic",
+    ),
+    (
         {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]},
         "anthropic",
     ),

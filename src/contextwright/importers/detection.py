@@ -195,12 +195,16 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "openai-responses" if "input" in body else None
     if "agent" in body and "id" in body:
         return "port42"
-    return told_by_messages(messages, system="system" in body)
+    schemas = any("input_schema" in tool for tool in blocks_of(body.get("tools")))
+    return told_by_messages(messages, claude="system" in body or schemas)
 
 
-def told_by_messages(messages: Iterable[Any], *, system: bool = False) -> str | None:
-    """Detect the source of messages; plain text is the same in all, and is not enough."""
-    claude, openai, ours = system, False, False
+def told_by_messages(messages: Iterable[Any], *, claude: bool = False) -> str | None:
+    """Detect the source of messages; plain text is the same in all, and is not enough.
+
+    `claude`: fields beside them are Anthropic's.
+    """
+    openai, ours = False, False
     for message in list(messages)[:LOOKED_AT]:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
