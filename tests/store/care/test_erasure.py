@@ -1,11 +1,13 @@
 """Erasing and editing: bytes leave the files, numbers stay, and derived data is updated."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 import contextwright as cw
 from contextwright.store.care.doctor import examine
@@ -97,6 +99,51 @@ def test_no_byte_is_left_in_the_tables_of_a_server(postgres: str, way: str) -> N
         assert bytes_on_server(postgres, "xylophon")
         ERASE[way](store)
         assert bytes_on_server(postgres, "xylophon") == bytes_on_server(postgres, "secret") == 0
+
+
+@pytest.fixture(params=["reads here", "writes elsewhere"])
+def transaction(
+    postgres: str, request: pytest.FixtureRequest
+) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """A transaction that began before anything was erased, and is open."""
+    elsewhere = make_conninfo(postgres, dbname="postgres")
+    with psycopg.connect(postgres if request.param == "reads here" else elsewhere) as session:
+        session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        with cw.Store(postgres, embedder=None) as store:
+            filled(store)
+        if request.param == "reads here":
+            session.execute("SELECT count(*) FROM pg_class")
+        else:
+            session.execute("SELECT pg_current_xact_id()")
+        yield session
+
+
+def test_a_scrub_waits_for_transactions_that_see_what_was_removed(
+    postgres: str, transaction: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    with cw.Store(postgres, embedder=None) as store, ThreadPoolExecutor() as others:
+        scrubbing = others.submit(ERASE["message"], store)
+        with pytest.raises(TimeoutError):
+            scrubbing.result(timeout=0.5)
+        transaction.rollback()
+        scrubbing.result()
+        assert bytes_on_server(postgres, "xylophon") == 0
+
+
+def test_a_transaction_that_stays_open_is_named(
+    postgres: str,
+    transaction: psycopg.Connection[tuple[object, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = "what a transaction that is still open may see: scrub again"
+    with cw.Store(postgres, embedder=None) as store:
+        with monkeypatch.context() as impatient:
+            impatient.setattr("contextwright.store.engines.postgres.SCRUBBING", 0.1)
+            assert said in store.conversation("lunch").erase(3).remains
+        assert bytes_on_server(postgres, "xylophon")
+        transaction.rollback()
+        assert said not in store.scrub()
+        assert bytes_on_server(postgres, "xylophon") == 0
 
 
 def test_a_stone_keeps_the_number(store: cw.Store) -> None:

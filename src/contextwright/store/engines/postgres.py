@@ -52,6 +52,9 @@ CONNECTIONS = 16
 PATIENCE, OPENING = 60.0, 3.0
 """Seconds to wait for a server that was there, and for one that never answered yet."""
 
+SCRUBBING = 10.0
+"""Seconds that a scrub waits for transactions that may still see what was removed."""
+
 DEFAULTS = {
     "connect_timeout": 5,
     "keepalives_idle": 30,
@@ -69,6 +72,14 @@ SET synchronous_commit = {commit}
 
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright' ORDER BY tablename"
+
+# VACUUM FULL copies removed rows that an open transaction may still see: one of this database with
+# an older snapshot, or any that writes on the server, since the snapshot of VACUUM goes back to it.
+NOW = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+SEEN_SINCE = """
+SELECT pg_snapshot_xmin(pg_current_snapshot()) >= ?::xid8 AND NOT EXISTS (
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND age(backend_xmin) > age(?::xid8::xid))"""
 
 # The index knows terms alone: one of them says which conversation it is, and no text has it.
 # `seq + 0`, and no word about the conversation: the primary key looks as good to the planner,
@@ -106,6 +117,17 @@ def lock_key(name: str) -> int:
     """Return the number of an advisory lock for a name."""
     digest = blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def all_seen(connection: PostgresConnection, patience: float) -> bool:
+    """Wait until every open transaction sees what was committed so far; tell whether all do."""
+    ((now,),) = connection.rows(NOW)
+    deadline = time.monotonic() + patience
+    while not connection.rows(SEEN_SINCE, now, now)[0][0]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 class PostgresConnection:
@@ -210,21 +232,24 @@ class PostgresEngine:
 
     def scrub(self) -> list[str]:
         """Rewrite the tables; others wait meanwhile."""
+        remains = [
+            "the server's write-ahead log, its archive, standbys and the dead rows of its "
+            "statistics, until they are recycled"
+        ]
         try:
             with self._writers.borrowed() as connection:
                 session = connection.session
                 session.autocommit = True
                 try:
+                    if not all_seen(connection, SCRUBBING):
+                        remains.append("what a transaction that is still open may see: scrub again")
                     for (table,) in connection.rows(TABLES):
                         connection.run(f"VACUUM (FULL, ANALYZE) {table}")  # statistics quote
                 finally:
                     session.autocommit = False
         except psycopg.Error as error:
             raise self._explained(error) from error
-        return [
-            "the server's write-ahead log, its archive, standbys and the dead rows of its "
-            "statistics, until they are recycled"
-        ]
+        return remains
 
     def backups(self) -> list[str]:
         """None: copies of a server are made elsewhere."""
