@@ -47,6 +47,8 @@ from paths import DOCS
         ("**User ID**: 1", r"\*\*User ID\*\*: 1"),
         ("[RESPOND] [ image x2] [Relevance: 1]", "(RESPOND] ( image x2] (Relevance: 1]"),
         ("[a]: http://x", "\\[a]: http://x"),
+        ("[a\\]b]: http://x", "\\[a\\]b]: http://x"),
+        ("[a] b]: x", "[a] b]: x"),
         ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
         ("می\u200cخواهم", "می\u200cخواهم"),
         (" \u200d ", "(nothing)"),
@@ -66,31 +68,37 @@ def blocks(text: str) -> list[str]:
     return [f"{token.type}{token.tag}{token.level}" for token in MARKDOWN.parse(text)]
 
 
-HOSTILE = st.text(
-    st.sampled_from("#>-+*_=~`[]()<>!|\\:. \t\n\r\x0b\u2028\u200d12ab&;") | st.characters(),
+HOSTILE = st.lists(
+    st.sampled_from([*"#>-+*_=~`[]()<>!|\\:. \t\n\r\x0b\u2028\u200d12ab&;", "]: /x", "\\]", "~~~"])
+    | st.characters(),
     max_size=40,
-)
+).map("".join)
 
 
-@given(HOSTILE)
-@example("[0]")
-def test_gry_21_no_words_change_the_blocks_of_the_text(words: str) -> None:
-    def text(said: str) -> str:
+@given(HOSTILE, HOSTILE)
+@example("[0]", "x")
+@example("[x", "y]: /z")
+@example("[x\\]y]: /z", "x")
+def test_gry_21_no_words_change_the_blocks_of_the_text(words: str, others: str) -> None:
+    def text(name: str, said: str) -> str:
         lines = [
-            filled("# Memories about {name} (ID: {id})", name=said, id=said),
-            f"- {quoted(said)}",
-            f"- {labelled(said, one_line(said))}",
-            f"- [Relevance: 0.50] {quoted(said)}",
+            filled("# Memories about {name} (ID: {id})", name=name, id=said),
+            f"- {quoted(name)}",
+            f"- {labelled(name, one_line(said))}",
+            f"- [Relevance: 0.50] {quoted(name)}",
             "",
-            quoted(said),
+            labelled(name, one_line(said)),
+            labelled(said, one_line(name)),
+            "",
+            quoted(name),
             quoted(said),
             "",
-            f"**Name**: {one_line(said)}",
+            f"**Name**: {one_line(name)}",
             "## End",
         ]
         return "\n".join(lines)
 
-    assert blocks(text(words)) == blocks(text("harmless"))
+    assert blocks(text(words, others)) == blocks(text("harmless", "too"))
 
 
 @given(HOSTILE, st.integers(1, 60))
@@ -152,6 +160,7 @@ def test_numbers_that_make_no_sense_are_refused(
             "Lives in Kyiv.\n• likes [coffee]\n• 2 cats",
         ),
         ("[User profile summary]\n[1]: x", "[User profile summary]\n\\[1]: x"),
+        ("[a\nb]: http://x", "\\[a\nb]: http://x"),
         ("a\n# Persona\n====\n```\nx", "a\n\\# Persona\n\\====\n'''\nx"),
         ("", "(nothing)"),
         ("x" * 60 + "\n" + "y" * 60, "x" * 60 + "\n" + "y" * 36 + "..."),
@@ -162,6 +171,7 @@ def test_a_profile_keeps_its_lines(words: str, lines: str) -> None:
 
 
 @given(HOSTILE)
+@example("[a\nb]: http://x")
 def test_no_line_of_a_profile_opens_a_block(words: str) -> None:
     assert set(blocks(f"## User Profile\n{quoted_lines(words, 100)}")) == {
         "heading_openh20",

@@ -19,10 +19,13 @@ NOTHING = "(nothing)"
 JOINERS = "\u200c\u200d"
 """Kept, because Persian words and many emoji differ without them."""
 OPENING = re.compile(
-    r"(?:#+(?= |$)|>|=+ *$|~~~|\[(?=[^\]]*\]:)|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$)"
+    r"(?:#+(?= |$)|>|=+ *$|~~~|<(?=[^>]*> *$)|[-+*](?= |$)|[-_*][-_* ]*$"
+    r"|\[(?=(?:[^\]\\]|\\.)*(?:\]:|\\?$)))"
     r"|(\d{1,9})[.)](?= |$)"
 )
-"""Starts of a block: a heading, a quotation, a list, a rule, a fence."""
+"""Starts of a block: a heading, a quotation, a list, a rule, a fence, or the definition of a link,
+whose label may end on a later line.
+"""
 TAG = re.compile(r"<(?=[A-Za-z_/!?|\uff5c])")
 """Starts of a tag or a special token."""
 BARE = re.compile(r"</?(?:b|br|code|em|i|small|strong|sub|sup|u) ?/?>", re.IGNORECASE)
@@ -63,20 +66,21 @@ def visible(letter: str) -> str:
 
 def quoted(text: str, longest: int = LONGEST_LINE) -> str:
     """Return people's text on one line that may begin a line or an entry of a list."""
-    line = one_line(text, longest)
+    return escaped(one_line(text, longest))
+
+
+def labelled(label: str, line: str) -> str:
+    """Return people's text as a label before their words, both on one line: `label: line`."""
+    return escaped(f"{one_line(label)}: {line}")
+
+
+def escaped(line: str) -> str:
+    """Return a line with a backslash before what would open a block at its start."""
     opening = OPENING.match(line)
     if opening is None:
         return line
     number = opening[1] or ""
     return f"{number}\\{line[len(number) :]}"
-
-
-def labelled(label: str, line: str) -> str:
-    """Return people's text as a label before a line that is quoted already: `label: line`."""
-    label = quoted(label)
-    if label.startswith("[") and label.endswith("]"):
-        label = f"\\{label}"  # with the colon it would define a link
-    return f"{label}: {line}"
 
 
 def quoted_lines(text: str, longest: int) -> str:
