@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.store.frames import conversation_of
 from contextwright.systems import port42
 from contextwright.systems.port42 import Sessions, log_lines, parse_agents
 from contextwright.systems.sessions import write_whole
@@ -255,8 +256,7 @@ def test_p42_11_and_12_agents_are_recipes() -> None:
     assert [decision.action for decision in context.decisions] == (
         ["kept"] * 2 + ["dropped"] * 4 + ["kept"] * 3
     )
-    # The wish for 17 recent messages cannot come true in a window of 6.
-    assert [change.code for change in changes] == ["repair.window"]
+    assert changes == ()
     recipe, changes = port42.recipe(AGENTS, "@ai-nobody\n# System")
     assert changes[-1].code == "invent.agent"
     [section] = recipe.system
@@ -329,6 +329,29 @@ def test_a_message_is_stored_with_the_time_it_was_saved_at(tmp_path: Path) -> No
     assert found is not None
     later = "2025-07-21T10:00:00+00:00"
     assert [one.sent_at for one in found.messages] == ["2025-07-21T09:00:00+00:00", later, BEGUN]
+
+
+def test_only_new_messages_are_an_activity(tmp_path: Path) -> None:
+    written(tmp_path, "session-1-x.json", session(last_activity=BEGUN))
+    sessions = Sessions(tmp_path)
+    talk = sessions.open("s1")
+    for more, time in ((), BEGUN), ((cw.user("Hello"),), NOW.isoformat()):
+        path = sessions.save(sessions.added(talk, *more), now=NOW)
+        assert json.loads(path.read_text("utf-8"))["last_activity"] == time
+
+
+@pytest.mark.parametrize("imported", [True, False])
+def test_an_agent_of_a_store_is_written_into_the_session(tmp_path: Path, imported: bool) -> None:
+    with cw.Store(tmp_path / "a.db") as store:
+        chat = store.conversation("s1")
+        if imported:
+            chat.add(cw.parse(session(count=2), "port42"))
+        else:
+            chat.add(cw.user("Hello", sent_at=BEGUN))
+        chat.update(agent="@ai-muse")
+        rendered = cw.render(conversation_of(chat), "port42")
+    assert rendered.payload["agent"] == "@ai-muse"
+    assert [str(change) for change in rendered.changes] == []
 
 
 def test_a_cleared_session_stays_cleared(tmp_path: Path) -> None:

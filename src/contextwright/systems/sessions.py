@@ -105,6 +105,9 @@ class Sessions:
             created_at=told or created.isoformat(),
             updated_at=now.isoformat(),
         )
+        said = written is None or stamped.messages != written.messages
+        if said and "last_activity" in fields_of(session):
+            stamped = with_fields(stamped, last_activity=now.isoformat())
         payload = render(stamped, FORMAT).payload
         path = known.path if known else self.free_path(created, slug_of(session))
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Port 42: session files, and the agents that answer in them."""
+"""Port 42's session files."""
 
 import json
 from typing import Any
@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.formats.port42.agents import AgentWindow, parse_agents
-from contextwright.formats.port42.format import instructed
 from strategies.messages import json_values
 
 SESSION = """{
@@ -31,29 +29,6 @@ SESSION = """{
 
 EPOCH = "1970-01-01T00:00:00Z"
 NOON = "2023-04-04T12:00:00Z"
-
-PROMPT = "You are @ai-engineer, a technical consciousness within Port 42..."
-AGENTS = {
-    "agents": {
-        "engineer": {
-            "name": "@ai-engineer",
-            "prompt": PROMPT,
-            "personality": "Technical, thorough, practical, reliable",
-        },
-        "muse": {
-            "name": "@ai-muse",
-            "prompt": "You are @ai-muse.",
-            "example": {"name": "git-haiku"},
-            "suffix": "Flow.",
-        },
-        "founder": {"name": "@ai-founder", "prompt": "Build.", "no_implementation": True},
-        "claude": {"prompt": "You are Claude."},
-    },
-    "base_guidance": {"implementation": "Handle errors.", "format_template": "Write JSON."},
-    "response_config": {
-        "context_window": {"max_messages": 20, "recent_messages": 17, "system_messages": 3}
-    },
-}
 
 
 def codes(changes: Any) -> list[str]:
@@ -241,178 +216,3 @@ def test_an_id_is_invented_from_the_words_alone() -> None:
     first, second = (cw.render([cw.user("hi", sent_at=NOON)], "port42").payload for _ in range(2))
     other = cw.render([cw.user("ho", sent_at=NOON)], "port42").payload
     assert first["id"] == second["id"] != other["id"]
-
-
-# --- agents ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("@ai-engineer", "engineer"),
-        ("@engineer", "engineer"),
-        ("engineer", "engineer"),
-        ("ai-engineer", "engineer"),
-        ("@claude", "claude"),
-    ],
-)
-def test_agents_are_found_by_all_their_names(name: str, key: str) -> None:
-    """P42-12."""
-    agent = parse_agents(AGENTS).find(name)
-    assert (agent.key, agent.known) == (key, True)
-    named = parse_agents({"agents": {"e": {"name": "@ai-engineer", "prompt": "p"}}})
-    assert named.find("@ai-engineer").key == "e"
-
-
-def test_an_unknown_agent_is_named_and_said() -> None:
-    """P42-12."""
-    agents = parse_agents(AGENTS)
-    agent = agents.find("@ai-nobody\n# Persona")
-    assert not agent.known
-    assert agent.system_text.startswith("You are @ai-nobody # Persona, ")
-    conversation = cw.parse({**session(), "agent": "@ai-nobody"}, "port42")
-    told = instructed(conversation, agents)
-    assert codes(told.changes) == ["invent.agent"]
-    assert "engineer, muse, founder, claude" in told.changes[0].reason
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("engineer", f"{PROMPT}\n\nWrite JSON.\n\nHandle errors."),
-        (
-            "muse",
-            "You are @ai-muse.\n\nWrite JSON.\n\nExample:\n"
-            '```json\n{\n  "name": "git-haiku"\n}\n```'
-            "\n\nHandle errors.\n\nFlow.",
-        ),
-        ("founder", "Build."),
-    ],
-)
-def test_instructions(key: str, text: str) -> None:
-    """P42-11, P42-13: the personality is for people, not for the model."""
-    assert parse_agents(AGENTS).find(key).system_text == text
-
-
-def test_the_later_layout() -> None:
-    """P42-11: a template is filled once; what fills it is never filled again."""
-    agents = parse_agents(
-        {
-            "models": {"opus": {"id": "claude-opus-4-5", "temperature": 0.5}},
-            "default_model": "opus",
-            "guidance_file": "guidance.md",
-            "base_template": "You are {name}: {personality}, {style}.\n{guidance}",
-            "agents": {
-                "muse": {
-                    "name": "@ai-muse",
-                    "personality": "{guidance}",
-                    "style": "brief",
-                    "custom_prompt": "Rhyme.",
-                    "suffix": "Flow.",
-                    "temperature_override": 0.9,
-                }
-            },
-        },
-        guidance="Use the tools.",
-    )
-    muse = agents.find("@ai-muse")
-    assert muse.system_text == (
-        "You are @ai-muse: {guidance}, brief.\nUse the tools."
-        "\n\n<role_details>\nRhyme.\n</role_details>\n\nFlow."
-    )
-    assert (muse.model, muse.temperature) == ("claude-opus-4-5", 0.9)
-    assert agents.changes == ()
-
-
-def test_settings_of_the_file() -> None:
-    """P42-11: what is not said has Port 42's defaults; a wish that cannot come true is said."""
-    agents = parse_agents(AGENTS)
-    assert (agents.window, agents.max_tokens, agents.stream) == (
-        AgentWindow(20, 17, 3),
-        4_096,
-        False,
-    )
-    config = {"context_window": {"max_messages": 10, "recent_messages": 17}, "max_tokens": 9}
-    other = parse_agents({"agents": {}, "response_config": config})
-    assert (other.window, other.max_tokens) == (AgentWindow(10, 17, 3), 9)
-    assert codes(other.changes) == ["repair.window"]
-    early = {"model_config": {"default": "claude-3-5-sonnet"}, "agents": {"a": {"prompt": "p"}}}
-    assert parse_agents(early).find("a").model == "claude-3-5-sonnet"
-    unread = parse_agents({"agents": {"a": {}}, "guidance_file": "g.md", "base_template": ""})
-    assert codes(unread.changes) == ["loss.guidance", "repair.prompt"]
-
-
-@pytest.mark.parametrize(
-    ("data", "place"), [([], ""), ({}, "agents"), ({"agents": {"a": 1}}, "agents.a")]
-)
-def test_what_is_no_agents_file(data: Any, place: str) -> None:
-    with pytest.raises(cw.ParseError) as caught:
-        parse_agents(data)
-    assert caught.value.path == place
-
-
-def test_the_prompt_is_the_system_parameter() -> None:
-    """P42-1, P42-2: instructions on top, then role and content, no times."""
-    conversation = cw.parse(
-        session(stored("user", "hi"), stored("assistant", "ho"), stored("user", "so?")), "port42"
-    )
-    told = instructed(conversation, parse_agents(AGENTS), name="@ai-engineer")
-    payload = cw.render(told, "anthropic", model="claude-sonnet-4-5").payload
-    text = f"{PROMPT}\n\nWrite JSON.\n\nHandle errors."
-    assert payload["system"] in (text, [{"type": "text", "text": text}])
-    assert [set(message) for message in payload["messages"]] == [{"role", "content"}] * 3
-    assert [message["role"] for message in payload["messages"]] == ["user", "assistant", "user"]
-
-
-def test_the_prompt_is_never_stored() -> None:
-    """P42-16: told again, under another agent, there is still only one prompt."""
-    agents = parse_agents(AGENTS)
-    data = session(stored("user", "hi"))
-    told = instructed(instructed(cw.parse(data, "port42"), agents), agents, name="@ai-founder")
-    assert [message.text for message in told.messages] == ["Build.", "hi"]
-    assert cw.render(told, "port42").payload == data
-
-
-def test_a_session_without_an_agent_gets_no_prompt() -> None:
-    told = instructed(cw.Conversation((cw.user("hi"),)), parse_agents(AGENTS))
-    assert [message.role for message in told.messages] == ["user"]
-    assert codes(told.changes) == ["repair.agent"]
-
-
-@pytest.mark.parametrize(
-    ("shared", "own", "text"),
-    [
-        ("Do one thing.", None, "P\n\nDo one thing."),
-        ({"implementation": "Do one thing."}, None, "P\n\nDo one thing."),
-        ("Do one thing.", "Do two.", "P\n\nDo two."),
-        ({"format_template": "F"}, {"implementation": "I"}, "P\n\nF\n\nI"),
-        (None, "Do two.", "P\n\nDo two."),
-    ],
-)
-def test_base_guidance_may_be_text_or_an_agents_own(shared: Any, own: Any, text: str) -> None:
-    agents = parse_agents(
-        {"agents": {"a": {"prompt": "P", "base_guidance": own}}, "base_guidance": shared}
-    )
-    assert agents.find("a").system_text == text
-
-
-@pytest.mark.parametrize(
-    ("shared", "path"),
-    [
-        (["Handle errors."], "base_guidance"),
-        (3, "base_guidance"),
-        ({"implementation": 3}, "base_guidance.implementation"),
-        ({"tone": "Be kind."}, "base_guidance.tone"),
-    ],
-)
-def test_guidance_that_is_not_used_is_said(shared: Any, path: str) -> None:
-    agents = parse_agents({"agents": {"a": {"prompt": "P"}}, "base_guidance": shared})
-    assert [(one.code, one.path) for one in agents.changes] == [("loss.guidance", path)]
-    own = parse_agents({"agents": {"a": {"prompt": "P", "base_guidance": shared}}})
-    assert [one.path for one in own.changes] == [f"agents.a.{path}"]
-
-
-@pytest.mark.parametrize("given", [True, False, 1, "yes", None])
-def test_only_true_asks_for_a_stream(given: object) -> None:
-    agents = parse_agents({**AGENTS, "response_config": {"stream": given}})
-    assert agents.stream is (given is True)

@@ -22,6 +22,7 @@ from contextwright.documents.read import read_document
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.formats.given import parse_tools
 from contextwright.formats.port42.agents import Agents, parse_agents
+from contextwright.formats.port42.format import agent_of
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -147,7 +148,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
 
     def build(self, conversation: Conversation, now: datetime | None = None) -> Context:
         """Build the request for a conversation that was read from a file."""
-        recipe, changes = self.instructed(conversation.extra.get("port42", {}).get("agent"))
+        recipe, changes = self.instructed(agent_of(conversation))
         context = recipe.build(
             conversation,
             model=self.model,

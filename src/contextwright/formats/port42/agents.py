@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +23,7 @@ LONGEST_NAME = 128
 GUIDANCE = ("format_template", "implementation", "base_template")
 """The fields of base guidance."""
 PLACE = re.compile(r"\{(name|personality|style|guidance)\}")
+Value = TypeVar("Value")
 
 
 class AgentWindow(Struct, frozen=True):
@@ -72,40 +73,48 @@ class Agents(Struct, frozen=True, kw_only=True):
         An unknown name returns an agent with `known=False`, not an error.
         """
         require(name, str, "an agent's name")
-        for key in spellings(name):
+        wanted = spellings(name)
+        for key in wanted:
             if key in self.agents:
                 return self.agents[key]
         for agent in self.agents.values():
-            if agent.name == name:
+            if not set(wanted).isdisjoint(spellings(agent.name)):
                 return agent
         label = one_line(name, LONGEST_NAME)
         text = f"You are {label}, an assistant within Port 42. Help the user with their system."
-        return Agent(key=spellings(name)[0], name=label, system_text=text, known=False)
+        return Agent(key=wanted[0], name=label, system_text=text, known=False)
 
 
 def spellings(name: str) -> list[str]:
     """Return the keys a name may stand for, most likely first: Port 42's reading, then others."""
     stripped = name.removeprefix("@ai-").removeprefix("@")
-    return list(dict.fromkeys([stripped, stripped.removeprefix("ai-"), name]))
+    others = stripped.removeprefix("ai-"), name.removeprefix("@"), name
+    return list(dict.fromkeys([stripped, *others]))
 
 
 def parse_agents(data: Any, *, guidance: str = "") -> Agents:
     """Read a decoded `agents.json`; `guidance` is the text of its `guidance_file`.
 
+    A field of another type than Port 42's is left out, and a change says so.
+
     Raises:
-        ParseError: the data is not an object with an object `agents`.
+        ParseError: the data is not an object with an object `agents`, or an agent is not an object.
     """
-    file = object_in(data, "")
-    entries = object_in(file.get("agents"), "agents")
+    changes: list[Change] = []
+    file = Fields(object_in(data, ""), "", changes)
+    entries = object_in(file.fields.get("agents"), "agents")
     shared = Shared(file, guidance)
-    agents = {key: shared.agent(key, object_in(entries[key], f"agents.{key}")) for key in entries}
-    config = shared.object("response_config")
+    agents = {
+        key: shared.agent(key, Fields(object_in(entry, f"agents.{key}"), f"agents.{key}.", changes))
+        for key, entry in entries.items()
+    }
+    config = file.object("response_config")
     return Agents(
         agents=agents,
-        window=window_of(config.get("context_window"), shared.changes),
-        max_tokens=number_in(config, "max_tokens") or 4_096,
-        stream=config.get("stream") is True,
-        changes=tuple(shared.changes),
+        window=window_of(config.object("context_window")),
+        max_tokens=config.number("max_tokens") or 4_096,
+        stream=config.switch("stream"),
+        changes=tuple(changes),
     )
 
 
@@ -115,86 +124,113 @@ def object_in(value: Any, path: str) -> dict[str, Any]:
     raise ParseError(f"must be an object, not {shown(value)}", path=path)
 
 
-def window_of(value: Any, changes: list[Change]) -> AgentWindow:
+class Fields:
+    """An object of the file. A value of the wrong type is reported, and counts as missing."""
+
+    def __init__(self, fields: dict[str, Any], path: str, changes: list[Change]) -> None:
+        self.fields = fields
+        self.path = path
+        """What its fields are below: empty, or with a dot at the end."""
+        self.changes = changes
+
+    def text(self, name: str) -> str:
+        return self.value(name, str, "text") or ""
+
+    def switch(self, name: str) -> bool:
+        return self.value(name, bool, "true or false") or False
+
+    def number(self, name: str) -> int | None:
+        value = self.value(name, int, "a whole number")
+        if value is None or value > 0:
+            return value
+        self.report("loss.field", name, f"{value} is not above 0; it is not used")
+        return None
+
+    def decimal(self, name: str) -> float | None:
+        whole = type(self.fields.get(name)) is int
+        return self.value(name, int if whole else float, "a number")
+
+    def object(self, name: str) -> Fields:
+        fields = cast("dict[str, Any] | None", self.value(name, dict, "an object"))
+        return Fields(fields or {}, f"{self.path}{name}.", self.changes)
+
+    def value(self, name: str, kind: type[Value], what: str) -> Value | None:
+        """Return the value of a field, if it has this type."""
+        value = self.fields.get(name)
+        if value is None or type(value) is kind:
+            return value
+        self.report("loss.field", name, f"{shown(value)} is not {what}; it is not used")
+        return None
+
+    def report(self, code: str, name: str, reason: str) -> None:
+        """Report a field as a change."""
+        self.changes.append(Change(code, f"{self.path}{name}", reason))
+
+
+def window_of(fields: Fields) -> AgentWindow:
     """Read the window's numbers; report `recent` if it does not fit."""
-    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    most, recent = fields.number("max_messages"), fields.number("recent_messages")
+    default = AgentWindow()
     window = AgentWindow(
-        number_in(fields, "max_messages") or AgentWindow().max,
-        number_in(fields, "recent_messages") or AgentWindow().recent,
-        number_in(fields, "system_messages") or AgentWindow().system,
+        most or default.max,
+        recent or default.recent,
+        fields.number("system_messages") or default.system,
     )
-    if window.recent > window.max - 3:
-        path = "response_config.context_window.recent_messages"
-        reason = f"{window.recent} do not fit beside the first two and the note in {window.max}"
-        changes.append(Change("repair.window", path, reason))
+    if recent is not None and recent > window.max - 3:
+        reason = f"{recent} do not fit beside the first two and the note in {window.max}"
+        fields.report("repair.window", "recent_messages", reason)
     return window
 
 
 class Shared:
     """What all agents of a file share: guidance, template, models."""
 
-    def __init__(self, file: dict[str, Any], guidance: str) -> None:
-        self.file = file
+    def __init__(self, file: Fields, guidance: str) -> None:
         self.guidance = guidance
-        self.changes: list[Change] = []
-        self.base = self.guidance_in(file, "")
-        self.template = text_in(file, "base_template") or text_in(self.base, "base_template")
-        if file.get("guidance_file") and not guidance:
+        self.base = guidance_in(file)
+        self.template = file.text("base_template") or self.base.get("base_template", "")
+        self.models = file.object("models")
+        default = file.object("model_config").text("default")
+        self.default_model = file.text("default_model") or default
+        if file.text("guidance_file") and not guidance:
             reason = "its text was not passed; {guidance} stays empty"
-            self.changes.append(Change("loss.guidance", "guidance_file", reason))
+            file.report("loss.guidance", "guidance_file", reason)
 
-    def object(self, name: str) -> dict[str, Any]:
-        value = self.file.get(name)
-        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-    def guidance_in(self, fields: dict[str, Any], at: str) -> dict[str, Any]:
-        """Read the base guidance of a file or an agent; a plain string is its `implementation`."""
-        value = fields.get("base_guidance")
-        if value is None or isinstance(value, str):
-            return {"implementation": value} if value else {}
-        guidance = cast("dict[str, Any]", value) if isinstance(value, dict) else {"": value}
-        for name, text in guidance.items():
-            if name not in GUIDANCE or not isinstance(text, str):
-                path = f"{at}base_guidance{'.' if name else ''}{name}"
-                known = ", ".join(GUIDANCE)
-                self.changes.append(Change("loss.guidance", path, f"it is not text of: {known}"))
-        return guidance
-
-    def agent(self, key: str, fields: dict[str, Any]) -> Agent:
+    def agent(self, key: str, fields: Fields) -> Agent:
         """Read one agent and compose its instructions."""
         model, temperature = self.model(fields)
         agent = Agent(
             key=key,
-            name=text_in(fields, "name") or f"@ai-{key}",
-            prompt=text_in(fields, "prompt"),
-            personality=text_in(fields, "personality"),
-            style=text_in(fields, "style"),
-            description=text_in(fields, "description"),
-            example=fields.get("example"),
-            suffix=text_in(fields, "suffix"),
-            no_implementation=fields.get("no_implementation") is True,
-            custom_prompt=text_in(fields, "custom_prompt"),
+            name=fields.text("name") or f"@ai-{key}",
+            prompt=fields.text("prompt"),
+            personality=fields.text("personality"),
+            style=fields.text("style"),
+            description=fields.text("description"),
+            example=fields.fields.get("example"),
+            suffix=fields.text("suffix"),
+            no_implementation=fields.switch("no_implementation"),
+            custom_prompt=fields.text("custom_prompt"),
             model=model,
             temperature=temperature,
         )
-        own = self.guidance_in(fields, f"agents.{key}.")
+        own = guidance_in(fields)
         pieces = self.filled(agent) if self.template else self.prompted(agent, own)
         text = "\n\n".join(piece for piece in pieces if piece)
         if not text:
             reason = "the agent has no instructions"
-            self.changes.append(Change("repair.prompt", f"agents.{key}", reason))
+            fields.changes.append(Change("repair.prompt", f"agents.{key}", reason))
         return msgspec.structs.replace(agent, system_text=text)
 
-    def prompted(self, agent: Agent, own: dict[str, Any]) -> list[str]:
+    def prompted(self, agent: Agent, own: dict[str, str]) -> list[str]:
         """Compose the earlier layout: the agent's prompt, then its own or the shared guidance."""
         pieces = [agent.prompt]
         base = {**self.base, **own}
         if not agent.no_implementation:
-            pieces.append(text_in(base, "format_template"))
+            pieces.append(base.get("format_template", ""))
             if agent.example is not None:
                 example = json.dumps(agent.example, indent=2, ensure_ascii=False)
                 pieces.append(f"Example:\n```json\n{example}\n```")
-            pieces.append(text_in(base, "implementation"))
+            pieces.append(base.get("implementation", ""))
         return [*pieces, agent.suffix]
 
     def filled(self, agent: Agent) -> list[str]:
@@ -213,23 +249,22 @@ class Shared:
             agent.suffix,
         ]
 
-    def model(self, fields: dict[str, Any]) -> tuple[str | None, float | None]:
+    def model(self, fields: Fields) -> tuple[str | None, float | None]:
         """Return the model's id and temperature, by its key in `models`, else as written."""
-        defaults = self.object("model_config")
-        key = text_in(fields, "model") or text_in(self.file, "default_model")
-        key = key or text_in(defaults, "default")
-        found = self.object("models").get(key)
-        model = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-        given: Any = fields.get("temperature_override", model.get("temperature"))
-        temperature = float(given) if type(given) in (int, float) else None
-        return text_in(model, "id") or key or None, temperature
+        key = fields.text("model") or self.default_model
+        known = self.models.object(key)
+        own = fields.decimal("temperature_override")
+        temperature = known.decimal("temperature") if own is None else own
+        return known.text("id") or key or None, temperature
 
 
-def text_in(fields: dict[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def number_in(fields: dict[str, Any], name: str) -> int | None:
-    value = fields.get(name)
-    return value if type(value) is int and value > 0 else None
+def guidance_in(fields: Fields) -> dict[str, str]:
+    """Read the base guidance of a file or an agent; a plain string is its `implementation`."""
+    value = fields.fields.get("base_guidance")
+    if isinstance(value, str):
+        return {"implementation": value} if value else {}
+    given = fields.object("base_guidance")
+    for name in given.fields:
+        if name not in GUIDANCE:
+            given.report("loss.field", name, f"it is not one of: {', '.join(GUIDANCE)}")
+    return {name: given.text(name) for name in GUIDANCE if name in given.fields}

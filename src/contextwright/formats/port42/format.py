@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Literal, cast
 
 from contextwright.errors import ParseError, Problem, shown
-from contextwright.formats.base import Format, Options, Rendered, keep_extra
+from contextwright.formats.base import Format, Options, Rendered, keep_extra, without
 from contextwright.formats.file_formats import ANY_NAME, Times, drafted, iso_time, no_media, unsaid
 from contextwright.formats.port42.agents import Agents
 from contextwright.formats.reader import Reader, plain
@@ -34,7 +34,7 @@ from contextwright.models import Model
 from contextwright.text.json import json_text
 from contextwright.wire.shapes import json_problems
 
-__all__ = ["FORMAT", "instructed"]
+__all__ = ["FORMAT", "agent_of", "instructed"]
 
 NAME = "port42"
 ROLES = ("user", "assistant", "system")
@@ -42,6 +42,8 @@ FIELDS = ("role", "content", "timestamp")
 AGENT_MARK = "port42.agent"
 """Key in `Message.meta` of a system message: the agent whose prompt it is. It is not stored."""
 NO_AGENT = "@ai-assistant"
+STORE = "contextwright"
+"""Key in `Conversation.extra` of what a store knows about a conversation."""
 
 TRAITS = Traits(
     format=NAME, tool_names=ANY_NAME, blank_text=True, error_flag=True, supports_media=no_media
@@ -127,7 +129,7 @@ def instructed(
     `name` defaults to the agent that the session names. Instructions that already lead the
     conversation are replaced; a session file never stores them.
     """
-    named = conversation.extra.get(NAME, {}).get("agent") if name is None else name
+    named = agent_of(conversation) if name is None else name
     if not isinstance(named, str):
         reason = "the session has no agent, so it gets no instructions"
         return changed(conversation, Change("repair.agent", "agent", reason))
@@ -141,6 +143,21 @@ def instructed(
     return changed(conversation, Change("invent.agent", "agent", reason))
 
 
+def agent_of(conversation: Conversation) -> Any:
+    """Return the agent that a session or its store names; None if neither does."""
+    return with_own_agent(conversation).extra.get(NAME, {}).get("agent")
+
+
+def with_own_agent(conversation: Conversation) -> Conversation:
+    """Return the conversation with the agent of its store as the session's own."""
+    about = conversation.extra.get(STORE, {})
+    if not isinstance(about.get("agent"), str):
+        return conversation
+    session = {**conversation.extra.get(NAME, {}), "agent": about["agent"]}
+    extra = {**conversation.extra, STORE: without(about, "agent"), NAME: session}
+    return replaced(conversation, extra=extra)
+
+
 def changed(conversation: Conversation, change: Change) -> Conversation:
     return replaced(conversation, changes=(*conversation.changes, change))
 
@@ -150,6 +167,7 @@ def changed(conversation: Conversation, change: Change) -> Conversation:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the session file."""
+    conversation = with_own_agent(conversation)
     draft, target, changes = drafted(conversation, TRAITS, model, options, RULES)
     draft, named = name_speakers(draft, target)
     changes.extend(named)
