@@ -173,6 +173,18 @@ def test_nobody_stays_unknown() -> None:
             id="AYA-7 no text",
         ),
         pytest.param(
+            [entry(0, "user", {"userid": "<@U1>", "text": None})],
+            [said(text="")],
+            "repair.content",
+            id="AYA-7 null text",
+        ),
+        pytest.param(
+            [entry(0, "assistant", {"toolCall": "x", "reasoning": None})],
+            [entry(0, "assistant", {"toolCall": "x"})],
+            "repair.content",
+            id="AYA-11 null reasoning",
+        ),
+        pytest.param(
             [entry(0, "assistant", "hi")],
             [entry(0, "assistant", {"text": "hi"})],
             "repair.content",
@@ -259,6 +271,10 @@ def test_what_cannot_be_read_is_an_error(data: Any, place: str) -> None:
         ),
         pytest.param([{**said(), "turn": "0"}], "[0].turn", id="AYA-16"),
         pytest.param([{**said(), "turn": -1}], "[0].turn", id="AYA-12 negative"),
+        pytest.param([said(0), said(2)], "[1].index", id="AYA-3 gap"),
+        pytest.param([said(userid="U1")], "[0].content.userid", id="AYA-7 bare id"),
+        pytest.param([entry(0, "user", "hi")], "[0].content", id="AYA-7 words"),
+        pytest.param([entry(0, "assistant", "hi")], "[0].content", id="AYA-15 words"),
     ],
 )
 def test_strict_reading_repairs_nothing(data: Any, place: str) -> None:
@@ -394,6 +410,7 @@ def test_any_json_is_read_or_refused(data: Any) -> None:
             conversation = cw.parse(data, "aya", strict=strict)
         except cw.ParseError:
             continue
+        assert not (strict and conversation.changes)
         rendered = cw.render(conversation, "aya")
         again = cw.render(cw.parse(rendered.payload, "aya"), "aya")
         assert again.payload == rendered.payload

@@ -41,7 +41,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
         raise ParseError(f"aya expects a list of entries, not {shown(data)}")
     if strict:
         refuse_faults(data)
-    reader = Reader(NAME, strict=False)
+    reader = Reader(NAME, strict=strict)
     messages: list[Message] = []
     ordered = in_order(cast("list[Any]", data), reader)
     for position, (index, path, entry) in enumerate(ordered):
@@ -151,9 +151,12 @@ def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
 
 
 def words_of(value: Any, path: str, reader: Reader) -> str:
-    """Return a string, or any other value as JSON text."""
+    """Return a string, nothing for null, and any other value as JSON text."""
     if isinstance(value, str):
         return value
+    if value is None:
+        reader.repair("repair.content", path, "is missing; read as empty")
+        return ""
     reader.repair("repair.content", path, f"{shown(value)} is read as text")
     return json_text(value)
 
@@ -174,11 +177,9 @@ def user_parts(
         reader.repair("repair.content", path, "no speaker is named")
         return None, [Text(content)]
     fields = dict(content)
-    userid, text = fields.pop("userid", None), fields.pop("text", "")
+    userid, text = fields.pop("userid", None), fields.pop("text", None)
     if fields:
         extra["content"] = fields
-    if "text" not in content:
-        reader.repair("repair.content", f"{path}.text", "is missing; read as empty")
     author = author_of(userid, f"{path}.userid", reader)
     return author, [Text(words_of(text, f"{path}.text", reader))]
 
@@ -209,9 +210,12 @@ def assistant_parts(
         return [Text(content)]
     fields = dict(content)
     parts: list[Part] = []
-    if "reasoning" in fields:
-        reasoning = words_of(fields.pop("reasoning"), f"{path}.reasoning", reader)
-        parts.append(Thinking(reasoning, origin=NAME))
+    reasoning = fields.pop("reasoning", None)
+    if reasoning is not None:
+        words = words_of(reasoning, f"{path}.reasoning", reader)
+        parts.append(Thinking(words, origin=NAME))
+    elif "reasoning" in content:
+        reader.repair("repair.content", f"{path}.reasoning", "null is left out")
     name = fields.pop("toolCall", None)
     if isinstance(name, str) and name:
         try:
