@@ -78,14 +78,17 @@ def test_cb_6_arguments_are_json_text(arguments: object, written: str) -> None:
     assert ContextBuilder().build(rows)[2]["tool_calls"] == [wire_call("c1", written)]
 
 
-def test_cb_8_one_row_may_hold_several_results() -> None:
+@pytest.mark.parametrize(("content", "lost"), [(None, False), ("", False), ("both", True)])
+def test_cb_8_one_row_may_hold_several_results(content: str | None, lost: bool) -> None:
     results = [{"tool_call_id": "a", "content": "one"}, {"tool_call_id": "b", "content": "two"}]
     rows = [
         row(1, "user", "go"),
         row(2, "assistant", "both", tool_calls=[call("a", {}), call("b", {})]),
-        row(3, "tool", tool_results=results),
+        row(3, "tool", content, tool_results=results),
     ]
-    assert ContextBuilder().build(rows) == [
+    context = ContextBuilder().context(rows)
+    assert ("loss.content" in {change.code for change in context.changes}) == lost
+    assert context.payload["messages"] == [
         SYSTEM,
         {"role": "user", "content": "go"},
         {

@@ -246,7 +246,10 @@ def without_copies(
 
 def results_of(message: dict[str, Any], path: str, reader: Reader) -> tuple[ToolResult, ...]:
     """Read the results of a tool message: one, or those that a stored row lists."""
-    if message.get("content") is None and isinstance(message.get("tool_results"), list):
+    if isinstance(message.get("tool_results"), list):
+        if message.get("content"):
+            reason = "text next to tool_results is left out"
+            reader.repair("loss.content", f"{path}.content", reason)
         listed = reader.objects(message, "tool_results", path)
         return tuple(result_of(entry, place, reader, {}) for place, entry in listed)
     fields = without(message, "role", "content", "tool_call_id")
