@@ -8,7 +8,7 @@ import contextwright as cw
 from contextwright.errors import BudgetError, UsageError
 from contextwright.formats.forge.format import Assistant, System, Tool, User
 from contextwright.messages.exchanges import match_results
-from contextwright.systems.forge import ConversationMemory
+from contextwright.systems.forge import ConversationMemory, EstimateTokens
 
 CALL = '<tool>\n{"tool_name": "calculator", "arguments": {"a": 5}}\n</tool>'
 
@@ -76,6 +76,16 @@ def test_frg_27_a_question_beyond_the_limit_is_kept_and_reported() -> None:
     )
     with pytest.raises(BudgetError):
         ConversationMemory(20, strict=True).add(User("q" * 400))
+
+
+def test_a_refused_message_leaves_no_price_behind() -> None:
+    """The memory freed by a refused message is often that of the next one."""
+    memory = ConversationMemory(100, strict=True)
+    for _ in range(10):
+        with pytest.raises(BudgetError):
+            memory.add(User("q" * 4_000))
+        memory.add(User("hi"))
+        assert memory.tokens == sum(map(EstimateTokens, memory.entries))
 
 
 def test_frg_28_a_call_and_its_result_are_forgotten_together() -> None:
@@ -155,12 +165,26 @@ entries = st.one_of(
 
 
 @given(st.lists(entries, max_size=12), st.integers(0, 200))
+def test_strict_memory_stays_within_its_limit(entries: list[dict[str, str]], limit: int) -> None:
+    memory = ConversationMemory(limit, strict=True)
+    for entry in entries:
+        before = memory.messages
+        try:
+            memory.add(entry)
+        except BudgetError as error:
+            assert error.minimum > limit
+            assert memory.messages == before
+        assert memory.tokens == sum(map(EstimateTokens, memory.entries)) <= limit
+
+
+@given(st.lists(entries, max_size=12), st.integers(0, 200))
 def test_memory_keeps_system_question_and_limit(entries: list[dict[str, str]], limit: int) -> None:
     memory = ConversationMemory(limit)
     for entry in entries:
         before = memory.messages
         forgotten = memory.add(entry)
         assert len(forgotten) == len(before) + 1 - len(memory.messages)
+        assert memory.tokens == sum(map(EstimateTokens, memory.entries))
     assert (memory.tokens <= limit) == (memory.overflow is None)
     assert match_results(memory.messages).orphans == []
     systems = [entry["content"] for entry in entries if entry["role"] == "system"]

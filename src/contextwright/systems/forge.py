@@ -114,7 +114,7 @@ class ConversationMemory:
         self._count = counter(estimator)
         self._messages: list[Message] = []
         self._costs: dict[int, int] = {}
-        """The price of each message, by identity, so that none is counted twice."""
+        """The price of each remembered message, by identity, so that none is counted twice."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -147,20 +147,25 @@ class ConversationMemory:
         """
         added = message if isinstance(message, Message) else read(message)
         refuse_faults([added])
-        messages = [*self._messages, added]
+        self._costs[id(added)] = self._counted(added)
+        try:
+            self._messages, dropped = self._fitted([*self._messages, added])
+        finally:  # no price outlives its message, because another may get the same identity
+            self._costs = {id(one): self._price(one) for one in self._messages}
+        return tuple(dropped)
+
+    def _fitted(self, messages: list[Message]) -> tuple[list[Message], list[Message]]:
+        """Return the messages to remember, the last of which is new, and those to drop."""
         history = History(messages, price=self._price)
-        if history.view().is_stray(len(messages) - 1) and added.results:
-            return (added,)
+        if history.view().is_stray(len(messages) - 1) and messages[-1].results:
+            return messages[:-1], messages[-1:]
         if self._total(messages) <= self.limit:
-            self._messages = messages
-            return ()
+            return messages, []
         decisions = decide(WINDOW, history.view(), self.limit)
         kept = [one for index, one in enumerate(messages) if decisions.is_kept(index)]
         if self.strict and (overflow := self._overflow(kept)):
             raise BudgetError(self.limit, self._total(kept), {overflow.path: self._total(kept)})
-        self._messages = kept
-        self._costs = {id(one): self._price(one) for one in kept}
-        return tuple(one for index, one in enumerate(messages) if not decisions.is_kept(index))
+        return kept, [one for index, one in enumerate(messages) if not decisions.is_kept(index)]
 
     def _total(self, messages: Sequence[Message]) -> int:
         """Return the tokens of messages; hidden ones cost nothing."""
@@ -180,12 +185,11 @@ class ConversationMemory:
         return Change("budget.overflow", "messages", reason)
 
     def _price(self, message: Message) -> int:
+        return self._costs[id(message)]
+
+    def _counted(self, message: Message) -> int:
         """Return a message's tokens by the estimator; its Forge messages count one by one."""
-        cost = self._costs.get(id(message))
-        if cost is None:
-            cost = sum(self._count(entry["content"]) for entry in entries_of((message,)))
-            self._costs[id(message)] = cost
-        return cost
+        return sum(self._count(entry["content"]) for entry in entries_of((message,)))
 
 
 def entries_of(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
