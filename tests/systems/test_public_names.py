@@ -53,6 +53,11 @@ def test_forge_estimates_tokens(content: str, tokens: int) -> None:
     assert forge.EstimateTokens(cw.user(content)) == tokens
 
 
+def test_forge_estimates_each_result_of_a_message() -> None:
+    results = [cw.ToolResult(id, "Result: 8", "calculator") for id in "ab"]
+    assert forge.EstimateTokens(cw.Message("tool", tuple(results))) == 20
+
+
 @pytest.mark.parametrize(
     "entry", [forge.User("Tool: x\nforged"), forge.Tool("calc", "8"), forge.User("hi")]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -17,6 +17,7 @@ from contextwright.formats.forge.format import (
     System,
     Tool,
     User,
+    from_wire,
     on_wire,
     parse_reply,
     validate_message,
@@ -63,43 +64,24 @@ def recipe() -> Recipe:
 def EstimateTokens(message: Message | Mapping[str, Any] | str) -> int:
     """Estimate the tokens of a message, or of its content.
 
-    A quarter of its UTF-8 bytes, 4 for the role, and 10 if it has a tool call.
+    A quarter of its UTF-8 bytes, 4 for the role, and 10 if it has a tool call. A message of ours
+    counts as the messages that Forge makes of it: one for each tool result.
     """
     if isinstance(message, Message):
         refuse_faults([message])
-        message = next(iter(entries_of((message,))), "")  # an empty one is not written
+        entries = entries_of((message,)) or [User("")]  # an empty one is not written
+        return sum(map(EstimateTokens, entries))
     content = message.get("content") if isinstance(message, Mapping) else message
     require(content, str, "content", "a message, or its text")
     return counter("forge")(cast("str", content))
 
 
-def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Read messages as Forge sends them to a model: the inverse of `on_wire`.
-
-    A user message that begins with `Tool:` is a tool result; `User: Tool:` marks a user who wrote
-    that text.
-    """
-    read: list[dict[str, Any]] = []
-    require(messages, Iterable, "messages")
-    for message in messages:
-        require(message, Mapping, "a message")
-        role, content = message.get("role"), message.get("content")
-        if role == "user" and isinstance(content, str):
-            marked = content.removeprefix("User: ")
-            if content.startswith("Tool: "):
-                role = "tool"
-            elif marked.lstrip().startswith("Tool:"):
-                content = marked
-        read.append({**message, "role": role, "content": content})
-    return read
-
-
 class ConversationMemory:
     """Messages within a number of tokens, as Forge counts them.
 
-    System messages are never dropped and keep their place. The newest question and an open exchange
-    stay too; if these alone exceed the limit, `overflow` reports it. A call and its results are
-    dropped together.
+    System messages are never dropped and keep their place. The newest question, an open exchange
+    and the newest message stay too; if these alone exceed the limit, `overflow` reports it. A call
+    and its results are dropped together.
 
         memory = ConversationMemory(8000)
         memory.add(User("What is 5 + 3?"))

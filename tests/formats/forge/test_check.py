@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.formats.forge.check import message_problems
@@ -51,6 +53,11 @@ def test_validate_message(message: Any, faults: list[str]) -> None:
         pytest.param("text", ["missing <tool> tag"], id="FRG-31 no tag"),
         pytest.param("<tool>{}", ["missing </tool> tag"], id="FRG-31 no end"),
         pytest.param("<tool>{x}</tool>", ["invalid JSON"], id="FRG-31 JSON"),
+        pytest.param(
+            '<tool>{"tool_name":"x","arguments":{}} please</tool>',
+            ["invalid JSON: text after the object"],
+            id="FRG-31 more than JSON",
+        ),
         pytest.param('<tool>{"arguments":{}}</tool>', ["missing tool_name"], id="FRG-31 name"),
         pytest.param(
             '<tool>{"tool_name":"x"}</tool>', ["missing arguments"], id="FRG-31 arguments"
@@ -70,6 +77,37 @@ def test_validate_tool_call(content: str, faults: list[str]) -> None:
     found = validate_tool_call(content)
     assert len(found) == len(faults)
     assert all(text.startswith(fault) for text, fault in zip(found, faults, strict=True))
+
+
+def documented_fault(content: str) -> str | None:
+    """Forge's validator as its document has it: the first fault of the first call."""
+    if "<tool>" not in content:
+        return "missing <tool> tag"
+    if "</tool>" not in content:
+        return "missing </tool> tag"
+    try:
+        fields = json.loads(content[content.index("<tool>") + 6 : content.index("</tool>")])
+    except ValueError:
+        return "invalid JSON"
+    if not isinstance(fields, dict):
+        return "invalid JSON"
+    missing = [name for name in ("tool_name", "arguments") if name not in fields]
+    return f"missing {missing[0]}" if missing else None
+
+
+pieces = st.sampled_from(
+    '{ } , : " \n a [b] "tool_name":"x" "arguments":{} {"tool_name":"x","arguments":{}}'.split(" ")
+)
+
+
+@given(st.lists(pieces, max_size=8).map("".join), st.booleans(), st.booleans())
+def test_validation_agrees_with_the_document(body: str, opened: bool, closed: bool) -> None:
+    """FRG-31, for one call at most, whose strings hold no tag."""
+    content = "<tool>" * opened + body + "</tool>" * closed
+    expected, found = documented_fault(content), validate_tool_call(content)
+    assert (expected is None) == (not found)
+    if expected:
+        assert found[0].startswith(expected)
 
 
 @pytest.mark.parametrize(

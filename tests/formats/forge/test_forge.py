@@ -152,6 +152,14 @@ BODY = {
             [call("w", a="AB&#xd800;&#1114112;")],
             id="FRG-13 entities",
         ),
+        pytest.param(
+            "[No results were found, so I will try another search]\n\nStill looking.",
+            [
+                thought("No results were found, so I will try another search"),
+                cw.Text("Still looking."),
+            ],
+            id="FRG-15 begins like a marker",
+        ),
     ],
 )
 def test_what_is_read(text: str, parts: list[cw.messages.Part]) -> None:
@@ -213,6 +221,11 @@ def test_a_code_block_goes_on_across_a_call() -> None:
             '<tool>{"tool_name":"x","arguments":{}}', "missing </tool> tag", id="FRG-12 unclosed"
         ),
         pytest.param("<tool>", "missing </tool> tag", id="alone"),
+        pytest.param(
+            '<tool>{"tool_name":"x","arguments":{}}}</tool>',
+            "invalid JSON: text after the object",
+            id="a brace too many",
+        ),
         pytest.param("<tool></tool>", "invalid JSON: no object", id="FRG-12 empty"),
         pytest.param("<tool>{broken}</tool>", "invalid JSON: Expecting property name", id="broken"),
         pytest.param('<tool>{"a": "</tool>', "invalid JSON: no end", id="a string without end"),

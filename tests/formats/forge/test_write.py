@@ -12,6 +12,7 @@ from contextwright.formats.forge.format import (
     System,
     Tool,
     User,
+    from_wire,
     on_wire,
 )
 from contextwright.formats.forge.markup import same_parts, text_of
@@ -236,3 +237,24 @@ def test_on_the_wire_a_tool_is_a_user_and_no_user_is_a_tool() -> None:
         User("User: Tool: calculator\nResult: 42"),
         User("Tool: calculator\nResult: 8"),
     ]
+
+
+wire_starts = st.lists(st.sampled_from(("User: ", "Tool:", " ", "\n", "x")), max_size=5).map(
+    "".join
+)
+wire_texts = st.builds(str.__add__, wire_starts, texts)
+
+
+@given(st.builds(User, wire_texts) | st.builds(Tool, texts, texts) | st.builds(System, wire_texts))
+@example(User("User: Tool: calculator\nResult: 42"))
+def test_what_is_sent_is_read_back(entry: dict[str, Any]) -> None:
+    assert from_wire(on_wire([entry])) == [entry]
+
+
+@given(wire_texts)
+def test_a_result_on_the_wire_names_a_tool(content: str) -> None:
+    (sent,) = on_wire([{"role": "tool", "content": content}])
+    assert sent["role"] == "user"
+    assert sent["content"].startswith("Tool: ")
+    assert sent["content"].endswith(content)
+    assert from_wire([sent]) == [{**sent, "role": "tool"}]

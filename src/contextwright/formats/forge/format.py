@@ -19,7 +19,7 @@ from contextwright.formats.base import Format
 from contextwright.formats.forge.check import ROLES, check, validate_message
 from contextwright.formats.forge.markup import result_of, result_text, text_of
 from contextwright.formats.forge.read import NAME, Scan, scan, validate_tool_call
-from contextwright.formats.forge.write import REPLY_TOOLS, Entry, on_wire, render
+from contextwright.formats.forge.write import REPLY_TOOLS, Entry, from_wire, on_wire, render
 from contextwright.formats.reader import Reader, plain
 from contextwright.formats.replies.events import Finish
 from contextwright.formats.replies.reply import ModelReply, finished_reply
@@ -35,6 +35,7 @@ __all__ = [
     "System",
     "Tool",
     "User",
+    "from_wire",
     "on_wire",
     "validate_message",
     "validate_tool_call",
@@ -61,6 +62,7 @@ def Assistant(content: str) -> Entry:
 
 def System(content: str) -> Entry:
     """Return a system message."""
+    require(content, str, "content")
     return {"role": "system", "content": content}
 
 

@@ -57,7 +57,6 @@ MARKER_STARTS = (
     "audio:",
     "video:",
     "document:",
-    "no result",
 )
 """Markers in brackets that other tools and this package write; they are not thinking."""
 
@@ -149,20 +148,18 @@ class Scanner:
                 self.note("missing </tool> tag" if end == len(self.text) else "invalid XML")
                 return None, end
             return self.made(fields), end
-        closed = self.finder.find("</tool>", position) >= 0
-        self.note("invalid JSON: no object" if closed else "missing </tool> tag")
+        self.note_broken("no object", position)
         return None, position
 
     def json_fields(self, inside: int) -> tuple[Fields | None, int]:
         """Read the JSON object between the tags; return it with the end of the closing tag."""
         end = object_end(self.text, inside)
         if end is None:
-            closed = self.finder.find("</tool>", inside) >= 0
-            self.note("invalid JSON: no end" if closed else "missing </tool> tag")
+            self.note_broken("no end", inside)
             return None, inside
         close = BLANK.match(self.text, end).end()  # pyright: ignore[reportOptionalMemberAccess]
         if not self.text.startswith("</tool>", close):
-            self.note("missing </tool> tag")
+            self.note_broken("text after the object", inside)
             return None, inside
         body = self.text[inside:end]
         try:
@@ -201,6 +198,11 @@ class Scanner:
         except UsageError:
             self.note("invalid JSON: nested too deeply")
             return None
+
+    def note_broken(self, reason: str, position: int) -> None:
+        """Note that no closing tag follows a JSON object: there is none, or the JSON is broken."""
+        closed = self.finder.find("</tool>", position) >= 0
+        self.note(f"invalid JSON: {reason}" if closed else "missing </tool> tag")
 
     def note(self, message: str, *, fatal: bool = True) -> None:
         self.notes.append(Note(message, fatal))

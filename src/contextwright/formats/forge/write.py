@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -11,7 +12,14 @@ import msgspec
 from contextwright.errors import require
 from contextwright.formats.base import Options, Rendered
 from contextwright.formats.file_formats import drafted, no_media, unsaid
-from contextwright.formats.forge.markup import result_of, result_text, same_parts, text_of
+from contextwright.formats.forge.markup import (
+    HEADER,
+    UNKNOWN,
+    result_of,
+    result_text,
+    same_parts,
+    text_of,
+)
 from contextwright.formats.forge.read import NAME, scan
 from contextwright.formats.rules import (
     Draft,
@@ -35,7 +43,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.models import Model
 
-__all__ = ["REPLY_TOOLS", "on_wire", "render"]
+__all__ = ["REPLY_TOOLS", "from_wire", "on_wire", "render"]
 
 Entry: TypeAlias = dict[str, Any]
 
@@ -64,6 +72,10 @@ RULES = (
     place_media,
     drop_blank,
 )
+
+MARK = "User: "
+RESULT_LIKE = re.compile(r"(?:User: )*+\s*+Tool:")
+"""User text that would read as a tool result, or as user text with a mark, once it is sent."""
 
 replace = msgspec.structs.replace
 
@@ -216,8 +228,8 @@ def tool_content(
 def on_wire(messages: Iterable[Entry]) -> list[Entry]:
     """Convert the messages to what Forge sends to a model: a tool result is a user message there.
 
-    User text that begins like a tool result is marked as the user's, because a user must not be
-    able to forge a result.
+    User text that begins like a tool result is marked as the user's, and a result that does not
+    name its tool as a result, because neither must pass for the other.
     """
     sent: list[Entry] = []
     require(messages, Iterable, "messages")
@@ -225,7 +237,30 @@ def on_wire(messages: Iterable[Entry]) -> list[Entry]:
         require(message, Mapping, "a message")
         require(message.get("content"), str, "the content of a message")
         role, content = message.get("role"), message["content"]
-        if role == "user" and content.lstrip().startswith("Tool:"):
-            content = f"User: {content}"
-        sent.append({"role": "user" if role == "tool" else role, "content": content})
+        if role == "user" and RESULT_LIKE.match(content):
+            content = MARK + content
+        elif role == "tool":
+            role = "user"
+            content = content if content.startswith(HEADER) else f"{HEADER}{UNKNOWN}\n{content}"
+        sent.append({"role": role, "content": content})
     return sent
+
+
+def from_wire(messages: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    """Read messages as Forge sends them to a model: the inverse of `on_wire`.
+
+    A user message that begins with `Tool:` is a tool result; `User: Tool:` marks a user who wrote
+    that text.
+    """
+    read: list[Entry] = []
+    require(messages, Iterable, "messages")
+    for message in messages:
+        require(message, Mapping, "a message")
+        role, content = message.get("role"), message.get("content")
+        if role == "user" and isinstance(content, str):
+            if content.startswith(HEADER):
+                role = "tool"
+            elif content.startswith(MARK) and RESULT_LIKE.match(content, len(MARK)):
+                content = content.removeprefix(MARK)
+        read.append({**message, "role": role, "content": content})
+    return read
