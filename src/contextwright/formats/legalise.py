@@ -26,6 +26,7 @@ from contextwright.formats.rules import (
     is_blank,
     media_fits,
     merge_same_role,
+    messages_of,
     name_fits,
     name_speakers,
     opaque_fits,
@@ -87,8 +88,8 @@ def legalise(
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, needed)
-    legal, origins = [message for _, message in draft], [origin for origin, _ in draft]
-    return Legal(legal, target, [*changes, *envelope], origins)
+    origins = [place.origin for place, _ in draft]
+    return Legal(messages_of(draft), target, [*changes, *envelope], origins)
 
 
 def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change]:

@@ -6,12 +6,11 @@ from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.rules import (
     RULES,
     Draft,
-    Placed,
     Rule,
     Ruled,
+    keeping,
     leave_out_foreign,
     path_to,
-    rewritten,
     wants_user,
 )
 from contextwright.formats.target import Target
@@ -34,18 +33,18 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
         return draft, []
     changes: list[Change] = []
     paired: Draft = []
-    for position, (place, message) in enumerate(draft):
-        parts: list[Part] = []
-        for index, part in enumerate(message.parts):
+    for position, placed in enumerate(draft):
+        parts: list[tuple[int, Part]] = []
+        for index, part in enumerate(placed.message.parts):
             reason = lost.get((position, index))
             if reason is None or not isinstance(part, Opaque):
-                parts.append(part)
+                parts.append((index, part))
                 continue
-            changes.append(Change("loss.opaque", path_to(place, index), reason))
+            changes.append(Change("loss.opaque", path_to(placed.place, index), reason))
             if part.text:
-                parts.append(Text(part.text))
+                parts.append((index, Text(part.text)))
         if parts:
-            paired.append(Placed(place, rewritten(message, parts)))
+            paired.append(keeping(placed, parts))
     return paired, changes
 
 

@@ -10,8 +10,10 @@ from contextwright.formats.base import Options, Rendered
 from contextwright.formats.file_formats import ANY_NAME, Times, drafted, no_media, unsaid
 from contextwright.formats.rules import (
     Draft,
+    Placed,
     leave_out_foreign,
     leave_out_hidden,
+    messages_of,
     path_to,
     place_media,
     settle_roles,
@@ -56,9 +58,10 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     origins: list[int] = []
     times = Times()
     turns = Turns(options)
-    for position, (place, message) in enumerate(draft):
+    for position, placed in enumerate(draft):
+        place, message = placed
         path = path_to(place)
-        contents = writer.contents(position, message, path)
+        contents = writer.contents(position, placed)
         if not contents:
             continue
         time = times.of(message, f"{path}.sent_at", changes)
@@ -72,7 +75,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
                 "content": content,
             }
             entries.append(with_held(entry, message, "entry"))
-            origins.append(place)
+            origins.append(place.origin)
     return Rendered(entries, (*changes, *times.changes()), origins=tuple(origins))
 
 
@@ -89,10 +92,10 @@ def author_changes(draft: Draft, source: str | None) -> list[Change]:
                 changes[None] = Change("invent.author", path_to(place), reason)
         elif author.id is None:
             reason = "the name is written, because there is no id"
-            changes[author] = Change("repair.author", f"messages[{place}].author", reason)
+            changes[author] = Change("repair.author", f"{path_to(place)}.author", reason)
         elif author.name or author.username:
             reason = "aya keeps only the id"
-            changes[author] = Change("loss.author", f"messages[{place}].author", reason)
+            changes[author] = Change("loss.author", f"{path_to(place)}.author", reason)
     return list(changes.values())
 
 
@@ -113,7 +116,7 @@ class Writer:
         self.options = options
         self.changes = changes
         self.results: dict[tuple[int, int], ToolResult] = {}
-        matching = match_results([message for _, message in draft])
+        matching = match_results(messages_of(draft))
         for answer in matching.answers:
             if answer.result is None or answer.result_at is None:
                 continue
@@ -125,11 +128,12 @@ class Writer:
             self.lose(draft, at, "answers no call")
 
     def lose(self, draft: Draft, at: tuple[int, int], reason: str) -> None:
-        path = f"messages[{draft[at[0]][0]}].parts[{at[1]}]"
+        path = path_to(draft[at[0]].place, at[1])
         self.changes.append(Change("loss.tool_result", path, reason))
 
-    def contents(self, position: int, message: Message, path: str) -> list[str | dict[str, Any]]:
+    def contents(self, position: int, placed: Placed) -> list[str | dict[str, Any]]:
         """Return the `content` of each entry that a message becomes."""
+        message = placed.message
         match message.role:
             case "system":
                 if len(message.parts) == 1 and isinstance(message.parts[0], Opaque):
@@ -139,17 +143,16 @@ class Writer:
                 content = {"userid": userid(message.author), "text": words_in(message)}
                 return [with_held(content, message, "content")]
             case "assistant":
-                contents = self.assistant_contents(position, message, path)
+                contents = self.assistant_contents(position, placed)
                 if len(contents) > 1:
                     reason = f"one entry holds one call: {len(contents)} entries"
-                    self.changes.append(Change("repair.split", path, reason))
+                    self.changes.append(Change("repair.split", path_to(placed.place), reason))
                 return list(contents)
             case "tool":
                 return []
 
-    def assistant_contents(
-        self, position: int, message: Message, path: str
-    ) -> list[dict[str, Any]]:
+    def assistant_contents(self, position: int, placed: Placed) -> list[dict[str, Any]]:
+        place, message = placed
         if is_bare(message):
             spoken = any(type(part) is Text for part in message.parts)
             content: dict[str, Any] = {"text": message.text} if spoken else {}
@@ -164,7 +167,7 @@ class Writer:
                 case Text():
                     content = {"toolCall": "postMessage", "text": part.text}
                 case ToolCall():
-                    content = self.call(part, (position, index), f"{path}.parts[{index}]")
+                    content = self.call(part, (position, index), path_to(place, index))
                 case Opaque():
                     content = dict(part.data)
                 case _:
@@ -175,7 +178,7 @@ class Writer:
             with_reasoning(contents[-1], waiting)
         elif waiting or not contents:
             code = "loss.thinking" if waiting else "loss.blank"
-            self.changes.append(Change(code, path, "an entry needs a call or text"))
+            self.changes.append(Change(code, path_to(place), "an entry needs a call or text"))
         return contents
 
     def call(self, call: ToolCall, at: tuple[int, int], path: str) -> dict[str, Any]:

@@ -25,8 +25,10 @@ from contextwright.formats.rules import (
     Draft,
     Placed,
     drop_blank,
+    keeping,
     leave_out_foreign,
     leave_out_hidden,
+    messages_of,
     name_speakers,
     path_to,
     place_media,
@@ -94,7 +96,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     for place, message in draft:
         entries = entries_of(message, called, path_to(place), changes)
         messages.extend(entries)
-        origins.extend([place] * len(entries))
+        origins.extend([place.origin] * len(entries))
     extra = conversation.extra.get(NAME)
     if extra is None:
         return Rendered(messages, tuple(changes), origins=tuple(origins))
@@ -104,25 +106,26 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
     """Drop results that answer no call, because Forge would assign them to any open call."""
-    orphans = match_results([message for _, message in draft]).orphans
+    orphans = match_results(messages_of(draft)).orphans
     if not orphans or not target.options.repair or target.same_format:
         return draft, []
     lost = set(orphans)
     changes = [
-        Change("loss.orphan", f"messages[{draft[at[0]][0]}].parts[{at[1]}]", "answers no call")
-        for at in orphans
+        Change("loss.orphan", path_to(draft[position].place, index), "answers no call")
+        for position, index in orphans
     ]
     kept: Draft = []
-    for position, (place, message) in enumerate(draft):
-        parts = [p for index, p in enumerate(message.parts) if (position, index) not in lost]
-        if parts:
-            kept.append(Placed(place, message.with_parts(parts)))
+    for position, placed in enumerate(draft):
+        parts = enumerate(placed.message.parts)
+        rest = [(index, part) for index, part in parts if (position, index) not in lost]
+        if rest:
+            kept.append(keeping(placed, rest))
     return kept, changes
 
 
 def pair_by_order(draft: Draft, target: Target) -> tuple[Draft, list[Change]]:
     """Order results so that name and order identify their calls, because the text has no ids."""
-    matching = match_results([message for _, message in draft])
+    matching = match_results(messages_of(draft))
     if not target.options.repair or matching.orphans:
         return draft, []
     answers = {answer.result_at: answer for answer in matching.answers if answer.result_at}
@@ -146,12 +149,13 @@ def in_call_order(draft: Draft, matching: Matching) -> tuple[Draft, list[Change]
     for answer in matching.answers:
         by_message.setdefault(answer.at[0], []).append(answer)
     ordered: Draft = []
-    for position, (place, message) in enumerate(draft):
-        kept = [part for part in message.parts if type(part) is not ToolResult]
+    for position, placed in enumerate(draft):
+        parts = enumerate(placed.message.parts)
+        kept = [(index, part) for index, part in parts if type(part) is not ToolResult]
         if kept:
-            ordered.append(Placed(place, message.with_parts(kept)))
+            ordered.append(keeping(placed, kept))
         results = [answered(answer, draft, changes) for answer in by_message.get(position, ())]
-        ordered.extend(Placed(place, Message("tool", (result,))) for result in results)
+        ordered.extend(Placed(placed.place, Message("tool", (one,))) for one in results)
     return ordered, changes
 
 

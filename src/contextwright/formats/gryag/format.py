@@ -43,10 +43,12 @@ from contextwright.formats.openai_chat.rules import without_system
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import (
     Draft,
+    Place,
     Placed,
     Rule,
     Ruled,
     end_with_user,
+    messages_of,
     name_speakers,
     path_to,
     start_with_user,
@@ -267,9 +269,9 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         prepared = without_system(prepared, model, noted)
     legal = legalise(prepared, GRYAG_TRAITS, model, options, rules)
     target = legal.target
-    draft = [Placed(*entry) for entry in zip(legal.origins, legal.messages, strict=True)]
+    draft = [*map(Placed, map(Place, legal.origins), legal.messages)]
     draft, quoted = quote_metadata(draft, target)
-    messages = [message for _, message in draft]
+    messages = messages_of(draft)
     changes = [*noted, *legal.changes, *quoted]
     if options.legacy_meta:
         messages = [with_metadata(message) for message in messages]

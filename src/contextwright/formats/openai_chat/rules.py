@@ -6,7 +6,7 @@ Every field or part removed here is reported as a change.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -22,6 +22,7 @@ from contextwright.formats.rules import (
     Placed,
     Ruled,
     clean_name,
+    keeping,
     path_to,
 )
 from contextwright.formats.target import Target
@@ -97,10 +98,10 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
+        placed = Placed(place, message)
         if holds_more(message):
-            path = path_to(place)
-            message = fitted_message(message, path, changes, same_format=target.same_format)
-        fitted.append(Placed(place, message))
+            placed = fitted_message(placed, changes, same_format=target.same_format)
+        fitted.append(placed)
     return fitted, changes
 
 
@@ -108,7 +109,7 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     """Whether `leave_out_refused` would not change a part or the fields of a message."""
     if isinstance(holder, Message):
         return own_fields(holder.extra, MESSAGE_FIELDS[role], "", []) == holder.extra
-    return [*fitted_parts([holder], role, "", [], same_format=True)] == [holder]
+    return fitted_part(holder, role, "", [], same_format=True) == holder
 
 
 def supports_unspoken(media: Media, model: Model) -> bool:
@@ -128,41 +129,42 @@ def holds_more(message: Message) -> bool:
     return False
 
 
-def fitted_message(
-    message: Message, path: str, changes: list[Change], *, same_format: bool
-) -> Message:
+def fitted_message(placed: Placed, changes: list[Change], *, same_format: bool) -> Placed:
     """Return the message with only fields and parts that OpenAI accepts."""
-    parts = fitted_parts(message.parts, message.role, path, changes, same_format=same_format)
-    extra = own_fields(message.extra, MESSAGE_FIELDS[message.role], path, changes)
-    return replace(message, parts=tuple(parts), extra=extra)
+    place, message = placed
+    parts: list[tuple[int, Part]] = []
+    for index, part in enumerate(message.parts):
+        path = path_to(place, index)
+        kept = fitted_part(part, message.role, path, changes, same_format=same_format)
+        if kept is not None:
+            parts.append((index, kept))
+    extra = own_fields(message.extra, MESSAGE_FIELDS[message.role], path_to(place), changes)
+    return keeping(Placed(place, replace(message, extra=extra)), parts)
 
 
-def fitted_parts(
-    parts: Iterable[Part], role: Role, path: str, changes: list[Change], *, same_format: bool
-) -> Iterator[Part]:
-    """Yield the parts with only fields OpenAI accepts; unknown parts become their text, if any."""
-    for index, part in enumerate(parts):
-        place = f"{path}.parts[{index}]"
-        match part:
-            case Text():
-                refusal = role == "assistant" and "type" in part.extra.get(NAME, {})
-                fields = REFUSAL_FIELDS if refusal else PART_FIELDS
-                yield replace(part, extra=own_fields(part.extra, fields, place, changes))
-            case Media():
-                yield fitted_media(part, place, changes, same_format=same_format)
-            case ToolCall():
-                yield replace(part, extra=own_fields(part.extra, CALL_FIELDS, place, changes))
-            case ToolResult():
-                yield fitted_result(part, place, changes, same_format=same_format)
-            case Opaque(format="openai-chat") if role == "assistant" and (audio := audio_of(part)):
-                yield audio
-            case Opaque(format="openai-chat"):
-                reason = f"OpenAI has no part {shown(part.data.get('type'))}"
-                changes.append(Change("loss.opaque", place, reason))
-                if part.text:
-                    yield Text(part.text)
-            case _:
-                yield part
+def fitted_part(
+    part: Part, role: Role, path: str, changes: list[Change], *, same_format: bool
+) -> Part | None:
+    """Return a part with only fields OpenAI accepts; of an unknown part its text, if any."""
+    match part:
+        case Text():
+            refusal = role == "assistant" and "type" in part.extra.get(NAME, {})
+            fields = REFUSAL_FIELDS if refusal else PART_FIELDS
+            return replace(part, extra=own_fields(part.extra, fields, path, changes))
+        case Media():
+            return fitted_media(part, path, changes, same_format=same_format)
+        case ToolCall():
+            return replace(part, extra=own_fields(part.extra, CALL_FIELDS, path, changes))
+        case ToolResult():
+            return fitted_result(part, path, changes, same_format=same_format)
+        case Opaque(format="openai-chat") if role == "assistant" and (audio := audio_of(part)):
+            return audio
+        case Opaque(format="openai-chat"):
+            reason = f"OpenAI has no part {shown(part.data.get('type'))}"
+            changes.append(Change("loss.opaque", path, reason))
+            return Text(part.text) if part.text else None
+        case _:
+            return part
 
 
 def audio_of(part: Opaque) -> Opaque | None:
@@ -210,8 +212,11 @@ def fitted_result(
 ) -> ToolResult:
     content = result.content
     if isinstance(content, tuple):
-        pieces = fitted_parts(content, "tool", path, changes, same_format=same_format)
-        content = cast("Any", tuple(pieces) or "")
+        pieces = [
+            fitted_part(piece, "tool", f"{path}.content[{index}]", changes, same_format=same_format)
+            for index, piece in enumerate(content)
+        ]
+        content = cast("Any", tuple(piece for piece in pieces if piece is not None) or "")
     extra = own_fields(result.extra, RESULT_FIELDS, path, changes)
     return replace(result, content=content, extra=extra)
 

@@ -33,6 +33,7 @@ from contextwright.formats.rules import (
     Draft,
     Rule,
     Ruled,
+    messages_of,
     pair_results,
     spell_ids,
     start_with_user,
@@ -78,14 +79,14 @@ TRAITS = traits_of(exact=True, needs_user=True)
 
 def pair_by_id(draft: Draft, target: Target) -> Ruled:
     """Put results after their calls, unless they came from this format and are paired already."""
-    if target.same_format and is_paired([message for _, message in draft]):
+    if target.same_format and is_paired(messages_of(draft)):
         return draft, []
     return pair_results(draft, target)
 
 
 def spell_broken_ids(draft: Draft, target: Target) -> Ruled:
     """Make call ids legal; ids from this format that are unique stay unchanged."""
-    if target.same_format and is_paired([message for _, message in draft]):
+    if target.same_format and is_paired(messages_of(draft)):
         return draft, []
     return spell_ids(draft, target)
 

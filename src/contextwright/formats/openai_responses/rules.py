@@ -6,7 +6,7 @@ or tools that may be new is left alone, because a later version of the API may a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from contextwright.formats.rules import (
     Draft,
     Placed,
     Ruled,
+    keeping,
     path_to,
 )
 from contextwright.formats.target import Target
@@ -87,10 +88,13 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
-        path = path_to(place)
-        extra = own_fields(message.extra, ADDRESSED, path, changes)
-        parts = tuple(fitted_parts(message.parts, message.role, path, changes))
-        fitted.append(Placed(place, replace(message, parts=parts, extra=extra)))
+        extra = own_fields(message.extra, ADDRESSED, path_to(place), changes)
+        parts: list[tuple[int, Part]] = []
+        for index, part in enumerate(message.parts):
+            kept = fitted_part(part, message.role, path_to(place, index), changes)
+            if kept is not None:
+                parts.append((index, kept))
+        fitted.append(keeping(Placed(place, replace(message, extra=extra)), parts))
     return fitted, changes
 
 
@@ -98,35 +102,34 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     """Whether `leave_out_refused` would not change a part or the fields of a message."""
     if isinstance(holder, Message):
         return own_fields(holder.extra, ADDRESSED, "", []) == holder.extra
-    return [*fitted_parts([holder], role, "", [])] == [holder]
+    return fitted_part(holder, role, "", []) == holder
 
 
-def fitted_parts(
-    parts: Iterable[Part], role: Role, path: str, changes: list[Change]
-) -> Iterator[Part]:
-    """Yield the parts, each with only the fields that its item accepts."""
-    for index, part in enumerate(parts):
-        place = f"{path}.parts[{index}]"
-        if isinstance(part, Opaque):
-            found = item_shape(part.data, "") if part.format == NAME else ()
-            problems = [problem for problem in found if problem.level == "error"]
-            if problems and problems[0].path == "type":
-                reason = f"the API has no item {shown(part.data.get('type'))}"
-                changes.append(Change("loss.opaque", place, reason))
-            elif problems:
-                reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
-                changes.append(Change("loss.opaque", place, reason))
-            else:
-                yield part
-        elif isinstance(part, ToolResult) and isinstance(part.content, tuple):
-            yield replace(
-                fitted_part(part, place, changes), content=fitted_pieces(part, place, changes)
-            )
-        else:
-            yield fitted_part(part, place, changes, spoken=role == "assistant")
+def fitted_part(part: Part, role: Role, path: str, changes: list[Change]) -> Part | None:
+    """Return a part with only the fields that its item accepts; None if there is no such item."""
+    if isinstance(part, Opaque):
+        return part if is_item(part, path, changes) else None
+    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+        content = fitted_pieces(part, path, changes)
+        return replace(with_fields(part, path, changes), content=content)
+    return with_fields(part, path, changes, spoken=role == "assistant")
 
 
-def fitted_part(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:
+def is_item(part: Opaque, path: str, changes: list[Change]) -> bool:
+    """Whether the API accepts an item of its own."""
+    found = item_shape(part.data, "") if part.format == NAME else ()
+    problem = next((problem for problem in found if problem.level == "error"), None)
+    if problem is None:
+        return True
+    reason = f"the API does not accept it: {problem.path} {problem.message}"
+    if problem.path == "type":
+        reason = f"the API has no item {shown(part.data.get('type'))}"
+    changes.append(Change("loss.opaque", path, reason))
+    return False
+
+
+def with_fields(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:
+    """Return a part with only the fields that the API accepts."""
     if NAME not in part.extra:
         return part
     extra = own_fields(part.extra, types_for(part, spoken=spoken), path, changes)
@@ -138,7 +141,7 @@ def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple
     return tuple(
         piece
         if isinstance(piece, Opaque)
-        else fitted_part(piece, f"{path}.content[{index}]", changes)
+        else with_fields(piece, f"{path}.content[{index}]", changes)
         for index, piece in enumerate(result.content)
         if not isinstance(piece, str)
     )

@@ -17,10 +17,12 @@ from contextwright.formats.file_formats import ANY_NAME, Times, drafted, iso_tim
 from contextwright.formats.port42.agents import Agents
 from contextwright.formats.reader import Reader, plain
 from contextwright.formats.rules import (
+    Placed,
     drop_blank,
     leave_out_foreign,
     leave_out_hidden,
     name_speakers,
+    path_to,
     place_media,
     settle_roles,
     speak_reply_tools,
@@ -176,34 +178,33 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     called = {call.id: call.name for _, message in draft for call in message.calls}
     messages: list[dict[str, Any]] = []
     origins: list[int] = []
-    for place, message in draft:
+    for placed in draft:
+        place, message = placed
         if message.role == "system" and AGENT_MARK in message.meta:
             continue
-        path = f"messages[{place}]"
+        path = path_to(place)
         own = message.sent_at if target.same_format else None
         entry = {
             "role": "assistant" if message.role == "tool" else message.role,
-            "content": content_of(message, called, path, changes),
+            "content": content_of(placed, called, changes),
             "timestamp": own or times.of(message, f"{path}.sent_at", changes),
         }
         for name, value in message.extra.get(NAME, {}).items():
             entry.setdefault(name, value)
         messages.append(entry)
-        origins.append(place)
+        origins.append(place.origin)
     changes.extend(times.changes())
     session = session_of(conversation, messages, changes)
     return Rendered(session, tuple(changes), origins=tuple(origins))
 
 
-def content_of(
-    message: Message, called: dict[str | None, str], path: str, changes: list[Change]
-) -> str:
+def content_of(placed: Placed, called: dict[str | None, str], changes: list[Change]) -> str:
     """Return the text of a message; calls and results become text, reported as changes."""
     words: list[str] = []
-    for index, part in enumerate(message.parts):
+    for index, part in enumerate(placed.message.parts):
         if isinstance(part, ToolCall | ToolResult):
             reason = "port42 keeps only text: written as text"
-            changes.append(Change("loss.structure", f"{path}.parts[{index}]", reason))
+            changes.append(Change("loss.structure", path_to(placed.place, index), reason))
         words.append(words_in(part, called))
     return "\n\n".join(words)
 

@@ -1,6 +1,6 @@
 """Small named passes that make any history legal for a target.
 
-A rule takes a draft (messages with their indices in the input) and returns a draft and the changes
+A rule takes a draft (messages with their places in the input) and returns a draft and the changes
 it made. Rules run in the order of `RULES`; each is tested alone and appears in `explain()`. Next to
 each rule is a function that tells whether a history needs it; `formats/legalise.py` checks them all
 in one pass, because most histories need none.
@@ -22,10 +22,13 @@ from contextwright.formats.rules.calls import (
 )
 from contextwright.formats.rules.draft import (
     Draft,
+    Place,
     Placed,
     Rule,
     Ruled,
     clean_name,
+    keeping,
+    messages_of,
     path_to,
     rewritten,
 )
@@ -60,6 +63,7 @@ __all__ = [
     "Draft",
     "NO_RESULT",
     "OpenCalls",
+    "Place",
     "Placed",
     "RULES",
     "Rule",
@@ -74,10 +78,12 @@ __all__ = [
     "extra_fits",
     "has_turn",
     "is_blank",
+    "keeping",
     "leave_out_foreign",
     "leave_out_hidden",
     "media_fits",
     "merge_same_role",
+    "messages_of",
     "name_fits",
     "name_speakers",
     "opaque_fits",
@@ -100,7 +106,7 @@ __all__ = [
 
 def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
     """Run rules in order over a conversation."""
-    draft: Draft = [*map(Placed._make, enumerate(messages))]
+    draft: Draft = [Placed(Place(index), message) for index, message in enumerate(messages)]
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)

@@ -6,9 +6,12 @@ from itertools import groupby
 
 from contextwright.formats.rules.draft import (
     Draft,
+    Place,
     Placed,
     Ruled,
     clean_name,
+    keeping,
+    messages_of,
     path_to,
     replace,
     rewritten,
@@ -62,7 +65,7 @@ def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
     """
     if not target.reply_tools:
         return draft, []
-    matching = match_results([message for _, message in draft])
+    matching = match_results(messages_of(draft))
     unanswered = {
         answer.at
         for answer in matching.answers
@@ -70,15 +73,15 @@ def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
     }
     changes: list[Change] = []
     spoken: Draft = []
-    for position, (place, message) in enumerate(draft):
-        parts: list[Part] = []
-        for index, part in enumerate(message.parts):
+    for position, placed in enumerate(draft):
+        parts: list[tuple[int, Part]] = []
+        for index, part in enumerate(placed.message.parts):
             if isinstance(part, ToolCall) and (position, index) in unanswered:
-                path = path_to(place, index)
-                parts.extend(speech(part, target, path, changes))
+                words = speech(part, target, path_to(placed.place, index), changes)
+                parts.extend((index, word) for word in words)
             else:
-                parts.append(part)
-        spoken.append(Placed(place, rewritten(message, parts)))
+                parts.append((index, part))
+        spoken.append(keeping(placed, parts))
     return spoken, changes
 
 
@@ -111,12 +114,12 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
         return draft, []
     if target.same_format and target.traits.pairs_by_turn and is_paired_by_turn(draft):
         return draft, []
-    matching = match_results([message for _, message in draft])
+    matching = match_results(messages_of(draft))
     moved = moved_results(draft, matching.answers)
     if not moved and not matching.orphans and all(map(is_named, matching.answers)):
         return draft, []
     changes = [
-        Change("loss.orphan", path_to(draft[at[0]].origin, at[1]), "answers no call")
+        Change("loss.orphan", path_to(draft[at[0]].place, at[1]), "answers no call")
         for at in matching.orphans
     ]
     changes.extend(moved)
@@ -124,13 +127,16 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     for answer in matching.answers:
         by_message.setdefault(answer.at[0], []).append(answer)
     paired: Draft = []
-    for position, (place, message) in enumerate(draft):
-        kept = [part for part in message.parts if type(part) is not ToolResult]
-        if kept or not message.parts:
-            paired.append(Placed(place, rewritten(message, kept)))
+    for position, placed in enumerate(draft):
+        parts = placed.message.parts
+        kept = [(at, part) for at, part in enumerate(parts) if type(part) is not ToolResult]
+        if kept or not parts:
+            paired.append(keeping(placed, kept))
         answers = by_message.get(position)
         if answers:
             answers = sorted(answers, key=lambda answer: answer.result_at or LAST)
+            sources = [answer.result_at or answer.at for answer in answers]
+            place = Place(placed.place.origin, tuple(draft[at].place.part(n) for at, n in sources))
             results = tuple(answered(answer, draft, changes) for answer in answers)
             paired.append(Placed(place, Message("tool", results)))
     return paired, changes
@@ -205,7 +211,7 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
             or misplaced
             or any(type(part) is not ToolResult for part in holder.parts[:index])
         ):
-            path = path_to(draft[position].origin, index)
+            path = path_to(draft[position].place, index)
             changes.append(Change("repair.order", path, "moved directly after its call"))
     return changes
 
@@ -215,7 +221,7 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
     call = answer.call
     if answer.result is not None:
         return replace(answer.result, call_id=call.id, name=call.name)
-    path = path_to(draft[answer.at[0]].origin, answer.at[1])
+    path = path_to(draft[answer.at[0]].place, answer.at[1])
     changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
     return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
 
@@ -225,7 +231,7 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
     ids = CallIds(target)
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
-    answers = match_results([message for _, message in draft]).answers
+    answers = match_results(messages_of(draft)).answers
     for position, group in groupby(answers, key=lambda answer: answer.at[0]):
         parallel = list(group)
         for answer, new in zip(parallel, ids.spell(parallel), strict=True):
@@ -233,7 +239,7 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
             if new != id:
                 code = "invent.id" if id is None else "repair.id"
                 was = "a call without id" if id is None else clean_name(repr(id))
-                path = path_to(draft[position].origin, answer.at[1])
+                path = path_to(draft[position].place, answer.at[1])
                 changes.append(Change(code, path, f"{was} gets the id {new!r}"))
                 spelled[answer.at] = new
             result = answer.result

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
+from contextwright.messages.exchanges import At
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolResult
 from contextwright.text.graphemes import cut
 
 __all__ = [
     "Draft",
+    "Place",
     "Placed",
     "Rule",
     "Ruled",
     "clean_name",
+    "keeping",
+    "messages_of",
     "path_to",
     "replace",
     "rewritten",
@@ -26,10 +30,22 @@ __all__ = [
 ]
 
 
-class Placed(NamedTuple):
-    """A message and its index in the input; an invented message has its neighbour's index."""
+class Place(NamedTuple):
+    """Where a message stood in the input; an invented message has its neighbour's index."""
 
     origin: int
+    parts: tuple[At, ...] | None = None
+    """Message and index of each part in the input, where some are gone or come from elsewhere."""
+
+    def part(self, index: int) -> At:
+        """Return where a part of the message stood in the input."""
+        return (self.origin, index) if self.parts is None else self.parts[index]
+
+
+class Placed(NamedTuple):
+    """A message of a draft, and where it stood in the input."""
+
+    place: Place
     message: Message
 
 
@@ -42,9 +58,26 @@ LONGEST_NAME = 128
 replace = msgspec.structs.replace
 
 
-def path_to(origin: int, part: int | None = None) -> str:
-    """Return the path of an input message, or of one of its parts."""
-    return f"messages[{origin}]" if part is None else f"messages[{origin}].parts[{part}]"
+def path_to(place: Place, part: int | None = None) -> str:
+    """Return the path that a message, or one of its parts, had in the input."""
+    if part is None:
+        return f"messages[{place.origin}]"
+    message, part = place.part(part)
+    return f"messages[{message}].parts[{part}]"
+
+
+def messages_of(draft: Draft) -> list[Message]:
+    """Return the messages of a draft."""
+    return [message for _, message in draft]
+
+
+def keeping(placed: Placed, kept: Sequence[tuple[int, Part]]) -> Placed:
+    """Return the message with these parts, each with the index of the one it was made from."""
+    place, message = placed
+    indices, parts = [index for index, _ in kept], tuple(part for _, part in kept)
+    if indices != [*range(len(message.parts))]:
+        place = Place(place.origin, tuple(map(place.part, indices)))
+    return Placed(place, rewritten(message, parts))
 
 
 def rewritten(message: Message, parts: Iterable[Part]) -> Message:

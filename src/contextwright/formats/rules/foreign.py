@@ -9,9 +9,9 @@ from contextwright.formats.rules.draft import (
     Placed,
     Ruled,
     clean_name,
+    keeping,
     path_to,
     replace,
-    rewritten,
     with_content,
 )
 from contextwright.formats.target import Target
@@ -69,15 +69,15 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
     for place, message in draft:
         if message.parts and all(is_said_elsewhere(part, target) for part in message.parts):
             continue
-        parts: list[Part] = []
+        parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):
             if type(part) is Text and not part.extra:
-                parts.append(part)  # plain text can be sent to any provider
+                parts.append((index, part))  # plain text can be sent to any provider
                 continue
-            path = path_to(place, index)
-            parts.extend(travelling(part, message, target, path, changes))
+            found = travelling(part, message, target, path_to(place, index), changes)
+            parts.extend((index, part) for part in found)
         message = own_extra(message, message.role, target, path_to(place), changes)
-        kept.append(Placed(place, rewritten(message, parts)))
+        kept.append(keeping(Placed(place, message), parts))
     return kept, changes
 
 

@@ -9,6 +9,7 @@ from contextwright.formats.rules.draft import (
     Placed,
     Ruled,
     clean_name,
+    messages_of,
     path_to,
     replace,
     rewritten,
@@ -167,11 +168,11 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
     """Return system messages as the target accepts them in mid-conversation, after a message."""
     if target.model.mid_system and behind.message.role in ("user", "tool"):
         for place, _ in waiting:
-            if place < behind.origin:
+            if place.origin < behind.place.origin:
                 changes.append(Change("repair.system", path_to(place), "moved after the user turn"))
         if target.same_format:
             return waiting
-        return [Placed(waiting[0].origin, joined([message for _, message in waiting]))]
+        return [Placed(waiting[0].place, joined(messages_of(waiting)))]
     notes: Draft = []
     for place, message in waiting:
         reason = f"{target.model.id} takes no system message here; sent as a marked user note"

@@ -8,6 +8,7 @@ from itertools import groupby, takewhile
 
 from contextwright.formats.rules.draft import (
     Draft,
+    Place,
     Placed,
     Ruled,
     path_to,
@@ -98,7 +99,7 @@ def merge_same_role(draft: Draft, target: Target) -> Ruled:
             merged.extend(run)
             continue
         first, *others = run
-        merged.append(Placed(first.origin, joined([first.message, *(m for _, m in others)])))
+        merged.append(Placed(first.place, joined([first.message, *(m for _, m in others)])))
         if role != "tool":
             changes.extend(
                 Change("repair.merged", path_to(place), "merged with the previous turn")
@@ -124,14 +125,14 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
     if first is None:
         if draft and not target.traits.needs_user:
             return draft, []
-        draft = [*draft, Placed(len(draft), Message("user", (Text(START),)))]
+        draft = [*draft, Placed(Place(len(draft)), Message("user", (Text(START),)))]
         return draft, [Change("invent.user_turn", "messages", "there is no user turn")]
-    origin, message = draft[first]
+    place, message = draft[first]
     wanted = target.traits.user_first and (not target.same_format or calls_first(draft[first:]))
     if message.role == "user" or not wanted:
         return draft, []
-    opening = Placed(origin, Message("user", (Text(START),)))
-    change = Change("invent.user_turn", path_to(origin), f"{target.format} starts with a user turn")
+    opening = Placed(place, Message("user", (Text(START),)))
+    change = Change("invent.user_turn", path_to(place), f"{target.format} starts with a user turn")
     return [*draft[:first], opening, *draft[first:]], [change]
 
 
