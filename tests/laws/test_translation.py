@@ -31,6 +31,21 @@ MARK = re.compile(r"¶\d+")
 PART = re.compile(r"(messages\[\d+\](?:\.parts\[\d+\])?|tools\[\d+\])")
 AMBIGUOUS = {"G-dup-id", "OC-dup-id", "OC-id-empty", "OR-reasoning-model"}
 """Warnings about what is mended all the same: it means two things, or is refused by the model."""
+ONE_PART = re.compile(r"messages\[(\d+)\]\.parts\[(\d+)\]")
+KINDS: dict[str, type[Any]] = {
+    "invent.id": cw.ToolCall,
+    "invent.result": cw.ToolCall,
+    "loss.call": cw.ToolCall,
+    "loss.media": cw.Media,
+    "loss.opaque": cw.Opaque,
+    "loss.orphan": cw.ToolResult,
+    "loss.thinking": cw.Thinking,
+    "repair.id": cw.ToolCall,
+    "repair.media": cw.Media,
+    "repair.mime": cw.Media,
+    "repair.order": cw.ToolResult,
+}
+"""The kind of part that a change is about."""
 HOW_IT_CAME = ("additional_tools", "name", "namespace")
 """Marks of how a tool or call was spelled, which its flat name says too."""
 CACHED = ("cache_control", "prompt_cache_breakpoint")
@@ -54,6 +69,7 @@ def test_laws_of_translation(source: str) -> None:
             rendered = cw.convert(body, source, target, model=model)
             assert errors(rendered.payload, target, model) == []
             settles(rendered, target, model)
+            parts_are_named(conversation, rendered)
             if target != source:
                 texts_arrive(conversation, rendered)
                 fields_arrive(conversation, rendered, target)
@@ -89,6 +105,16 @@ def settles(rendered: cw.Rendered, format: str, model: str) -> None:
     again = cw.convert(rendered.payload, format, format, model=model)
     assert [str(change) for change in again.changes] == []
     assert again.payload == rendered.payload
+
+
+def parts_are_named(conversation: cw.Conversation, rendered: cw.Rendered) -> None:
+    """A change names the part that it is about, whatever else was dropped or moved."""
+    for change in rendered.changes:
+        found = ONE_PART.fullmatch(change.path)
+        if found and change.code in KINDS:
+            message, part = map(int, found.groups())
+            named = conversation.messages[message].parts[part]
+            assert isinstance(named, KINDS[change.code]), str(change)
 
 
 # --- every loss is named ---------------------------------------------------------------------
