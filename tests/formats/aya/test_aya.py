@@ -371,6 +371,7 @@ def test_check(data: Any, errors: list[tuple[str, str]], warnings: list[tuple[st
     assert problems(data, "warning") == warnings
 
 
+CONTENT_FIELDS = "toolCall text userid reasoning result is_error arguments type".split()
 entries = st.fixed_dictionaries(
     {},
     optional={
@@ -382,18 +383,7 @@ entries = st.fixed_dictionaries(
         | json_values,
         "role": st.sampled_from(("system", "user", "assistant", "tool")),
         "content": st.dictionaries(
-            st.sampled_from(
-                (
-                    "toolCall",
-                    "text",
-                    "userid",
-                    "reasoning",
-                    "result",
-                    "is_error",
-                    "arguments",
-                    "type",
-                )
-            ),
+            st.sampled_from(CONTENT_FIELDS),
             json_values,
         )
         | json_values,

@@ -76,7 +76,7 @@ RULES = (
 )
 
 MARK = "User: "
-RESULT_LIKE = re.compile(r"(?:User: )*+\s*+Tool:")
+RESULT_LIKE = re.compile(r"(?:User: )*\s*Tool:")
 """User text that would read as a tool result, or as user text with a mark, once it is sent."""
 
 replace = msgspec.structs.replace
