@@ -250,6 +250,14 @@ def test_gry_1_entries_have_only_role_and_parts() -> None:
     ]
 
 
+@pytest.mark.parametrize("entry", [{}, {"parts": []}, {"parts": None}, {"parts": [{}]}])
+def test_an_entry_without_parts_is_left_out_or_refused(entry: dict[str, Any]) -> None:
+    data = [{"role": "user", **entry}, user("hi")]
+    assert render(cw.parse(data, "gryag")).payload == [user("hi")]
+    with pytest.raises(ParseError, match=r"\[0\]\.parts"):
+        cw.parse(data, "gryag", strict=True)
+
+
 def test_gry_8_roles() -> None:
     body = cw.convert(TOOLS, "gryag", "gemini", model="gemini-2.5-flash").payload
     assert [content["role"] for content in body["contents"]] == ["user", "model", "user", "model"]

@@ -129,10 +129,19 @@ def test_read_metadata() -> None:
         {"chat_id": "-123", "user_id": 4, "name": 'A"b'},
         "",
     )
-    assert read_metadata("[meta]\nhi") == ({}, "hi")
+    assert read_metadata("[meta] is_bot=1 x=2\nhi") == ({"is_bot": 1, "x": 2}, "hi")
     assert read_metadata("[meta] and so on") is None
     assert read_metadata("[metaphor] a=1") is None
     assert read_metadata("I say [meta] a=1") is None
+
+
+@given(st.lists(st.sampled_from(("[meta]", "[meta ", "]", "x=1", 'y="z"', " ", "\n", "hi"))))
+def test_what_people_write_without_a_key_of_ours_is_theirs(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert read_metadata(text) is None
+    history = [{"role": "user", "parts": [{"text": text}]}]
+    again = cw.convert(history, "gryag", "gryag")
+    assert (again.payload, again.changes) == (history, ())
 
 
 # --- replies ---------------------------------------------------------------------------------

@@ -169,6 +169,9 @@ def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
     if is_list(said.get("parts")):
         said["parts"] = [known_fields(part, f"{path}.parts", reader) for part in said["parts"]]
     message = message_of(said, path, reader)
+    if not message.parts:
+        reader.repair("loss.blank", f"{path}.parts", "there are none; the message is left out")
+        return []
     parts, sender = without_metadata(message, path, reader)
     if not parts:
         reader.changes.append(Change("loss.blank", path, "the message is empty without it"))

@@ -39,7 +39,8 @@ class Pairs(Struct):
 def read_metadata(text: str) -> tuple[dict[str, str | int], str] | None:
     """Read the `[meta]` and `[speaker …]` blocks at the start of a text; return pairs and rest.
 
-    A block must be on a line of its own, because with other text on the line it is a sentence.
+    A block must be on a line of its own and have a key of gryag's, because otherwise people may
+    have written it.
     """
     require(text, str, "text")
     values: dict[str, str | int] = {}
@@ -54,7 +55,7 @@ def read_head(text: str, start: int) -> Pairs | None:
     """Read a block on a line of its own; its end is the start of the next line."""
     begin = beyond(text, start, " \t\r\n")
     block = read_block(text, begin) if text.startswith("[", begin) else None
-    if block is None:
+    if block is None or not is_technical(block.values):
         return None
     end = beyond(text, block.end, " \t\r")
     if end < len(text) and text[end] != "\n":
