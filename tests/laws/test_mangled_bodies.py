@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.errors import ContextwrightError
+from contextwright.store.rows.validation import bodies_of, replace_invalid
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
 from strategies.bodies.junk import JUNK, places
@@ -19,13 +20,16 @@ APIS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 
 @st.composite
 def mangled(draw: st.DrawFn, api: str) -> dict[str, Any]:
-    """A body of an API with junk in one to three places."""
+    """A body of an API with junk, or a piece of its own, in one to three places."""
     body = copy.deepcopy(draw(bodies(api)))
     for _ in range(draw(st.integers(1, 3))):
         found = list(places(body))
         if found:
             holder, key = found[draw(st.integers(0, len(found) - 1))]
-            holder[key] = copy.deepcopy(draw(st.sampled_from(JUNK)))
+            other, name = found[draw(st.integers(0, len(found) - 1))]
+            own = key != "model" and draw(st.booleans())
+            junk = other[name] if own else draw(st.sampled_from(JUNK))
+            holder[key] = copy.deepcopy(junk)
     return body
 
 
@@ -41,6 +45,10 @@ def test_nothing_but_our_own_errors(api: str) -> None:
                 made = cw.convert(body, api, target)
                 faults = cw.check(made.payload, target) if target in APIS else []
                 assert [str(one) for one in faults if one.level == "error"] == []
+        said: tuple[cw.Message, ...] = ()
+        with suppress(ContextwrightError):
+            said = cw.parse(body, api).messages
+        bodies_of(replace_invalid(said)[0])  # whatever can be read can be stored
         with suppress(ContextwrightError):
             counted = cw.count(body, model=MODELS[api][0], format=api)
             assert not (counted.exact and any(p.code == "T-type" for p in problems))

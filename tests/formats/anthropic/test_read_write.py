@@ -35,6 +35,19 @@ def test_reply() -> None:
     assert conversation.extra["anthropic"]["usage"] == {"input_tokens": 10, "output_tokens": 5}
 
 
+def test_calls_and_thinking_in_a_result_are_opaque() -> None:
+    """They may not stand there; other readers keep the words of a result."""
+    inner = [CALL, THINKING, {"type": "tool_result", "tool_use_id": "t9", "content": "4"}]
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [text("3"), *inner]}
+    request = body(("user", "q"), ("assistant", [CALL]), ("user", [result]))
+    (held,) = cw.parse(request, "anthropic").messages[-1].parts
+    assert isinstance(held, cw.ToolResult)
+    assert [type(piece) for piece in held.content] == [cw.Text, *[cw.Opaque] * 3]
+    made = cw.convert(request, "anthropic", "anthropic", model=NEW)
+    assert made.payload["messages"][-1]["content"][0]["content"] == [text("3"), text("4")]
+    assert [change.code for change in made.changes] == ["loss.opaque"] * 3
+
+
 def test_reply_as_the_sdk_gives_it() -> None:
     anthropic = pytest.importorskip("anthropic.types")
     assert cw.parse_reply(anthropic.Message.model_validate(REPLY)).messages == (READ,)

@@ -22,7 +22,7 @@ from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Part, Text, Thinking
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
 from contextwright.wire.anthropic.rules import check
 from contextwright.wire.anthropic.types import (
@@ -73,7 +73,10 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     if isinstance(holder, Message):
         message = {**holder.extra.get(NAME, {}), "role": role, "content": "…"}
         return not shape_problems(message, UserMessage | AssistantMessage | SystemMessage)
-    return not shape_problems(block_of(holder), BLOCKS[role])
+    block = block_of(holder)
+    if isinstance(holder, Opaque) and block.get("type") == "tool_result":
+        return False  # it stands in another result
+    return not shape_problems(block, BLOCKS[role])
 
 
 BLOCKS: dict[Role, Any] = {

@@ -14,6 +14,8 @@ from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, To
 __all__ = ["NAME", "message_of", "part_of", "text_blocks"]
 
 NAME = "anthropic"
+NO_PIECES = ("tool_use", "tool_result", "thinking", "redacted_thinking")
+"""Blocks that may not stand in a tool result."""
 
 
 def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | None) -> Message:
@@ -95,7 +97,7 @@ def result_of(block: dict[str, Any], path: str, reader: Reader) -> ToolResult:
     pieces: Any = content or ""
     if content is not None and not isinstance(content, str):
         read = [
-            part_of(piece, place, reader, None)
+            piece_of(piece, place, reader)
             for place, piece in reader.objects(block, "content", path)
         ]
         one = read[0] if len(read) == 1 else None
@@ -109,6 +111,13 @@ def result_of(block: dict[str, Any], path: str, reader: Reader) -> ToolResult:
             NAME, {key: value for key, value in block.items() if not read_already(key, value)}
         ),
     )
+
+
+def piece_of(block: dict[str, Any], path: str, reader: Reader) -> Text | Media | Opaque:
+    """Read one block of a result; thinking, calls and results inside it become `Opaque`."""
+    if block.get("type") in NO_PIECES:
+        return opaque_of(block)
+    return cast("Text | Media | Opaque", part_of(block, path, reader, None))
 
 
 def read_already(key: str, value: Any) -> bool:
