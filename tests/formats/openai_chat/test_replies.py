@@ -1,5 +1,6 @@
 """Chat Completions replies, whole and streamed."""
 
+import json
 from typing import Any
 
 import openai.types.chat as sdk
@@ -150,6 +151,13 @@ def test_stream(events: list[Any]) -> None:
         "openai-chat": {"id": "chatcmpl-1", "finish_reason": "tool_calls", "usage": USAGE}
     }
     assert [change.code for change in conversation.changes] == ["loss.candidate"]
+
+
+def test_a_whole_reply_in_the_place_of_a_stream() -> None:
+    """Some hosts answer so, whatever was asked for."""
+    conversation = cw.parse_stream([json.dumps(REPLY).encode()], "openai-chat")
+    assert conversation.messages == (CALLED,)
+    assert conversation.finish == "tool_calls"
 
 
 def test_interrupted_stream_keeps_what_came() -> None:

@@ -2,9 +2,13 @@
 
 import pytest
 
-from contextwright.formats.replies.failures import read_error
+from contextwright.formats.replies.events import ErrorKind, ReplyError
+from contextwright.formats.replies.failures import error_of, read_error, write_error
+from contextwright.text.json import decode_json
 
 KINDS = {
+    204: "server",
+    302: "server",
     400: "invalid",
     401: "authentication",
     402: "billing",
@@ -29,6 +33,24 @@ KINDS = {
 def test_a_status_tells_the_kind(status: int, kind: str) -> None:
     error = read_error(status, {}, b"<html>no</html>")
     assert (error.status, error.kind) == (status, kind)
+
+
+CODES = ("server_error", "rate_limit_exceeded", "bad_gateway")
+
+
+@pytest.mark.parametrize("format", ["anthropic", "gemini", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize("status", [-1, 0, 3, 204, 302, 99_999])
+def test_only_the_status_of_an_error_is_written(format: str, status: int) -> None:
+    kinds: dict[ErrorKind, int] = {"server": 500, "rate_limit": 429, "connection": 502}
+    for kind, usual in kinds.items():
+        written = write_error(ReplyError(kind, "No", status), format)
+        assert written.status == usual
+        assert written.body["error"].get("code") in (usual, None, *CODES)
+
+
+def test_a_code_that_is_no_status_leaves_the_words() -> None:
+    body = b'{"error": {"code": 8, "status": "RESOURCE_EXHAUSTED", "message": "no"}}'
+    assert error_of(decode_json(body)) == ReplyError("rate_limit", "no", 8, "RESOURCE_EXHAUSTED")
 
 
 def test_words_on_money_tell_more_than_the_status() -> None:

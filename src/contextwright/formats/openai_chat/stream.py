@@ -69,7 +69,8 @@ class ChatReader(StreamReader):
             if is_object(entry) and entry.get("index", 0) != 0:
                 self.others.add(str(entry["index"]))
             elif is_object(entry):
-                self.grow(as_object(entry.get("delta")))
+                # Some hosts answer with the whole message, though asked for a stream.
+                self.grow(as_object(entry.get("delta") or entry.get("message")))
                 if entry.get("finish_reason") is not None:
                     self.choice["finish_reason"] = entry["finish_reason"]
 

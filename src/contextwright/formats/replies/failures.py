@@ -146,7 +146,7 @@ def kind_of(status: int | None, words: list[str] | tuple[str, ...]) -> ErrorKind
     for word in words:
         if word in ("insufficient_quota", "billing_error"):
             return "billing"
-    if status is not None:
+    if status is not None and is_refusal(status):
         if status in STATUSES:
             return STATUSES[status]
         return "server" if status >= 500 else "invalid"
@@ -154,6 +154,11 @@ def kind_of(status: int | None, words: list[str] | tuple[str, ...]) -> ErrorKind
         if word in WORDS:
             return WORDS[word]
     return "server"
+
+
+def is_refusal(status: int) -> bool:
+    """Whether an HTTP status is one of an error; a redirect or an error code of a host is not."""
+    return 400 <= status < 600
 
 
 def retry_delay(details: Any) -> float | None:
@@ -190,15 +195,22 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 def write_error(error: ReplyError, format: str) -> WrittenError:
     """Write an error as an HTTP response in this format.
 
-    Only Anthropic has the status 529; the others use 503.
+    Only Anthropic has the status 529; the others use 503. A status that is not one of an error,
+    such as that of a redirect, is not passed on.
     """
-    status = error.status or NAMES[error.kind].status
+    status = status_of(error)
     if status == 529 and format != "anthropic":
         status = 503
     headers = {"content-type": "application/json"}
     if error.retry_after is not None:
         headers["retry-after"] = f"{error.retry_after:g}"
     return WrittenError(status, headers, error_body(error, format, status))
+
+
+def status_of(error: ReplyError) -> int:
+    """Return the HTTP status of an error: its own, or the usual one of its kind."""
+    own = error.status
+    return own if own is not None and is_refusal(own) else NAMES[error.kind].status
 
 
 def error_body(error: ReplyError, format: str, status: int | None = None) -> dict[str, Any]:
@@ -208,7 +220,7 @@ def error_body(error: ReplyError, format: str, status: int | None = None) -> dic
         held: dict[str, Any] = {"type": names.anthropic, "message": error.message}
         return {"type": "error", "error": held}
     if format == "gemini":
-        code = status or error.status or names.status
+        code = status or status_of(error)
         held = {"code": 503 if code == 529 else code, "message": error.message}
         held["status"] = names.gemini
         if error.retry_after is not None:
