@@ -4,7 +4,11 @@ Also after a restart, and in another gateway of the same store.
 """
 
 import asyncio
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,7 +26,7 @@ from contextwright.serve.reading import Reading
 from contextwright.serve.vault import History, Vault
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
-from contextwright.store.rows import signatures
+from contextwright.store.rows import requests, signatures
 from contextwright.store.rows.signatures import SignedAnswer
 from profiles import FAULT, examples
 from providers.standin import KEY, Request, StandIn, said, serving
@@ -40,7 +44,7 @@ TEXTS = st.builds(cw.Text, WORDS)
 CALLS = st.builds(cw.ToolCall, st.just("run"), st.dictionaries(WORDS, WORDS, max_size=1))
 TALKS = count()
 RECORD = RecordedRequest(
-    started="2026-11-16T07:00:00.000Z",
+    started=requests.moment(datetime.now(UTC)),
     format="anthropic",
     upstream_format=FORMAT,
     upstream="openai",
@@ -221,6 +225,19 @@ def test_no_request_waits_for_long(
     end(shared_store, number, Vault().keep(before, answer))
     assert restored(vault, later).messages == (opening, answer, cw.assistant("Well."))
     assert caplog.text.count("signatures were not found in time") == 1
+
+
+def test_an_answer_of_a_gateway_that_was_killed_is_not_awaited(
+    shared_store: cw.Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    opening = cw.user(f"Talk {next(TALKS)}")
+    log = RequestLog(shared_store.state, f"{socket.gethostname()}/{gone.pid}")
+    log.begin([BegunRequest(RECORD, None, place=history_of(opening).next_place)])
+    after = history_of(opening, cw.assistant("Yes."))
+    assert restored(Vault(shared_store), after) == after.said
+    assert caplog.text == ""
 
 
 def test_a_store_that_fails_stops_no_request(

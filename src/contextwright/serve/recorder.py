@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
-import sys
 import threading
 import time
 from collections import deque
@@ -27,6 +24,7 @@ from contextwright.serve.calls import Call
 from contextwright.serve.metrics import Metrics
 from contextwright.serve.outcome import ended_request
 from contextwright.serve.passage import Passage
+from contextwright.serve.processes import is_running, process_name
 from contextwright.serve.reading import Readings
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
@@ -36,7 +34,7 @@ from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import requests
 from contextwright.store.store import Store
 
-__all__ = ["Recorder", "process_name", "record_of"]
+__all__ = ["Recorder", "record_of"]
 
 MAX_HELD_BYTES = 64 << 20
 """Bytes of requests and answers that are not written yet; while there are more, requests pass
@@ -48,8 +46,6 @@ MAX_BATCH = 16
 """Requests that are written together."""
 WARNING_SECONDS = 10.0
 HOUR = 3_600.0
-LOST_AFTER = timedelta(days=1)
-"""A request that is open for longer is lost, wherever its gateway runs."""
 
 log = logging.getLogger("contextwright.serve")
 
@@ -156,9 +152,13 @@ class Recorder:
         An answer waits for its request to be noted, so that goes first, unless too many finished
         ones wait already.
         """
-        self._attempt(self._tend)
+        self._attempt(partial(self._tend, starting=True))
+        tended = time.monotonic()
         is_open = True
         while is_open or self._begun or self._ended:
+            if time.monotonic() - tended > HOUR:
+                self._attempt(self._tend)
+                tended = time.monotonic()
             is_open = self._collect() and is_open
             late = self._backlog_bytes > MAX_BACKLOG_BYTES
             waiting = self._ended if late or not self._begun else self._begun
@@ -166,16 +166,13 @@ class Recorder:
                 self._take([waiting.popleft() for _ in range(min(len(waiting), MAX_BATCH))])
 
     def _collect(self) -> bool:
-        """Take what is in the queue, and wait if there is nothing to do; False at the end."""
+        """Take what is in the queue; wait a while if there is nothing to do. False at the end."""
         block = not self._begun and not self._ended
         while True:
             try:
                 step = self._queue.get(block, HOUR)
             except Empty:
-                if not block:
-                    return True
-                self._attempt(self._tend)
-                continue
+                return True
             if step is None:
                 return False
             if step.ended:
@@ -228,10 +225,15 @@ class Recorder:
                     if error:
                         log.warning("a span was not sent: %s", error)
 
-    def _tend(self) -> None:
+    def _tend(self, starting: bool = False) -> None:
         """Mark requests lost whose gateway is gone, and remove old ones."""
-        engine, tenant = self.store.engine, self.store.tenant
-        engine.write(lambda connection: requests.give_up(connection, is_running) and None)
+        engine, tenant, own = self.store.engine, self.store.tenant, process_name()
+
+        def goes_on(process: str, started: str) -> bool:
+            # What is open at the start was left by another process with the same number.
+            return is_running(process, started) and not (starting and process == own)
+
+        engine.write(lambda connection: requests.give_up(connection, goes_on) and None)
         if self.keep_days is not None:
             limit = datetime.now(UTC) - timedelta(days=self.keep_days)
             engine.write_alone(lambda one: requests.remove_before(one, tenant, limit) and None)
@@ -251,31 +253,3 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
         sent_model=route.send_as or call.model,
         streams=call.streams,
     )
-
-
-def process_name() -> str:
-    """Return the name under which this process records."""
-    return f"{socket.gethostname()}/{os.getpid()}"
-
-
-def is_running(process: str, started: str) -> bool:
-    """Whether the gateway of an open request may still answer it."""
-    host, _, pid = process.rpartition("/")
-    if started < requests.moment(datetime.now(UTC) - LOST_AFTER):
-        return False
-    if host != socket.gethostname():
-        return True
-    return int(pid) != os.getpid() and is_alive(int(pid))
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process of this machine runs."""
-    if sys.platform == "win32":  # signal 0 would end it there
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -21,6 +21,7 @@ from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.serve.processes import is_running
 from contextwright.serve.reading import Reading
 from contextwright.store.rows import signatures
 from contextwright.store.rows.signatures import Found, SignedAnswer
@@ -170,7 +171,7 @@ class Vault:
         try:
             async with asyncio.timeout(PATIENCE):
                 rows = await self._read(list(digests.values()))
-                while gaps[-1] is newest and is_awaited(rows.get(digests[newest.keys[0]], ())):
+                while gaps[-1] is newest and is_to_come(rows.get(digests[newest.keys[0]], ())):
                     await asyncio.sleep(PAUSE)
                     rows = await self._read(list(digests.values()))
         except TimeoutError:
@@ -187,7 +188,7 @@ class Vault:
             if same:
                 found[gap.index] = same[-1]
                 self._remember(history, gap.keys, same[-1])
-            elif not any(row.is_open for row in its):
+            elif not any(map(is_awaited, its)):
                 self._note_absent(history, history.places[gap.index + 1])
         return found
 
@@ -210,9 +211,14 @@ class Vault:
             self._absent.popitem(last=False)
 
 
-def is_awaited(rows: Sequence[Found]) -> bool:
+def is_to_come(rows: Sequence[Found]) -> bool:
     """Whether an answer is not stored yet, and will be."""
-    return any(row.is_open for row in rows) and not any(row.parts for row in rows)
+    return any(map(is_awaited, rows)) and not any(row.parts for row in rows)
+
+
+def is_awaited(row: Found) -> bool:
+    """Whether the request of an answer is not over; one whose gateway was killed is."""
+    return row.awaited is not None and is_running(*row.awaited)
 
 
 def keys_of(message: Message, place: str) -> tuple[str, ...]:

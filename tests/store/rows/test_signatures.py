@@ -42,11 +42,11 @@ def test_an_answer_is_found_by_its_place_and_its_first_call(place: str) -> None:
         record(store, "a")
         record(store, "b", replace(SIGNED, first_call=None))
         record(store, "c", None)
-        one = Found("place of a", "call-1", SIGNED.parts, is_open=False)
+        one = Found("place of a", "call-1", SIGNED.parts, awaited=None)
         assert found(store, "place of a") == found(store, "call-1") == [one]
         assert found(store, *map(str, range(1_200)), "call-1") == [one]
         assert found(store, "place of b", "place of c") == [
-            Found("place of b", None, SIGNED.parts, is_open=False)
+            Found("place of b", None, SIGNED.parts, awaited=None)
         ]
         assert found(store.for_tenant("other"), "place of a", "call-1") == []
 
@@ -55,7 +55,7 @@ def test_an_answer_that_is_expected_is_open_until_it_comes_or_is_lost(place: str
     with cw.Store(place) as store:
         log = RequestLog(store.state, "here/1")
         log.begin([BegunRequest(RECORD, b"{}", place="p")])
-        assert found(store, "p") == [Found("p", None, (), is_open=True)]
+        assert found(store, "p") == [Found("p", None, (), ("here/1", RECORD.started))]
         store.engine.write(lambda one: requests.give_up(one, lambda *_: False) and None)
         assert found(store, "p") == []
 
@@ -93,4 +93,4 @@ def test_bytes_that_changed_are_no_signature(place: str) -> None:
     with cw.Store(place) as store:
         record(store, "a")
         store.engine.write_alone(lambda one: one.run("UPDATE signatures SET body = ?", b"x"))
-        assert found(store, "call-1") == [Found("place of a", "call-1", (), is_open=False)]
+        assert found(store, "call-1") == [Found("place of a", "call-1", (), awaited=None)]

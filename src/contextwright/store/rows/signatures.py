@@ -37,7 +37,7 @@ SELECT place, first_call, body FROM signatures WHERE request = ? AND body IS NOT
 DELETE = "DELETE FROM signatures WHERE request = ?"
 SIGN = "UPDATE signatures SET first_call = ?, body = ? WHERE request = ?"
 FIND = """
-SELECT s.place, s.first_call, s.body, r.state
+SELECT s.place, s.first_call, s.body, r.state, r.process, r.started
 FROM signatures s JOIN requests r ON r.number = s.request
 WHERE r.tenant || '' = ? AND (s.place IN ({0}) OR s.first_call IN ({0})) ORDER BY s.request"""
 """By digest: `|| ''` keeps SQLite from going through all requests of the tenant instead."""
@@ -63,8 +63,8 @@ class Found(NamedTuple):
     first_call: str | None
     parts: tuple[Part, ...]
     """Empty if it is not there yet, or cannot be read."""
-    is_open: bool
-    """Whether its request is not over."""
+    awaited: tuple[str, str] | None
+    """The process that answers its request, and since when; None if that is over."""
 
 
 def expect(connection: Connection, request: int, place: str) -> None:
@@ -87,8 +87,9 @@ def find(connection: Connection, tenant: str, digests: Sequence[str]) -> list[Fo
     for start in range(0, len(digests), BATCH):
         batch = digests[start : start + BATCH]
         sql = FIND.format(", ".join("?" * len(batch)))
-        for place, first_call, body, state in connection.rows(sql, tenant, *batch, *batch):
-            found.append(Found(place, first_call, readable(body), state == "open"))
+        for place, call, body, state, *source in connection.rows(sql, tenant, *batch, *batch):
+            awaited = (source[0], source[1]) if state == "open" else None
+            found.append(Found(place, call, readable(body), awaited))
     return found
 
 

@@ -1,0 +1,43 @@
+"""Which gateway answers a recorded request, and whether it still can."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from datetime import UTC, datetime, timedelta
+
+from contextwright.store.rows import requests
+
+__all__ = ["is_running", "process_name"]
+
+LOST_AFTER = timedelta(days=1)
+"""A request that is open for longer is lost, wherever its gateway runs."""
+
+
+def process_name() -> str:
+    """Return the name under which this process records."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+def is_running(process: str, started: str) -> bool:
+    """Whether the gateway of an open request may still answer it."""
+    host, _, pid = process.rpartition("/")
+    if started < requests.moment(datetime.now(UTC) - LOST_AFTER):
+        return False
+    return host != socket.gethostname() or is_alive(int(pid))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine runs."""
+    if pid == os.getpid():
+        return True
+    if sys.platform == "win32":  # signal 0 would end it there
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
