@@ -143,6 +143,9 @@ class Handler(BaseHTTPRequestHandler):
             return ReplyError("invalid", "anthropic-version: header is required", 400)
         problems = [p for p in cw.check(body, format, model=model) if p.level == "error"]
         wrong = [f"{problem.path}: {problem.message}" for problem in problems]
+        betas = self.headers.get("anthropic-beta", "")
+        if "context_management" in body and "context-management" not in betas:
+            wrong.append("context_management: Extra inputs are not permitted")
         if not wrong:
             wrong = list(self.foreign_signatures(body, format, model))
         self.server.refused += wrong

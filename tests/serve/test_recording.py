@@ -1,5 +1,6 @@
 """Recording: every request that passes is kept, each message once, and no key at all."""
 
+import gzip
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.formats.replies.events import ReplyError, Usage
-from contextwright.formats.replies.reply import ModelReply
+from contextwright.formats.replies.reply import ModelReply, events_of
+from contextwright.formats.replies.streams import write_stream
 from contextwright.serve import GatewaySettings, Route, recorder
 from contextwright.store import RecordedRequest, RequestBodies
 from contextwright.store.requests import RecordedFork
@@ -183,8 +185,10 @@ def test_no_key_is_stored_or_logged(tmp_path: Path, caplog: pytest.LogCaptureFix
                 headers = {"x-api-key": key, "anthropic-version": "1", "cookie": f"key={key}"}
                 gateway.ask(f"/v1/messages?key={key}", {**body, "stream": True}, headers)
                 gateway.ask("/v1/messages", body, {"authorization": f"Bearer {key}"})
+                both = {"authorization": "Bearer another-key-0123", "x-api-key": key}
+                gateway.ask("/v1/messages", body, both)
         records = store.requests()
-        assert len(records) == 7
+        assert len(records) == 10
         assert all(record.masked for record in records)
         assert {record.state for record in records} == {"answered", "failed"}
         read: list[Any] = [store.request_bodies(record.number) for record in records]
@@ -262,6 +266,34 @@ def test_old_requests_are_removed_at_the_start(tmp_path: Path) -> None:
             pass
         assert store.requests() == []
         assert len(list(store.list())) == 1
+
+
+def test_old_requests_are_removed_while_others_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "HOUR", 1.0)
+    settings = GatewaySettings(keep_days=1 / 86_400)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(settings, store=store) as gateway:
+            for _ in range(10_000):
+                gateway.generate("openai-chat", HELLO, model="echo")
+                if store.requests(limit=1, before=2) == []:
+                    break
+        assert store.requests(limit=1, before=2) == []
+        assert {one.state for one in store.requests()} == {"answered"}
+
+
+def test_an_answer_that_comes_compressed_is_read(tmp_path: Path) -> None:
+    stream = write_stream(events_of(said("Yes.")), "anthropic", model=MODEL)
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
+        server.headers["content-encoding"] = "gzip"
+        server.body = gzip.compress(b"".join(stream))
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        with running(GatewaySettings((route,)), store=store) as gateway:
+            question = {"role": "user", "content": "Hello"}
+            gateway.ask("/v1/messages", {"model": "m", "max_tokens": 9, "messages": [question]})
+        (record,) = store.requests()
+        assert (record.state, texts(store, record.conversation)) == ("answered", ["Hello", "Yes."])
 
 
 def test_nothing_is_recorded_where_it_is_not_wanted(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class Upstream(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answering)
         self.seen: list[tuple[str, dict[str, str], bytes]] = []
         self.headers = {"content-type": "text/event-stream", "x-own": "kept"}
-        self.body = ANSWER
+        self.status, self.body = 203, ANSWER
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -51,7 +52,7 @@ class Answering(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.seen.append((self.path, headers, body))
-        self.send_response(203)
+        self.send_response(self.server.status)
         for name, value in self.server.headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(self.server.body)))
@@ -93,6 +94,36 @@ def test_not_a_byte_changes(path: str) -> None:
     assert (asked, came) == (f"{path}?beta=true&alt=sse", body)
     assert sent.items() <= headers.items()
     assert headers["host"] == f"127.0.0.1:{server.server_port}"
+
+
+def test_headers_go_along_but_those_of_the_connection() -> None:
+    """Go's SDK sends a header for each beta; curl asks whether to send a large body."""
+    with upstream() as server, between("/v1/messages", server) as gateway:
+        connection = HTTPConnection("127.0.0.1", gateway.port, timeout=30)
+        connection.putrequest("POST", "/v1/messages")
+        for name, value in (
+            ("anthropic-beta", "a"),
+            ("Anthropic-Beta", "b"),
+            ("expect", "100-continue"),
+            ("content-length", "13"),
+        ):
+            connection.putheader(name, value)
+        connection.endheaders(b'{"model":"m"}')
+        assert connection.getresponse().read() == ANSWER
+        connection.close()
+    [(_, headers, _)] = server.seen
+    assert headers["anthropic-beta"] == "a, b"
+    assert "expect" not in headers
+
+
+@pytest.mark.parametrize("model", ["", "..", "../../x", "a%2f..%2f..%2fx", "%2e%2e/x", "a//b"])
+def test_the_name_of_a_model_leads_to_no_other_path(model: str) -> None:
+    path = "/v1beta/models/m:generateContent"
+    with upstream() as server, between(path, server) as gateway:
+        answer = gateway.ask(path.replace("/m:", f"/{model}:"), {"contents": []})
+        assert gateway.ask(path.replace("/m:", "/google/m:"), {"contents": []}).status == 203
+    assert (answer.status, answer.json["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert [asked for asked, *_ in server.seen] == ["/v1beta/models/google/m:generateContent"]
 
 
 def test_compressed_bytes_stay_compressed() -> None:

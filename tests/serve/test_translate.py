@@ -19,8 +19,9 @@ from contextwright.serve.calls import read_call
 from contextwright.serve.translate import cross
 from contextwright.text.json import encode_json
 from profiles import FAULT, examples
-from providers.standin import KEY, Held, Request, said, serving
+from providers.standin import KEY, BreakOff, Held, Request, said, serving
 from serve.gateways import PATHS, TOKEN, running
+from serve.test_relay import upstream
 from serve.upstreams import (
     ENVIRONMENT,
     FORMATS,
@@ -200,6 +201,46 @@ def test_a_recipe_keeps_a_budget() -> None:
             )
     assert answer.status == 200, answer.body
     assert "word word" not in str(server.bodies[0])
+
+
+def test_a_client_of_gemini_that_asks_for_no_events_gets_a_list() -> None:
+    with (
+        serving(said("One two three"), BreakOff(said("One two three"), 2)) as server,
+        running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
+    ):
+        body = request_of("gemini", [cw.user("Hello")])
+        path = "/v1beta/models/any:streamGenerateContent"
+        whole, broken = (gateway.ask(path, body, {"x-goog-api-key": TOKEN}) for _ in range(2))
+    assert whole.headers["content-type"] == "application/json; charset=utf-8"
+    assert cw.parse_stream(whole.json, "gemini").message.text.strip() == "One two three"
+    assert broken.json[-1]["error"]["code"] == 502
+
+
+def test_a_mended_request_takes_the_betas_of_its_fields_along() -> None:
+    """Without them, Anthropic refuses such fields as `context_management`."""
+    edits = {"edits": [{"type": "clear_thinking_20251015"}]}
+    headers = {"x-api-key": TOKEN, "anthropic-beta": "context-management-2025-06-27"}
+    with (
+        serving(said("Hello")) as server,
+        running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
+    ):
+        body = {**request_of("anthropic", [cw.user("Hello")]), "context_management": edits}
+        answer = gateway.ask("/v1/messages", body, headers)
+    assert answer.status == 200, answer.body
+    assert server.bodies[0]["context_management"] == edits
+
+
+@pytest.mark.parametrize("client", FORMATS)
+@pytest.mark.parametrize("status", [204, 302, 304])
+def test_an_answer_that_is_neither_whole_nor_an_error_is_an_error(client: str, status: int) -> None:
+    with upstream() as server:
+        server.status, server.body = status, b""
+        base = f"http://127.0.0.1:{server.server_port}"
+        route = Route("*", "openrouter", base_url=base, send_as="m", key_variable="UPSTREAM_KEY")
+        with running(GatewaySettings((route,)), environment=ENVIRONMENT) as gateway:
+            answer = gateway.generate(client, request_of(client, [cw.user("Hello")]), model="any")
+    assert answer.status == 500
+    assert f"HTTP status {status}" in str(answer.json["error"])
 
 
 def test_what_the_upstream_would_refuse_is_mended_on_request() -> None:

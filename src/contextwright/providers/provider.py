@@ -90,16 +90,22 @@ class Provider(BatchProvider):
                 yield batch
 
     async def post(
-        self, body: bytes, *, model: str, join: bool = True
+        self,
+        body: bytes,
+        *,
+        model: str,
+        headers: Mapping[str, str] | None = None,
+        join: bool = True,
     ) -> AsyncGenerator[list[Event], None]:
         """Send a body as it is, which has to ask for a stream; yield what `batches` yields.
 
-        With `join`, pieces of one text that arrive together are one event.
+        `headers` go with those of the API. With `join`, pieces of one text that arrive together
+        are one event.
 
         Raises:
             ProviderError: the provider refused it, or could not be reached; nothing arrived.
         """
-        response = await self._open(body, model)
+        response = await self._open(body, model, headers or {})
         try:
             reader = stream_reader(self.format)
             async with aclosing(read_batches(response.chunks(), reader, join=join)) as batches:
@@ -108,11 +114,11 @@ class Provider(BatchProvider):
         finally:
             response.close()
 
-    async def _open(self, body: bytes, model: str) -> HttpResponse:
+    async def _open(self, body: bytes, model: str, headers: Mapping[str, str]) -> HttpResponse:
         """Send a request, with retries, until it is answered or finally refused."""
         tried = 0
         while True:
-            response = await self._try(body, model)
+            response = await self._try(body, model, headers)
             if isinstance(response, HttpResponse):
                 return response
             wait = self.retries.wait(response, tried)
@@ -121,9 +127,11 @@ class Provider(BatchProvider):
             tried += 1
             await self._sleep(wait)
 
-    async def _try(self, body: bytes, model: str) -> HttpResponse | ReplyError:
+    async def _try(
+        self, body: bytes, model: str, headers: Mapping[str, str]
+    ) -> HttpResponse | ReplyError:
         """Try once: return the response as it begins to arrive, or the error."""
-        headers = headers_for(self.host, self._key)
+        headers = {**headers_for(self.host, self._key), **headers}
         try:
             response = await self.client.open(url_for(self.host, model), headers, body)
         except ProviderError as error:

@@ -30,7 +30,7 @@ from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
 from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
-from contextwright.serve.calls import METHODS, Action, Call, key_in, read_call
+from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
@@ -208,13 +208,14 @@ class Gateway:
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
         route = self.settings.route_for(call.model, call.format)
-        given = key_in(call.headers, request.query_params) or ""
+        shown = keys_in(call.headers, request.query_params)
+        given = shown[0] if shown else ""
         key = self.own_key(route, call, given)
         if call.action == "count":
             if route.is_open(call.format):
                 return await relay(call, route.host(call.format), self.client, key)
             return count_tokens(call)
-        passage = self.passage(call, route, (given, key or ""))
+        passage = self.passage(call, route, (given, key or "", *shown))
         try:
             work = self.answer(call, route, key, given, passage)
             response = await while_connected(request.receive, work)
@@ -315,8 +316,8 @@ class Gateway:
 
     async def show_metrics(self, request: Request) -> Response:
         """Tell what passed since the start, to those who show the token."""
-        given = key_in(request.headers, {})
-        if not self.token or not same_token(given, self.token):
+        shown = keys_in(request.headers, {})
+        if not self.token or not same_token(shown[0] if shown else None, self.token):
             return PlainTextResponse(
                 "show the gateway's token", 401, {"www-authenticate": "Bearer"}
             )
@@ -359,13 +360,14 @@ class TooLarge(ContextwrightError):
 
 
 def headers_in(request: Request) -> dict[str, str]:
-    """Return the headers of a request by their names; of several with one name, the first.
+    """Return the headers of a request by their names; several with one name are one list.
 
-    `dict(request.headers)` would search all of them for each.
+    `dict(request.headers)` would keep one of them, and search all of them for each.
     """
     headers: dict[str, str] = {}
-    for name, value in request.scope["headers"]:
-        headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+    for raw_name, raw_value in request.scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import msgspec
 from msgspec import Raw, Struct
@@ -13,7 +13,7 @@ from contextwright.errors import ParseError
 from contextwright.serve.reading import read_fields
 from contextwright.text.json import decode_json
 
-__all__ = ["Action", "Call", "KEY_HEADERS", "key_in", "read_call", "value_of"]
+__all__ = ["Action", "Call", "KEY_HEADERS", "keys_in", "read_call", "value_of"]
 
 Action: TypeAlias = Literal["generate", "count"]
 
@@ -49,6 +49,11 @@ class Call(Struct, frozen=True):
     fields: Mapping[str, Raw]
     """The fields of the body, unread."""
 
+    @property
+    def wants_list(self) -> bool:
+        """Whether the stream is one JSON list: Gemini's is, unless its client asks for events."""
+        return self.format == "gemini" and ("alt", "sse") not in parse_qsl(self.query)
+
 
 def read_call(
     format: str,
@@ -66,6 +71,8 @@ def read_call(
     fields = read_fields(body)
     if format == "gemini":
         model, _, name = method.rpartition(":")
+        if not {"", ".", ".."}.isdisjoint(model.split("/")):
+            raise ParseError("model: a name is required")  # it would lead to another path
         action, streams = METHODS[name]
         path = f"/models/{quote(model)}:{name}"
     else:
@@ -84,10 +91,8 @@ def value_of(fields: Mapping[str, Raw], name: str) -> Any:
         return None
 
 
-def key_in(headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:
-    """Return the key a client sent, wherever its API puts it."""
-    for name in KEY_HEADERS:
-        value = headers.get(name, "").strip()
-        if value:
-            return value.removeprefix("Bearer ").strip() if name == "authorization" else value
-    return query.get("key")
+def keys_in(headers: Mapping[str, str], query: Mapping[str, str]) -> list[str]:
+    """Return the keys a client sent, wherever its API puts them; the first one counts."""
+    values = [headers.get(name, "").strip() for name in KEY_HEADERS]
+    values[0] = values[0].removeprefix("Bearer ").strip()
+    return [value for value in (*values, query.get("key", "")) if value]

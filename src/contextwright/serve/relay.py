@@ -15,7 +15,7 @@ __all__ = ["relay"]
 
 HOP_BY_HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
-    "transfer-encoding upgrade host content-length accept-encoding".split()
+    "transfer-encoding upgrade host content-length accept-encoding expect".split()
 )
 """Headers that belong to one connection, not to the message."""
 

@@ -28,6 +28,7 @@ from contextwright.formats.replies.events import (
 from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
+from contextwright.formats.replies.writer import Frame
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
 from contextwright.models import as_model
@@ -45,6 +46,9 @@ CHANGES_HEADER = "x-contextwright-changes"
 MAX_CODES = 20
 ENDS = CacheBreakpoints(volatile="", static=(), key=None)
 """Nothing in a client's request is known to change but its end."""
+EVENTS = "text/event-stream"
+VERSIONS = ("anthropic-version", "anthropic-beta")
+"""Headers without which a provider refuses fields of the body."""
 RESPONSES = "openai-responses"
 """The one API that stores requests unless it is told not to."""
 
@@ -153,7 +157,8 @@ async def answer(
     home = HomeCalls(crossing.conversation, crossing.tool_names)
     model = crossing.model
     if isinstance(provider, Provider):
-        batches = provider.post(crossing.body, model=model)
+        headers = own_headers(call) if call.format == provider.format else None
+        batches = provider.post(crossing.body, model=model, headers=headers)
     else:
         batches = provider.batches(crossing.payload, model=model)
     first = with_error(await anext(batches))
@@ -164,8 +169,10 @@ async def answer(
     whole = at_home(first, batches, home, end)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
-        headers["content-type"] = "text/event-stream; charset=utf-8"
-        streamed = StreamedAnswer(written(whole, call), headers=headers.items())
+        frames = written(whole, call)
+        kind, chunks = ("application/json", as_list) if call.wants_list else (EVENTS, as_events)
+        headers["content-type"] = f"{kind}; charset=utf-8"
+        streamed = StreamedAnswer(chunks(frames), headers=headers.items())
         streamed.held.push_async_callback(batches.aclose)
         return streamed
     seen = [event async for batch in whole for event in batch]
@@ -176,6 +183,11 @@ async def answer(
         reply, call.format, model=call.model, id=new_id(), created=int(time.time())
     ).body
     return Response(encode_json(body), headers=headers, media_type="application/json")
+
+
+def own_headers(call: Call) -> dict[str, str]:
+    """Return a client's headers that say how the body is to be read."""
+    return {name: call.headers[name] for name in VERSIONS if name in call.headers}
 
 
 async def at_home(
@@ -200,8 +212,8 @@ async def at_home(
 
 async def written(
     batches: AsyncGenerator[list[Event], None], call: Call
-) -> AsyncGenerator[bytes, None]:
-    """Yield the bytes of an answer in the client's API, as they come.
+) -> AsyncGenerator[list[Frame], None]:
+    """Yield the events of an answer in the client's API, as they come.
 
     Raises:
         BrokenOff: the upstream broke off; the client got that as an error.
@@ -209,12 +221,33 @@ async def written(
     writer = stream_writer(call.format, call.model, id=new_id(), created=int(time.time()))
     async with aclosing(batches):
         async for batch in batches:
-            frames = [frame.encode() for event in batch for frame in writer.write(event)]
+            frames = [frame for event in batch for frame in writer.write(event)]
             if frames:
-                yield b"".join(frames)
+                yield frames
             error = error_in(batch)
             if error is not None and error.kind == "connection":
                 raise BrokenOff(error.message, told=True)
+
+
+async def as_events(batches: AsyncGenerator[list[Frame], None]) -> AsyncGenerator[bytes, None]:
+    """Yield server-sent events."""
+    async with aclosing(batches):
+        async for frames in batches:
+            yield b"".join([frame.encode() for frame in frames])
+
+
+async def as_list(batches: AsyncGenerator[list[Frame], None]) -> AsyncGenerator[bytes, None]:
+    """Yield a JSON list, piece by piece; it is whole also where the answer broke off."""
+    opening = b"["
+    async with aclosing(batches):
+        try:
+            async for frames in batches:
+                yield opening + b",\n".join([encode_json(frame.data) for frame in frames])
+                opening = b",\n"
+        except BrokenOff:
+            yield b"]"
+            raise
+    yield b"]"
 
 
 def new_id() -> str:

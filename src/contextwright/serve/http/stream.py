@@ -50,7 +50,7 @@ class StreamedAnswer(Response):
     ) -> None:
         super().__init__(None, status)
         self.raw_headers = [
-            (name.encode("latin-1"), value.encode("latin-1")) for name, value in headers
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers
         ]
         self.chunks = chunks
         self.held = AsyncExitStack()
