@@ -10,6 +10,7 @@ from contextwright import formats
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
+from contextwright.formats.forge.markup import HEADER
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.any_format import is_lines, is_message, read_compact_text
 from contextwright.importers.base import NAMES
@@ -204,7 +205,7 @@ def told_by_messages(messages: Iterable[Any], *, claude: bool = False) -> str | 
 
     `claude`: fields beside them are Anthropic's.
     """
-    openai, ours = False, False
+    openai, forge, ours = False, False, False
     for message in list(messages)[:LOOKED_AT]:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
@@ -213,13 +214,23 @@ def told_by_messages(messages: Iterable[Any], *, claude: bool = False) -> str | 
         blocks = {str(block.get("type")) for block in blocks_of(message.get("content"))}
         claude = claude or not blocks.isdisjoint(CLAUDE_BLOCKS)
         openai = openai or not blocks.isdisjoint(OPENAI_BLOCKS)
-        openai = openai or message["role"] in OPENAI_ROLES or "tool_calls" in message
+        if is_forge_result(message):
+            forge = True
+        else:
+            openai = openai or message["role"] in OPENAI_ROLES or "tool_calls" in message
     if ours:
         typed = all("type" in part for one in messages for part in blocks_of(one.get("parts")))
         return "contextwright" if typed else None
-    if claude and openai:
+    if claude + openai + forge > 1:
         return None
-    return "anthropic" if claude else "openai-chat"
+    return "anthropic" if claude else "forge" if forge else "openai-chat"
+
+
+def is_forge_result(message: dict[str, Any]) -> bool:
+    """Whether a message is a tool result that names its tool in its text, and no call by its id."""
+    content = message.get("content")
+    headed = isinstance(content, str) and content.startswith(HEADER)
+    return message["role"] == "tool" and headed and "tool_call_id" not in message
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
