@@ -111,12 +111,8 @@ def test_what_the_example_says() -> None:
     ],
 )
 def test_comes_back_as_it_was(data: Any) -> None:
-    assert back(data) == data
-    assert [
-        change
-        for change in cw.convert(data, "aya", "aya").changes
-        if change.code.startswith("loss")
-    ] == []
+    again = cw.convert(data, "aya", "aya")
+    assert (again.payload, again.changes) == (data, ())
 
 
 def test_nobody_stays_unknown() -> None:
@@ -403,7 +399,7 @@ def test_any_json_is_read_or_refused(data: Any) -> None:
         assert not (strict and conversation.changes)
         rendered = cw.render(conversation, "aya")
         again = cw.render(cw.parse(rendered.payload, "aya"), "aya")
-        assert again.payload == rendered.payload
+        assert (again.payload, again.changes) == (rendered.payload, ())
 
 
 @pytest.mark.parametrize(("index", "words"), [(2, "index 1 is"), (3, "index 1 to 2 is")])

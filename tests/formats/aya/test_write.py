@@ -79,6 +79,8 @@ def test_arguments_with_the_names_of_fields(arguments: dict[str, Any]) -> None:
     assert codes(rendered.changes) == ["repair.param_collision"]
     parsed = cw.parse(rendered.payload, "aya")
     assert parsed.messages[0].calls[0].arguments == arguments
+    again = cw.render(parsed, "aya", repair=False)
+    assert (again.payload, again.changes) == (rendered.payload, ())
     with pytest.raises(cw.errors.InvalidPayload) as caught:
         aya(message, repair=False)
     assert caught.value.problems[0].code == "aya.param_collision"

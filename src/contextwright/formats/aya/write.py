@@ -185,14 +185,14 @@ class Writer:
         """Write a call, its arguments next to its name unless the names collide."""
         content: dict[str, Any] = {"toolCall": call.name}
         result = self.results.get(at)
-        if collides(call, result):
+        if call.extra.get(NAME, {}).get("nested"):
+            content["arguments"] = call.arguments
+        elif collides(call, result):
             if not self.options.repair:
                 message = "an argument has the name of a field"
                 raise InvalidPayload([Problem("aya.param_collision", path, message)])
             reason = "an argument has the name of a field; all are under `arguments`"
             self.changes.append(Change("repair.param_collision", path, reason))
-            content["arguments"] = call.arguments
-        elif call.extra.get(NAME, {}).get("nested"):
             content["arguments"] = call.arguments
         else:
             content.update(call.arguments)
