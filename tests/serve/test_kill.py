@@ -29,12 +29,12 @@ base_url = "{}"
 
 @contextmanager
 def gateway_process(
-    folder: Path, base_url: str, upstream: str = "anthropic", rest: str = ""
+    folder: Path, base_url: str, upstream: str = "anthropic", rest: str = "", port: int = 0
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`cw serve` as a process of its own, and its address; `rest` is for its route."""
     routes = folder / "routes.toml"
     routes.write_text(ROUTES.format(upstream, base_url, rest))
-    command = [sys.executable, "-m", "contextwright", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "contextwright", "serve", "--port", str(port)]
     options = ["--routes", str(routes), "--store", str(folder / "store.db")]
     process = subprocess.Popen(
         [*command, *options, "--token-file", str(folder / "token")],

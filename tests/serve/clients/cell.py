@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from providers.standin import KEY, serving
@@ -38,8 +38,14 @@ def findings(client: Client, upstream: str, folder: Path) -> list[str]:
         return [*found, *script.findings()]
 
 
-def run(client: Client, address: str, key: str, folder: Path) -> Iterator[str]:
-    """Run the commands of a client in a home and a folder of its own."""
+def nothing() -> None:
+    """Do nothing."""
+
+
+def run(
+    client: Client, address: str, key: str, folder: Path, between: Callable[[], None] = nothing
+) -> Iterator[str]:
+    """Run the commands of a client in a home and a folder of its own; `between` is done between."""
     home, work = folder / "home", folder / "work"
     work.mkdir(parents=True)
     home.mkdir()
@@ -69,7 +75,9 @@ def run(client: Client, address: str, key: str, folder: Path) -> Iterator[str]:
     }
     subprocess.run(["git", "init", "-q"], cwd=work, env=environment, check=True)
     said = ""
-    for command in client.commands:
+    for number, command in enumerate(client.commands):
+        if number:
+            between()
         done = subprocess.run(
             [filled(word) for word in command],
             cwd=work,
