@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.replies.reply import events_of
+from contextwright.formats.replies.streams import write_stream
 from contextwright.serve import GatewaySettings, Route
 from providers.standin import KEY, BreakOff, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running
-from serve.test_translate import request_of
-from serve.upstreams import ENVIRONMENT, MODELS, PAIRS, open_settings, settings_for
+from serve.test_translate import reply_of, request_of
+from serve.upstreams import ENVIRONMENT, HOSTS, MODELS, PAIRS, open_settings, settings_for
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 HELLO = request_of("anthropic", [cw.user("Hello")])
@@ -70,6 +72,21 @@ def test_a_client_that_leaves_early_ends_the_request(
             assert silent.left.wait(20)
         (record,) = store.requests()
         assert record.state == "interrupted"
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("upstream", ["anthropic", "openai-chat", "openai-responses"])
+def test_an_upstream_that_leaves_its_connection_open_is_left(upstream: str, streams: bool) -> None:
+    """Its last event says that the answer is whole."""
+    events = events_of(said("One two three."))
+    body = b"".join(write_stream(events, upstream, model=MODELS[upstream]))
+    silent = Silent(HEAD + f"{len(body):x}\r\n".encode() + body + b"\r\n")
+    name, key = HOSTS.get(upstream, upstream), "UPSTREAM_KEY"
+    route = Route("*", name, base_url=silent.address, key_variable=key, mend=True)
+    with running(GatewaySettings((route,)), environment=ENVIRONMENT) as gateway:
+        answer = gateway.generate("anthropic", HELLO, model=MODELS[upstream], streams=streams)
+        assert silent.left.wait(20)
+    assert reply_of(answer.body, "anthropic", streams).message.text == "One two three."
 
 
 def test_what_breaks_off_at_the_upstream_breaks_off_here(

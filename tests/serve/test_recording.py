@@ -296,6 +296,16 @@ def test_an_answer_that_comes_compressed_is_read(tmp_path: Path) -> None:
         assert (record.state, texts(store, record.conversation)) == ("answered", ["Hello", "Yes."])
 
 
+def test_a_redirect_is_not_an_answer(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
+        server.status, server.body = 302, b""
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        with running(GatewaySettings((route,)), store=store) as gateway:
+            assert gateway.ask("/v1/messages", {"model": "m", "messages": []}).status == 302
+        (record,) = store.requests()
+        assert (record.state, record.status, record.error) == ("failed", 302, "server")
+
+
 def test_nothing_is_recorded_where_it_is_not_wanted(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "store.db", sync="fast") as store:
         with running(GatewaySettings(record=False), store=store) as gateway:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -56,6 +58,15 @@ class HttpResponse:
             return await self._response.content.read(limit)
         except (client.ClientError, TimeoutError, OSError):
             return b""
+
+    async def drain(self, seconds: float) -> None:
+        """Wait a moment for the end of the body, because only then the connection is used again."""
+        client = require_aiohttp()
+        content = self._response.content
+        with suppress(client.ClientError, TimeoutError, OSError):
+            async with asyncio.timeout(seconds):
+                while not content.at_eof():
+                    await content.readany()
 
     def close(self) -> None:
         """Close the connection."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Provider", "connect", "connect_sync"]
 
 MAX_ERROR_BYTES = 65_536
+LINGER_SECONDS = 0.5
+"""How long the end of a body may take after the last event of a stream."""
 HIDDEN = "…".encode()
 """Replaces the key where a provider repeated it."""
 
@@ -111,6 +113,9 @@ class Provider(BatchProvider):
             async with aclosing(read_batches(response.chunks(), reader, join=join)) as batches:
                 async for batch in batches:
                     yield list(map(self._without_key, batch))
+                    if reader.finished:  # some hosts leave the connection open after that
+                        await response.drain(LINGER_SECONDS)
+                        return
         finally:
             response.close()
 

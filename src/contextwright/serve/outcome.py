@@ -173,7 +173,7 @@ def read_request(
 
 def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     """Return an answer as a client of a format reads it; None for an error or unreadable bytes."""
-    if not body or outcome.error or (outcome.status or 200) >= 400:
+    if not body or outcome.error or (outcome.status or 200) >= 300:
         return None
     try:
         plain = decompressed(body, outcome.encoding)
@@ -198,7 +198,7 @@ def state_of(outcome: Outcome, reply: ModelReply | None, body: bytes) -> tuple[R
         return "interrupted", ""
     if outcome.error:
         return "failed", outcome.error
-    if (outcome.status or 200) >= 400:
+    if (outcome.status or 200) >= 300:
         return "failed", read_error(outcome.status or 500, {}, body).kind
     if reply is not None and reply.error is not None:
         return "failed", reply.error.kind

@@ -198,16 +198,18 @@ async def at_home(
 ) -> AsyncGenerator[list[Event], None]:
     """Yield the events of an answer, with calls under the names that the client knows.
 
-    `end` gets all of them.
+    `end` gets all of them when the last has come.
     """
-    seen = [own for event in first for own in home.pass_on(event)]
-    yield seen[:]
+    seen: list[Event] = []
+    batch: list[Event] | None = first
     async with aclosing(batches):
-        async for batch in batches:
+        while batch is not None:
             events = [own for event in with_error(batch) for own in home.pass_on(event)]
             seen += events
+            if events and isinstance(events[-1], Finish):
+                end(seen)  # before the client can ask again
             yield events
-    end(seen)
+            batch = await anext(batches, None)
 
 
 async def written(

@@ -221,13 +221,22 @@ def test_broken_streams(events: list[Any]) -> None:
 
 
 def test_arguments_are_streamed_as_text() -> None:
-    """As some hosts send them whole, as an object, there is nothing to stream."""
-    given: list[Any] = ['{"q":', " 1}", None, 5, {"q": 1}]
-    for number, arguments in enumerate(given):
-        call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": arguments}}
-        events = read_stream([chunk({"tool_calls": [call]})], "openai-chat")
-        pieces = [event.text for event in events if isinstance(event, ArgumentsDelta)]
-        assert pieces == given[number : number + 1 if number < 2 else number]
+    """Some hosts send an object, which comes with the end of the call."""
+    given: list[tuple[Any, list[str]]] = [
+        ('{"q":', ['{"q":']),
+        (" 1}", [" 1}"]),
+        (None, []),
+        ({"q": 1}, ['{"q":1,"r":2}']),
+    ]
+    for arguments, sent in given:
+        more = {"r": 2} if isinstance(arguments, dict) else None
+        events = read_stream([chunk(called(arguments)), chunk(called(more))], "openai-chat")
+        assert [event.text for event in events if isinstance(event, ArgumentsDelta)] == sent
+
+
+def called(arguments: Any) -> JSON:
+    function = {"name": "f", "arguments": arguments}
+    return {"tool_calls": [{"index": 0, "id": "a", "function": function}]}
 
 
 @given(st.lists(st.sampled_from(CHUNKS), max_size=12))

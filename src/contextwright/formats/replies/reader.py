@@ -58,6 +58,8 @@ class StreamReader:
         self.kinds: dict[int, type[Part]] = {}
         """What each part is, by its first delta."""
         self.begun: set[int] = set()
+        self.argued: set[int] = set()
+        """The calls of which arguments were sent."""
         self.ended: dict[int, Part] = {}
         self.strays: dict[int, list[Event]] = {}
         """Deltas of another kind than the part they were sent for."""
@@ -168,6 +170,7 @@ class StreamReader:
         """Send a piece of the arguments of a call that has begun; others come with its end."""
         index = self.index_of(slot, ToolCall)
         if text and index in self.begun:
+            self.argued.add(index)
             self.delta(slot, ArgumentsDelta(index, text))
 
     def delta(
@@ -184,10 +187,14 @@ class StreamReader:
         index = self.index_of(slot, type(part))
         if self.ended.get(index) == part:
             return
+        # Some hosts send arguments as an object, which may grow until the end.
+        unsent = isinstance(part, ToolCall) and part.arguments and index not in self.argued
         for delta in deltas_of(index, part, place):
-            if index not in self.begun or type(delta) is SignatureDelta:
+            late = type(delta) is SignatureDelta or (unsent and type(delta) is ArgumentsDelta)
+            if index not in self.begun or late:
                 self.out.append(delta)
         self.begun.add(index)
+        self.argued.add(index)
         self.ended[index] = part
         self.out.append(PartEnd(index, part))
 
