@@ -80,7 +80,7 @@ def legalise(
     needed, enveloped = rules, True
     if all(map(traits.tool_names.fits, tools)):
         needed, enveloped = needed_rules(messages, target, rules)
-    envelope = envelope_changes(messages, traits) if enveloped else []
+    envelope = envelope_changes(messages, target) if enveloped else []
     if not needed:
         return Legal(messages, target, envelope, range(len(messages)))
     if needed is rules:  # where only some are needed, all names fit
@@ -92,10 +92,10 @@ def legalise(
     return Legal(messages_of(draft), target, [*changes, *envelope], origins)
 
 
-def envelope_changes(messages: Sequence[Message], traits: Traits) -> list[Change]:
+def envelope_changes(messages: Sequence[Message], target: Target) -> list[Change]:
     """Return one change for each message field that the target cannot carry."""
     return [
-        Change("loss.envelope", f"messages[].{name}", f"{traits.format} has no place for it")
+        Change("loss.envelope", f"messages[].{name}", f"{target.title} has no place for it")
         for name, value_of in ENVELOPE.items()
         if any(value is not None for value in map(value_of, messages))
     ]

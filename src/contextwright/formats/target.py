@@ -61,6 +61,9 @@ class Traits(Struct, frozen=True, kw_only=True):
     """What a provider's messages can carry; one value per format."""
 
     format: str
+    """Whose blocks and extra fields it carries."""
+    title: str = ""
+    """The name of a format that carries another's blocks; empty if `format` is its name."""
     ids: Spelling | None = Spelling()
     """How call ids are spelled; None if they are optional and free."""
     reuses_ids: bool = True
@@ -121,8 +124,13 @@ class Target(Struct, frozen=True):
 
     @property
     def format(self) -> str:
-        """The format's name."""
+        """The format whose blocks and extra fields are kept."""
         return self.traits.format
+
+    @property
+    def title(self) -> str:
+        """The format's name, for the reasons of changes."""
+        return self.traits.title or self.traits.format
 
 
 class Speller:

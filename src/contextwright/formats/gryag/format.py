@@ -69,6 +69,7 @@ __all__ = ["FORMAT"]
 NAME = "gryag"
 GRYAG_TRAITS = msgspec.structs.replace(
     TRAITS,
+    title=NAME,
     merges=False,
     user_first=False,
     needs_user=False,
@@ -259,7 +260,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     model = without_mid_system(model)
     own = conversation.source == NAME
     current = own and any(NAME in message.extra for message in conversation.messages[-1:])
-    if own and options.speaker_prefix is None:
+    if options.speaker_prefix is None:
         options = msgspec.structs.replace(options, speaker_prefix=False)
     rules = UNNAMED if options.legacy_meta else RULES
     prepared = replaced(

@@ -89,7 +89,7 @@ def travelling(
         if thinking_fits(part, message.role, target):
             return [own_extra(part, message.role, target, path, changes)]
         changes.append(
-            Change("loss.thinking", path, f"{target.format} does not accept this thinking")
+            Change("loss.thinking", path, f"{target.title} does not accept this thinking")
         )
         said = target.options.thinking == "text" and message.role == "assistant" and part.text
         return [Text(part.text)] if said else []
@@ -97,7 +97,7 @@ def travelling(
         if opaque_fits(part, message.role, target):
             return [part]
         foreign = part.format != target.format
-        reason = f"only {part.format} knows" if foreign else f"{target.format} does not accept"
+        reason = f"only {part.format} knows" if foreign else f"{target.title} does not accept"
         rest = "; its text stays" if part.text else ""
         changes.append(Change("loss.opaque", path, f"{reason} this block{rest}"))
         return [Text(part.text)] if part.text else []
@@ -136,7 +136,7 @@ def own_extra(
         kept = replace(holder, extra={})
     if lost:
         names = ", ".join(clean_name(field) for field in lost)
-        changes.append(Change("loss.extra", path, f"{target.format} has no place for {names}"))
+        changes.append(Change("loss.extra", path, f"{target.title} has no place for {names}"))
     return kept
 
 

@@ -74,7 +74,7 @@ def media_here(
     """Keep media as they are, or replace them with a marker and, if possible, move them."""
     media = relabelled(media, path, changes)
     if not target.traits.supports_media(media, target.model):
-        changes.append(Change("loss.media", path, f"{target.format} cannot carry {named(media)}"))
+        changes.append(Change("loss.media", path, f"{target.title} cannot carry {named(media)}"))
         return [Text(f"[{named(media)}]")]
     if message.role == "user" or (message.role == "assistant" and target.traits.assistant_media):
         return [media]
@@ -96,7 +96,7 @@ def media_in_result(
         piece = relabelled(piece, place, changes)
         if not target.traits.supports_media(piece, target.model):
             changes.append(
-                Change("loss.media", place, f"{target.format} cannot carry {named(piece)}")
+                Change("loss.media", place, f"{target.title} cannot carry {named(piece)}")
             )
             content.append(Text(f"[{named(piece)}]"))
         elif target.traits.result_media:

@@ -84,7 +84,7 @@ def unnamed_changes(draft: Draft, target: Target) -> list[Change]:
         Change(
             "loss.author",
             path_to(place),
-            f"{target.format} has no name for {message.role} messages",
+            f"{target.title} has no name for {message.role} messages",
         )
         for place, message in draft
         if message.author is not None and message.role in ("system", "assistant")
@@ -103,6 +103,7 @@ def author_changes(
 ) -> list[Change]:
     """Return the changes to the speakers' names."""
     changes: list[Change] = []
+    lost = False
     for label in labels:
         shown_as = names.get(label)
         if shown_as is not None and shown_as != label:
@@ -112,9 +113,10 @@ def author_changes(
             reason = f"added the prefix {clean_name(label) + ': '!r} to the text"
             changes.append(Change("repair.author", "messages", reason))
         elif shown_as is None:
-            changes.append(
-                Change("loss.author", "messages", f"{target.format} has no field for speakers")
-            )
+            lost = True
+    if lost:
+        reason = f"{target.title} has no field for speakers"
+        changes.append(Change("loss.author", "messages", reason))
     return changes
 
 

@@ -53,7 +53,7 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
                 changes.append(Change("loss.blank", path_to(place), "empty texts are not sent"))
         if not target.traits.blank_errors and any(map(is_blank_error, parts)):
             parts = tuple(worded(part) if is_blank_error(part) else part for part in parts)
-            reason = f"{target.format} refuses an error without text"
+            reason = f"{target.title} refuses an error without text"
             changes.append(Change("invent.error", path_to(place), reason))
         if parts:
             kept.append(Placed(place, rewritten(message, parts)))
@@ -132,7 +132,7 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
     if message.role == "user" or not wanted:
         return draft, []
     opening = Placed(place, Message("user", (Text(START),)))
-    change = Change("invent.user_turn", path_to(place), f"{target.format} starts with a user turn")
+    change = Change("invent.user_turn", path_to(place), f"{target.title} starts with a user turn")
     return [*draft[:first], opening, *draft[first:]], [change]
 
 
