@@ -26,7 +26,9 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     repair: bool = True
     """Make the history legal. If false, the messages are written as they are."""
     speaker_prefix: bool | None = None
-    """Write `Alice: …` where a format has no field for names. None: when several people speak."""
+    """Write `Alice: …` where a format has no field for names. None: when several people speak, but
+    not in gryag.
+    """
     thinking: Literal["keep", "drop", "text"] = "keep"
     """Keep thinking where the target accepts it (`keep`), drop it everywhere (`drop`), or write it
     as plain text where the target does not accept it (`text`).

@@ -98,6 +98,12 @@ def test_what_else_a_session_knows_is_kept() -> None:
             id="no time",
         ),
         pytest.param(
+            session(stored("user", "a") | {"timestamp": ""}),
+            session(stored("user", "a") | {"timestamp": EPOCH}),
+            "loss.timestamp",
+            id="an empty time",
+        ),
+        pytest.param(
             {"id": "s", "messages": []},
             {"id": "s", "agent": "@ai-assistant", "messages": []},
             "repair.agent",

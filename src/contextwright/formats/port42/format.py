@@ -116,7 +116,7 @@ def words_of(content: Any, path: str, reader: Reader) -> str:
 def time_of(message: dict[str, Any], path: str, reader: Reader) -> str | None:
     """Read the time, in any spelling."""
     value = message.get("timestamp")
-    if isinstance(value, str):
+    if isinstance(value, str) and value:
         return value
     wrong = f"{shown(value)} is not a time" if "timestamp" in message else "is missing"
     reader.repair("loss.timestamp", f"{path}.timestamp", wrong)
