@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import socket
 import threading
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -20,17 +22,24 @@ BODY = json.dumps(
 HEADERS = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
 
 
-def fetch(address: str, body: bytes = BODY, headers: dict[str, str] = HEADERS) -> Any:
-    """Status, content type, pieces, and the error at their end."""
+def fetch(
+    address: str,
+    body: bytes = BODY,
+    headers: dict[str, str] = HEADERS,
+    opened: Callable[[], None] = lambda: None,
+) -> Any:
+    """Status, content type, pieces, and the error at their end; `opened` is called before them."""
 
     async def run() -> Any:
         async with HttpClient() as client:
             response = await client.open(f"{address}/v1/chat/completions", headers, body)
+            opened()
             pieces: list[bytes] = []
             error = None
             try:
-                async for piece in response.chunks():
-                    pieces.append(piece)
+                async with asyncio.timeout(20):
+                    async for piece in response.chunks():
+                        pieces.append(piece)
             except ProviderError as found:
                 error = found
             response.close()
@@ -52,6 +61,29 @@ def test_a_refusal_is_an_answer_too() -> None:
         status, _, pieces, error = fetch(server.address, headers={"authorization": "Bearer x"})
     assert (status, error) == (401, None)
     assert json.loads(b"".join(pieces))["error"]["code"] == "invalid_api_key"
+
+
+def test_a_malformed_chunk_breaks_the_answer_off() -> None:
+    """aiohttp closes the connection, and would let its reader wait."""
+    opened = threading.Event()
+    head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+    def answer(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(100_000)
+            connection.sendall(head)
+            assert opened.wait(20)
+            connection.sendall(b"5\r\nhello\r\nnot a size\r\n")
+            connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, args=(listener,))
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        _, _, pieces, error = fetch(address, opened=opened.set)
+        thread.join()
+    assert (pieces, error.kind) == ([b"hello"], "connection")
 
 
 def test_a_break_hands_over_what_came_first() -> None:

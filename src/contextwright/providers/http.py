@@ -30,6 +30,7 @@ class HttpResponse:
         self._response = response
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
+        end_with_connection(response)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive, including all that came before a broken connection.
@@ -159,6 +160,28 @@ class HttpClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def end_with_connection(response: aiohttp.ClientResponse) -> None:
+    """Break a body off when its connection is lost.
+
+    aiohttp does so itself, except after a malformed chunk: its reader would wait forever.
+    """
+    client, content, connection = require_aiohttp(), response.content, response.connection
+    protocol = None if connection is None else connection.protocol
+    closed = None if protocol is None else protocol.closed
+    if closed is None:
+        return  # all of it is here
+
+    def end(_: object) -> None:
+        if not content.is_eof() and content.exception() is None:
+            content.set_exception(client.ClientPayloadError("the connection was lost"))
+
+    def forget() -> None:
+        closed.remove_done_callback(end)
+
+    closed.add_done_callback(end)
+    content.on_eof(forget)
 
 
 def broken(error: Exception) -> ProviderError:
