@@ -121,7 +121,7 @@ def chat_replies(draw: st.DrawFn) -> JSON:
             calls.append({"id": id, "type": "custom", "custom": custom})
     if calls:
         message["tool_calls"] = calls
-    elif draw(st.booleans()):  # who speaks aloud calls no tools
+    if draw(st.booleans()):
         voice = {"id": "audio_1", "data": "UklGRg==", "expires_at": 9}
         message["audio"] = {**voice, "transcript": draw(WORDS)}
     spoken = ("content", "reasoning_content", "reasoning_details", "refusal", "audio")

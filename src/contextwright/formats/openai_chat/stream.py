@@ -19,12 +19,12 @@ from contextwright.formats.replies.reader import StreamReader, as_object, stream
 from contextwright.formats.replies.reply import is_refusal, refusal_of
 from contextwright.formats.replies.sse import DONE
 from contextwright.messages.changes import Change
-from contextwright.messages.parts import Part, Text, Thinking, ToolCall
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["ChatReader", "parse_stream"]
 
-THINKING, CONTENT, REFUSAL = "thinking", "content", "refusal"
+THINKING, CONTENT, REFUSAL, AUDIO = "thinking", "content", "refusal", "audio"
 
 
 class ChatReader(StreamReader):
@@ -118,6 +118,8 @@ class ChatReader(StreamReader):
             if isinstance(text, str) and text:
                 self.turn_to(field)
                 self.text(field, text, refusal=field == REFUSAL)
+        if is_object(delta.get(AUDIO)):
+            self.index(AUDIO)  # its place; all of it comes with the end
         calls: Any = delta.get("tool_calls")
         if is_list(calls):
             self.turn_to("tool_calls")
@@ -215,6 +217,8 @@ class ChatReader(StreamReader):
             return REFUSAL
         if isinstance(part, Text) and isinstance(self.grown(CONTENT), str):
             return CONTENT
+        if isinstance(part, Opaque) and part.data.get("type") == AUDIO:
+            return AUDIO
         return ("call", number) if isinstance(part, ToolCall) else ("part", place)
 
     def finish(self) -> Finish:
