@@ -116,6 +116,20 @@ def test_headers_go_along_but_those_of_the_connection() -> None:
     assert "expect" not in headers
 
 
+def test_headers_may_hold_any_text() -> None:
+    """Python's own client and server read the bytes of UTF-8 as Latin-1."""
+    with upstream() as server, between("/v1/messages", server) as gateway:
+        words = "Київ".encode().decode("latin-1")
+        server.headers |= {"x-place": words, "x-old": "caf\xe9"}
+        answer = gateway.ask("/v1/messages", {"model": "m"}, {"x-place": words})
+    assert (answer.status, answer.headers["x-place"], answer.headers["x-old"]) == (
+        203,
+        words,
+        "caf\xe9",
+    )
+    assert server.seen[0][1]["x-place"] == words
+
+
 @pytest.mark.parametrize("model", ["", "..", "../../x", "a%2f..%2f..%2fx", "%2e%2e/x", "a//b"])
 def test_the_name_of_a_model_leads_to_no_other_path(model: str) -> None:
     path = "/v1beta/models/m:generateContent"

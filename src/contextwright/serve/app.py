@@ -366,9 +366,17 @@ def headers_in(request: Request) -> dict[str, str]:
     """
     headers: dict[str, str] = {}
     for raw_name, raw_value in request.scope["headers"]:
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        name, value = raw_name.decode("latin-1"), header_text(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+def header_text(raw: bytes) -> str:
+    """Return a header's value: UTF-8, as it is sent on, or else Latin-1."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def model_names() -> list[str]:

@@ -49,8 +49,10 @@ class StreamedAnswer(Response):
         headers: Iterable[tuple[str, str]] = (),
     ) -> None:
         super().__init__(None, status)
+        # aiohttp reads headers in this way: bytes that are not UTF-8 become surrogates.
         self.raw_headers = [
-            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers
+            (name.lower().encode(), value.encode(errors="surrogateescape"))
+            for name, value in headers
         ]
         self.chunks = chunks
         self.held = AsyncExitStack()
