@@ -219,7 +219,7 @@ def test_a_bad_file_is_told_in_one_line(tmp_path: Path, text: str, said: str) ->
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         Models.shipped().with_file(tmp_path / "none.toml")
 
 

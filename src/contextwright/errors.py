@@ -22,6 +22,7 @@ ContextwrightError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -53,10 +54,22 @@ SHOWN = 80
 """Characters of the user's data that an error may echo."""
 
 
+LOGIN = re.compile(r"(?i)\b(postgres(?:ql)?(?:\+\w{1,20})?:/{0,3})\S{0,500}@")
+"""User and password in the address of a store."""
+
+
+def without_login(text: str) -> str:
+    """Return a text without the user and password of the stores it names.
+
+    People forget --store before an address, so any error may have to quote one.
+    """
+    return LOGIN.sub(r"\1…@", text)
+
+
 def shown(value: object) -> str:
-    """Return a value as errors quote it: one short line without control characters."""
+    """Return a value as errors quote it: one short line, no control characters, no password."""
     try:
-        text = repr(value)
+        text = without_login(repr(value))
     except RecursionError:
         text = f"a deeply nested {type(value).__name__}"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

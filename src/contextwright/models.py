@@ -322,7 +322,9 @@ def read_table(path: str | Path) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        raise UsageError(f"cannot read {shown(str(path))}: {error.strerror}") from None
+        reason = (error.strerror or str(error)).lower()
+        hint = "name a TOML or JSON file"
+        raise UsageError(f"cannot read {shown(str(path))}: {reason}", hint=hint) from None
     except UnicodeDecodeError:
         raise ParseError("not UTF-8 text", path=str(path)) from None
     try:

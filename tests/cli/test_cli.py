@@ -239,6 +239,23 @@ WRONG_CALLS = {
         ["show", ".", "--format", "aya"],
         "cw: cannot read '.': is a directory (name a file, or - for standard input)",
     ),
+    "facts in a folder": (
+        ["demo", "-m", "mine", "--models", "."],
+        "cw: cannot read '.': is a directory (name a TOML or JSON file)",
+    ),
+    "a store without --store": (
+        ["list", "postgresql://me:secret@host/chats"],
+        "cw: Got unexpected extra argument(s) (postgresql://…@host/chats) (see cw list --help)",
+    ),
+    "a store that is no format": (
+        ["convert", "x", "--to", "Postgres:me:" + "secret" * 20 + "@host/chats"],
+        "cw: unknown format 'Postgres:…@host/chats' (known: " + ", ".join(formats.NAMES) + ")",
+    ),
+    "a store without a name": (
+        ["list", "--store", ""],
+        "cw: '' is not a valid store location"
+        " (a file, or a URL such as postgresql://host/database)",
+    ),
     "a model's name that is no text": (
         ["demo", "-m", "\udcff"],
         "cw: '\\udcff' is not a valid model name (see cw models)",
@@ -260,9 +277,20 @@ def test_wrong_calls(cw: Run, arguments: list[str], message: str) -> None:
     assert (code, out, only_line(err)) == (2, "", message)
 
 
-def test_a_file_that_cannot_be_written(cw: Run, tmp_path: Path) -> None:
-    target = str(tmp_path / "no" / "out.json")
-    arguments = ["--from", "openai-chat", "--to", "aya", "-o", target]
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("no/out.json", "no such file or directory"),
+        (".", "is a directory"),
+        ("", "no such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_written(
+    cw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--from", "openai-chat", "--to", "aya", "-o", name]
     code, out, err = cw("convert", "-", *arguments, input=CHAT)
-    assert (code, out) == (1, "")
-    assert only_line(err).endswith(": No such file or directory")
+    hint = "name a file in a folder that exists and that you may write to"
+    assert (code, out, only_line(err)) == (2, "", f"cw: cannot write {name!r}: {reason} ({hint})")
+    assert list(tmp_path.iterdir()) == []

@@ -171,6 +171,15 @@ def test_installed_commands(name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"2 tokens (exact)\n", b"")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+def test_help_is_utf_8_whatever_the_locale(encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    for arguments in (["serve", "--help"], ["serve", "--ports…"]):
+        done = subprocess.run([*COMMAND, *arguments], capture_output=True, env=environment)
+        assert "…" in (done.stdout or done.stderr).decode("utf-8")
+        assert b"Traceback" not in done.stderr
+
+
 def test_a_closed_pipe_is_no_error_worth_a_word() -> None:
     lines = b'[{"role": "user", "content": "Hi"}]\n' * 5_000
     arguments = ["convert", "-", "--from", "openai-chat", "--to", "aya", "--jsonl"]
@@ -252,6 +261,12 @@ def test_content_cannot_move_a_terminal(arguments: list[str]) -> None:
     assert "reversed" in received
     for character in set(HOSTILE) - set("[2Jreversed"):
         assert character not in received
+
+
+def test_a_terminal_without_escapes_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    received = on_a_terminal(["show", "-"], json.dumps(CHAT).encode())
+    assert b"\x1b" not in received
 
 
 def test_json_on_a_terminal_still_means_the_same() -> None:

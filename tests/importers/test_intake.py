@@ -100,8 +100,12 @@ def test_other_messages_under_the_same_name_are_a_conflict(place: str, tmp_path:
         take(store, path)
         lines[1] = {"messages": [{"role": "user", "content": "other"}]}
         write_lines(path, *lines)
-        with pytest.raises(Conflict, match="'train-2' is in the store with another message 1"):
+        with pytest.raises(Conflict) as raised:
             take(store, path)
+        assert str(raised.value) == (
+            f"{path}: 'train-2' is in the store with another message 1"
+            " (remove it with cw rm, or import under another name with --as)"
+        )
         assert [details.id for details in store.list()] == ["train-1", "train-2"]
         other = write_json(tmp_path / "x.json", lines[1])
         assert figures(take(store, other, id="mine")) == (1, 1, 0)

@@ -62,8 +62,9 @@ def run_command(arguments: Sequence[str]) -> int:
     import typer
 
     from contextwright.cli.app import app
-    from contextwright.cli.output import complain
+    from contextwright.cli.output import complain, use_utf8
 
+    use_utf8()
     try:
         return app(list(arguments) or ["--help"], prog_name="cw", standalone_mode=False) or 0
     except typer.Abort:

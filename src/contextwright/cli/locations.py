@@ -6,16 +6,23 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["location_of", "own_folder"]
+from contextwright.errors import UsageError, shown
+
+__all__ = ["location_of", "make_own_folder", "own_folder"]
 
 
 def location_of(store: str | None) -> str:
-    """Return the file or URL of the store."""
-    return store or os.environ.get("CONTEXTWRIGHT_STORE") or str(own_folder() / "store.db")
+    """Return the file or URL of the store: the one named, else that of the environment, else ours.
+
+    An empty name is passed on and refused: it is most often a variable of a shell without a value.
+    """
+    if store is not None:
+        return store
+    return os.environ.get("CONTEXTWRIGHT_STORE") or str(own_folder() / "store.db")
 
 
 def own_folder() -> Path:
-    """Return our folder in the user's data folder; only the user can read it."""
+    """Return our folder in the user's data folder; it need not exist."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
@@ -23,6 +30,20 @@ def own_folder() -> Path:
         base = home / "Library" / "Application Support"
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    folder = base / "contextwright"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return base / "contextwright"
+
+
+def make_own_folder() -> Path:
+    """Return our folder, made if it is missing; only the user can read it.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    folder = own_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "name a store with --store, or set CONTEXTWRIGHT_STORE"
+        raise UsageError(f"cannot make {shown(str(folder))}: {reason}", hint=hint) from None
     return folder

@@ -11,12 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from io import StringIO, TextIOWrapper
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
-from contextwright.errors import ContextwrightError, ParseError, UsageError
+from contextwright.errors import ContextwrightError, ParseError, UsageError, shown, without_login
 from contextwright.messages.changes import Change
 from contextwright.text.terminal import UNSAFE, safe
 
@@ -39,10 +39,19 @@ __all__ = [
     "say",
     "say_json",
     "table",
+    "takes_colour",
+    "use_utf8",
     "written",
 ]
 
 Write: TypeAlias = Callable[[bytes], object]
+
+
+def use_utf8() -> None:
+    """Let the parser print its help in UTF-8 too, whatever the locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
 
 
 def say(text: str) -> None:
@@ -64,8 +73,8 @@ def note(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error as one line on standard error."""
-    note(f"cw: {text}")
+    """Print an error as one line on standard error, without passwords."""
+    note(f"cw: {without_login(text)}")
 
 
 def paint(draw: Callable[[Console], None], *, colored: bool | None = None) -> None:
@@ -75,7 +84,7 @@ def paint(draw: Callable[[Console], None], *, colored: bool | None = None) -> No
     """
     from rich.console import Console
 
-    colored = on_terminal() if colored is None else colored
+    colored = takes_colour() if colored is None else colored
     canvas = StringIO()
     console = Console(
         file=canvas,
@@ -95,14 +104,14 @@ def written(path: str | None) -> Generator[Write]:
     """Open standard output, or a file that appears whole or not at all, for JSON."""
     if path is None or path == "-":
         yield (lambda data: emit(harmless(data.decode()).encode())) if on_terminal() else emit
-    elif os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as stream:  # a pipe or a device cannot be replaced
+    elif not path or (os.path.exists(path) and not os.path.isfile(path)):
+        with create(path, path, "wb") as stream:  # a pipe or a device cannot be replaced
             yield stream.write
     else:
         target = os.path.realpath(path)
         part = f"{target}.{os.getpid()}.part"
         try:
-            with open(part, "xb") as stream:
+            with create(part, path, "xb") as stream:
                 yield stream.write
             os.replace(part, target)
         finally:
@@ -110,10 +119,24 @@ def written(path: str | None) -> Generator[Write]:
                 os.unlink(part)
 
 
+def create(file: str, name: str, mode: Literal["wb", "xb"]) -> BinaryIO:
+    """Open a file for writing; errors call it by the name that the user knows.
+
+    Raises:
+        UsageError: the system refuses.
+    """
+    try:
+        return open(file, mode)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "name a file in a folder that exists and that you may write to"
+        raise UsageError(f"cannot write {shown(name)}: {reason}", hint=hint) from None
+
+
 def emit(data: bytes) -> None:
     """Write and flush, so that a reader in a pipe gets each line as soon as it is ready."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise UsageError("there is no standard output", hint="use -o FILE")
+        raise UsageError("there is no standard output", hint="send it to a file or to /dev/null")
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
@@ -121,6 +144,11 @@ def emit(data: bytes) -> None:
 def on_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def takes_colour() -> bool:
+    """Whether standard output is a terminal that knows escape sequences."""
+    return on_terminal() and os.environ.get("TERM") != "dumb"
 
 
 def harmless(json: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 
-from contextwright.cli.locations import location_of
+from contextwright.cli.locations import location_of, make_own_folder, own_folder
 from contextwright.cli.options import StoreOptions
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.recall.vectors.choose import EmbedderChoice
@@ -28,7 +28,10 @@ def opened(where: StoreOptions, *, sync: Sync = "full") -> Store:
 
     A store that does not exist is created.
     """
-    return Store(location_of(where.store), sync=sync, tenant=where.tenant)
+    address = location_of(where.store)
+    if os.path.dirname(address) == str(own_folder()):
+        make_own_folder()
+    return Store(address, sync=sync, tenant=where.tenant)
 
 
 def existing(where: StoreOptions, *, embedder: EmbedderChoice = "auto") -> Store:

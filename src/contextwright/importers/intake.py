@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.documents.files import Files
-from contextwright.errors import ParseError, UsageError, shown
+from contextwright.errors import Conflict, ParseError, UsageError, shown
 from contextwright.importers.base import Imported, Report, line_at
 from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
@@ -146,6 +146,8 @@ class Intake(Struct, frozen=True, kw_only=True):
             hint = "--replace-invalid puts U+FFFD in its place"
             message = f"{shown(one.id)}: {error.args[0]}"
             raise ParseError(message, file=files.label, hint=hint) from None
+        except Conflict as error:
+            raise Conflict(f"{files.label}: {error.args[0]}", hint=error.hint) from None
         if self.strict:
             refuse_mends(one, files)
         if empty:

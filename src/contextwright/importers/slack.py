@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
@@ -53,7 +53,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """Yield the channels of an export."""
     root = root_of(files)
     people = People(files, f"{root}users.json", options)
-    listed = {name: fields for fields, name in channels(files, root)}
+    listed = channels(files, root)
     folders: dict[str, list[str]] = {}
     for name in files.names:
         folder, _, file = name.removeprefix(root).rpartition("/")
@@ -62,8 +62,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     if not folders:
         raise ParseError("no channel has a file of a day (2024-05-01.json)", file=files.label)
     for folder, names in folders.items():
-        channel = listed.get(folder)
-        id = channel.text("id") if channel else folder
+        id, about = listed.get(folder, (folder, {}))
         days = sorted(names)
         read = Channel(files, days, people, id, Report(), apart=options.threads)
         yield Imported(
@@ -72,7 +71,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
             title=f"#{as_id(folder)}",
             messages=read.messages(),
             report=read.report,
-            settings={NAME: channel.data} if channel else {},
+            settings={NAME: about} if about else {},
             has_ids=True,
         )
         for thread, messages in read.threads.items():
@@ -96,13 +95,16 @@ def root_of(files: Files) -> str:
     return min(found, key=len).removesuffix("users.json")
 
 
-def channels(files: Files, root: str) -> Iterator[tuple[Fields, str]]:
-    """Return the channels, with the folder of each."""
+def channels(files: Files, root: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the id and the facts of each channel, by its folder."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
     for name in LISTS:
         if f"{root}{name}" in files.names:
             with files.naming(f"{root}{name}"):
-                for fields in objects_of(files, f"{root}{name}"):
-                    yield fields, fields.maybe("name") or fields.text("id")
+                for channel in objects_of(files, f"{root}{name}"):
+                    id = channel.text("id")
+                    found[channel.maybe("name") or id] = id, channel.data
+    return found
 
 
 def objects_of(files: Files, name: str) -> Iterator[Fields]:

@@ -7,6 +7,7 @@ the latest export. Nothing in an export tells whether its end was deleted or not
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import cast
 
@@ -59,7 +60,10 @@ def updated(
         yield from messages
         return
     stored = known_messages(connection, head)
-    places = {one.origin: place for place, one in enumerate(stored) if one.origin is not None}
+    places: dict[str, deque[int]] = {}
+    for number, one in enumerate(stored):
+        if one.origin is not None:  # an export may have a message twice
+            places.setdefault(one.origin, deque()).append(number)
     gone = {seq for (seq,) in connection.rows(GONE, head.number)}
 
     def delete(missing: list[Known]) -> Iterator[Message]:
@@ -71,7 +75,8 @@ def updated(
 
     reached = 0
     for message in messages:
-        place = places.get(source_id(message) or "")
+        known = places.get(source_id(message) or "")
+        place = first_ahead(known, reached) if known else None
         if place is None and reached < len(stored) and is_behind(message, stored[-1].message):
             place = len(stored)  # the newest stored messages were deleted
         if place is None or place < reached:
@@ -89,6 +94,13 @@ def updated(
     for one in stored[reached:] if not latest else ():
         if one.seq not in gone:
             report.change("guess.later", f"messages[{one.seq}]", LATER)
+
+
+def first_ahead(places: deque[int], reached: int) -> int:
+    """Return the first of these places that is not passed yet, else the last of them."""
+    while len(places) > 1 and places[0] < reached:
+        places.popleft()
+    return places[0]
 
 
 def known_messages(connection: Connection, head: conversations.Head) -> list[Known]:

@@ -125,6 +125,9 @@ def test_where_the_store_is(tmp_path: Path) -> None:
     run("append-stream", stdin=turn("a", "1", "named"), CONTEXTWRIGHT_STORE=named)
     assert dumped("a", named)[0]["text"] == "named"
     if sys.platform == "linux":
+        done = run("list", CONTEXTWRIGHT_STORE="", XDG_DATA_HOME=home)
+        assert done.stderr.startswith("cw: there is no store at ")
+        assert not Path(home).exists(), "reading has made a folder"
         run(
             "append-stream", stdin=turn("a", "1", "own"), CONTEXTWRIGHT_STORE="", XDG_DATA_HOME=home
         )

@@ -36,6 +36,11 @@ def test_conversations_of_a_store(cw: Run, tmp_path: Path) -> None:
     assert cw("import", TRAIN, "--as", "train", *store).code == 0
     stored = cw("tune", *store, *ARGUMENTS, "--json")
     assert (stored.code, json.loads(stored.out)[0]["requests"]) == (0, 14)
+    assert cw("tune", *store, *ARGUMENTS, "--json", "--most", "9" * 25) == stored
+    assert cw("import", TRAIN, "--as", "again", *store).code == 0
+    _, out, err = cw("tune", *store, *ARGUMENTS, "--json", "--most", "1")
+    assert json.loads(out)[0]["requests"] == 14
+    assert only_line(err) == "cw: 1 conversation of 2 replayed (--most)"
 
 
 def test_lines_that_fail_are_named(cw: Run, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from contextwright.cli.options import (
     StoreOptions,
     refuse,
 )
-from contextwright.cli.output import note, on_terminal, paint, say, say_json, table, written
+from contextwright.cli.output import note, paint, say, say_json, table, takes_colour, written
 from contextwright.cli.requests.snapshots import Source, first_messages
 from contextwright.cli.stores import existing, existing_chat, opened
 from contextwright.errors import UsageError
@@ -277,7 +277,7 @@ def print_conversation(
     conversation: ConversationValue, *, ascii: bool, width: int | None, color: bool | None
 ) -> None:
     """Print a conversation, in colour on a terminal or if `color` is True."""
-    if on_terminal() if color is None else color:
+    if takes_colour() if color is None else color:
         paint(
             lambda console: display.print_conversation(
                 conversation, console=console, ascii=ascii, width=width

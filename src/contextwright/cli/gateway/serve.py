@@ -6,15 +6,18 @@ import gc
 import sys
 from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec.structs import replace
 
-from contextwright.cli.locations import own_folder
+from contextwright.cli.locations import make_own_folder
 from contextwright.cli.options import Option, StoreOptions
 from contextwright.cli.output import note
 from contextwright.cli.stores import opened
 from contextwright.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from contextwright.serve import GatewaySettings
 
 __all__ = ["listening", "serve"]
 
@@ -56,17 +59,15 @@ def serve(
     """
     try:
         from contextwright.serve import GatewaySettings, create_app, read_settings
-        from contextwright.serve.guard import is_loopback, own_token
+        from contextwright.serve.guard import own_token
         from contextwright.serve.server import GatewayServer
-        from contextwright.serve.spans import measure_to_collector, send_to_collector
     except ImportError as error:
         raise MissingExtra("a gateway", "serve") from error
     settings = read_settings(routes) if routes else GatewaySettings()
-    exposed = not is_loopback(host)
-    if exposed and not settings.hosts:
-        raise UsageError(f"{host} can be reached from other machines", hint=NAME_THE_HOST)
-    path = Path(token_file) if token_file else own_folder() / "gateway-token"
-    where = replace(where, store=where.store or settings.store)
+    exposed = is_exposed(host, settings)
+    path = Path(token_file) if token_file else make_own_folder() / "gateway-token"
+    if where.store is None:
+        where = replace(where, store=settings.store)
     with (
         listening(host, port) as listener,
         opened(where) as store,
@@ -79,13 +80,34 @@ def serve(
             exposed=exposed,
             store=store,
             records=records,
-            tracer_provider=send_to_collector() if settings.telemetry else None,
-            meter_provider=measure_to_collector() if settings.telemetry else None,
+            **(collectors() if settings.telemetry else {}),
         )
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
         favour_streams()
         GatewayServer(app).run(sockets=[listener])
     return 0
+
+
+def is_exposed(host: str, settings: GatewaySettings) -> bool:
+    """Whether other machines can reach an address.
+
+    Raises:
+        UsageError: they can, and the settings do not say by which names.
+    """
+    from contextwright.serve.guard import is_loopback
+
+    if is_loopback(host):
+        return False
+    if not settings.hosts:
+        raise UsageError(f"{host} can be reached from other machines", hint=NAME_THE_HOST)
+    return True
+
+
+def collectors() -> dict[str, Any]:
+    """Return where spans and measures go."""
+    from contextwright.serve.spans import measure_to_collector, send_to_collector
+
+    return {"tracer_provider": send_to_collector(), "meter_provider": measure_to_collector()}
 
 
 def favour_streams() -> None:

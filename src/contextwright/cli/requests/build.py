@@ -28,11 +28,11 @@ from contextwright.cli.output import (
     list_changes,
     note,
     numbered,
-    on_terminal,
     paint,
     report_changes,
     say,
     say_json,
+    takes_colour,
     written,
 )
 from contextwright.cli.requests.snapshots import RequestTask, Source
@@ -187,7 +187,7 @@ def explain(
     if as_json:
         say_json(receipt_of(repairs, context))
         return 0
-    if on_terminal():
+    if takes_colour():
         paint(lambda console: display.print_explanation(context, console=console))
     else:
         say(context.explain())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Annotated, Any
 
 from contextwright import formats
@@ -24,6 +23,7 @@ from contextwright.context.explain import money
 from contextwright.context.tuning import Trial, frontier, recommend, try_candidates
 from contextwright.errors import UsageError
 from contextwright.messages.conversation import Conversation
+from contextwright.models import Model
 from contextwright.store.frames import conversation_of
 
 __all__ = ["tune"]
@@ -78,15 +78,7 @@ def tune(
     model = find_model(target.model, target.models)
     formats.find(target.format or model.format)
     conversations, failed = recorded(logs or [], source, where, most)
-    with progress("tune") as moved:
-        trials = try_candidates(
-            conversations,
-            model=model,
-            budget=target.budget,
-            answer=target.max_output_tokens,
-            format=target.format,
-            progress=moved,
-        )
+    trials = tried(conversations, target, model)
     best = recommend(trials, min_kept=min_kept / 100)
     best_ones = frontier(trials)
     show(trials, best_ones, best, as_json=as_json)
@@ -95,6 +87,19 @@ def tune(
     if write is not None:
         write_text(write, recipe_file(best, target, len(conversations)))
     return 1 if failed else 0
+
+
+def tried(conversations: list[Conversation], target: TargetOptions, model: Model) -> list[Trial]:
+    """Replay the conversations with every candidate, with a progress bar."""
+    with progress("tune") as moved:
+        return try_candidates(
+            conversations,
+            model=model,
+            budget=target.budget,
+            answer=target.max_output_tokens,
+            format=target.format,
+            progress=moved,
+        )
 
 
 def require_ending(name: str | None, ending: str) -> None:
@@ -118,23 +123,34 @@ def recorded(
     if bool(logs) == where.is_named:
         hint = "cw tune logs.jsonl, or cw tune --store chat.db"
         raise UsageError("name either files or a store", hint=hint)
+    if where.is_named:
+        refuse({"--from": source}, "has no effect on a store: it is the format of files")
+        return from_store(where, most), 0
     if source is not None:
         formats.find(source)
     found: list[Conversation] = []
     failed = 0
-    if where.is_named:
-        refuse({"--from": source}, "has no effect on a store: it is the format of files")
-        with existing(where) as store:
-            ids = [info.id for info in islice(store.list(), most)]
-            return [conversation_of(store.conversation(id)) for id in ids], 0
     for file in logs:
         with about(file):
             conversations, wrong = read(file, source, jsonl=file.endswith(LINES))
         found += conversations
         failed += wrong
-    if len(found) > most:
-        note(f"cw: {numbered(most, 'conversation')} of {len(found):,} replayed (--most)")
+    tell_of_the_rest(len(found), most)
     return found[:most], failed
+
+
+def from_store(where: StoreOptions, most: int) -> list[Conversation]:
+    """Return the conversations of a store that were active last."""
+    with existing(where) as store:
+        ids = [info.id for info in store.list()]
+        tell_of_the_rest(len(ids), most)
+        return [conversation_of(store.conversation(id)) for id in ids[:most]]
+
+
+def tell_of_the_rest(found: int, most: int) -> None:
+    """Say that not all conversations are replayed."""
+    if found > most:
+        note(f"cw: {numbered(most, 'conversation')} of {found:,} replayed (--most)")
 
 
 def write_text(name: str, text: str) -> None:

@@ -320,6 +320,8 @@ class SqliteEngine:
                 return StoreBusy(f"{where} is busy since {PATIENCE:.0f} seconds", hint=hint)
             case apsw.FullError():
                 return StoreFull(f"no room to write {where}", hint="free some space and try again")
+            case apsw.CantOpenError() if os.path.isdir(self.path):
+                return StoreError(f"{where} is a folder", hint="name a file")
             case apsw.CantOpenError():
                 hint = "does the folder exist, and may you write there?"
                 return StoreError(f"cannot open {where}", hint=hint)

@@ -225,7 +225,7 @@ def require_known(
         if old[0] != body.decode() and read_message(*old) != message:
             raise Conflict(
                 f"{shown(id)} is in the store with another message {seq}",
-                hint="forget it first, or give the import another name with --as",
+                hint="remove it with cw rm, or import under another name with --as",
             )
 
 

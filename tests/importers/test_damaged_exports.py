@@ -1,0 +1,158 @@
+"""Whatever became of a file of another tool: it is imported whole and once, or refused in words."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwright.cli import main
+from profiles import BODY, examples
+from samples import exports
+
+SOURCES: dict[str, tuple[str, Any]] = {
+    "chatgpt": ("json", exports.CHATGPT),
+    "claude": ("json", exports.CLAUDE),
+    "slack": ("zip", exports.SLACK),
+    "telegram": ("json", exports.TELEGRAM),
+    "claude-code": ("jsonl", exports.CLAUDE_CODE),
+    "codex": ("jsonl", exports.CODEX),
+    "openai-finetuning": ("jsonl", exports.FINETUNING),
+    "port42": ("json", exports.PORT42),
+    "openai-chat": ("json", exports.FINETUNING[0]),
+}
+ODD: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 1e308, 10**30, "", "x", "\x1b]0;pwn\x07", "\u202eb", "\ud800", "\0",
+    "'; drop table messages;--", "../../etc", [], [[]], {}, {"": ""}, [None], [{"type": "text"}],
+    "2024-13-45T99:99", "10000-01-01T00:00:00Z", "x" * 300, "\u3164", " ",
+)  # fmt: skip
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value inside a value."""
+    if path:
+        yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):  # pyright: ignore
+            yield from places(value[key], (*path, key))
+
+
+@st.composite
+def altered(draw: st.DrawFn, value: Any) -> Any:
+    """The value with something missing, twice, elsewhere or of another type."""
+    value = deepcopy(value)
+    for _ in range(draw(st.integers(0, 3))):
+        paths = list(places(value))
+        if not paths:
+            break
+        *path, last = draw(st.sampled_from(paths))
+        holder = value
+        for key in path:
+            holder = holder[key]
+        match draw(st.sampled_from(("remove", "repeat", "reverse", "replace"))):
+            case "remove":
+                del holder[last]
+            case "repeat" if isinstance(holder, list):
+                holder.insert(last, deepcopy(holder[last]))
+            case "reverse" if isinstance(holder, list):
+                holder.reverse()
+            case _:
+                holder[last] = draw(st.sampled_from(ODD))
+    return value
+
+
+DAMAGE: dict[str, Callable[[bytes, int], bytes]] = {
+    "none": lambda data, at: data,
+    "cut": lambda data, at: data[:at],
+    "bit": lambda data, at: data[:at] + bytes(byte ^ 4 for byte in data[at:][:1]) + data[at + 1 :],
+    "mark": lambda data, at: b"\xef\xbb\xbf" + data,
+    "lines": lambda data, at: data.replace(b"\n", b"\r\n"),
+    "wide": lambda data, at: data.decode("latin-1").encode("utf-16"),
+    "nul": lambda data, at: data[:at] + b"\0" + data[at:],
+    "twice": lambda data, at: data + data,
+    "deep": lambda data, at: data[:at] + b"[" * 5_000 + data[at:],
+    "number": lambda data, at: data[:at] + b"7" * 5_000 + data[at:],
+}  # fmt: skip
+
+
+def encoded(kind: str, value: Any) -> bytes:
+    """The bytes of a file, of a zip or of JSON Lines."""
+    if kind == "zip":
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, member in value.items():
+                archive.writestr(name, json.dumps(member))
+        return stream.getvalue()
+    if kind == "jsonl":
+        return b"".join(json.dumps(line).encode() + b"\n" for line in value)
+    return json.dumps(value).encode()
+
+
+def outcome(*arguments: str) -> tuple[int, str, str]:
+    """The exit code of a command, and what it wrote."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    return code, written(out), written(err)
+
+
+def written(stream: io.TextIOWrapper) -> str:
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@examples(BODY)
+@given(data=st.data())
+def test_a_damaged_file(
+    source: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    kind, value = SOURCES[source]
+    whole = encoded(kind, data.draw(altered(value)))
+    damage = DAMAGE[data.draw(st.sampled_from(sorted(DAMAGE)))]
+    folder = tmp_path_factory.mktemp("damaged")
+    file = folder / f"file.{kind}"
+    file.write_bytes(damage(whole, data.draw(st.integers(0, len(whole)))))
+    options = data.draw(st.sampled_from(((), ("--format", source), ("--replace-invalid",))))
+    store = ("--store", str(folder / "store.db"))
+    arguments = ("import", str(file), *options, *store, "--json")
+    code, out, err = outcome(*arguments)
+    assert not RAW.search(err)
+    if code:
+        assert (code, out) in ((1, ""), (2, ""))
+        assert err.startswith(f"cw: {file}: ")
+        assert err.count("\n") == 1
+        assert json.loads(outcome("list", *store, "--json")[1]) == []
+        return
+    count_in_and_out(json.loads(out), store)
+    again = json.loads(outcome(*arguments)[1])
+    assert (again["messages"], again["known"]) == (0, json.loads(out)["messages"])
+    come_and_go(folder, store)
+
+
+def count_in_and_out(told: dict[str, Any], store: tuple[str, str]) -> None:
+    """What was said to be stored is there."""
+    stored = json.loads(outcome("list", *store, "--json")[1])
+    assert sum(one["length"] for one in stored) == told["messages"]
+    assert len(stored) == told["conversations"]
+
+
+def come_and_go(folder: Path, store: tuple[str, str]) -> None:
+    """An export, imported, exports the same."""
+    first, other = outcome("export", *store), ("--store", str(folder / "other.db"))
+    assert first[0] == 0
+    copy = folder / "copy.jsonl"
+    copy.write_text(first[1], encoding="utf-8")
+    if first[1]:
+        assert outcome("import", str(copy), "--format", "contextwright", *other)[0] == 0
+        second = outcome("export", *other)[1]
+        assert sorted(second.splitlines()) == sorted(first[1].splitlines())
