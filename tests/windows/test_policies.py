@@ -1,6 +1,7 @@
 """What every window guarantees, on histories priced by their letters, and the seeds' own tables."""
 
 from functools import partial
+from itertools import pairwise
 
 import msgspec
 import pytest
@@ -266,15 +267,22 @@ def test_what_fits_whole_stays_whole(
         assert list(limited.kept()) == list(whole.kept())
 
 
-@given(histories, windows, limits, st.integers(1, 60))
+TORN = [cw.assistant(cw.ToolCall("search", {}, "a")), cw.tool_result("a", "x" * 60)]
+"""An exchange of which a window that keeps one first message would keep only the call."""
+
+
+@example([*TORN, cw.tool_result("a", "x" * 5), TORN[0]], FirstAndRecent(8, 1), 20)
+@given(histories | runs.histories(4), windows, st.integers(8, 20))
 def test_a_larger_limit_never_keeps_fewer_messages(
-    messages: list[cw.Message], window: Window, limit: int, more: int
+    messages: list[cw.Message], window: Window, limits: int
 ) -> None:
-    smaller, larger = (decided(messages, window, each) for each in (limit, limit + more))
-    if isinstance(window, Stepped):
-        assert cost(larger) >= (1 - window.step) * cost(smaller) - 1e-6
-    else:
-        assert len(kept_places(larger)) >= len(kept_places(smaller))
+    most = int(cost(decided(messages, KeepAll(), 0)))
+    each = [decided(messages, window, most * number // limits) for number in range(limits + 1)]
+    for smaller, larger in pairwise(each):
+        if isinstance(window, Stepped):
+            assert cost(larger) >= (1 - window.step) * cost(smaller) - 1e-6
+        else:
+            assert len(kept_places(larger)) >= len(kept_places(smaller))
 
 
 @given(

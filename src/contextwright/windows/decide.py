@@ -49,7 +49,7 @@ def decided(window: Window, view: View, spans: list[Span]) -> Decisions:
     """Return the decisions of a window that keeps these spans."""
     cut, spans = cut_of(spans), disjoint(spans)
     inside = set[int]().union(*(range(span.start, span.stop) for span in spans))
-    torn = torn_in(view, inside)
+    torn = view.torn(inside)
     staying = inside | view.required
     own = own_reasons(view, spans, torn, staying)
     cleared: set[int] = set()
@@ -152,13 +152,6 @@ def cut_of(spans: list[Span]) -> int:
             break
         cut = span.start
     return cut
-
-
-def torn_in(view: View, inside: set[int]) -> set[int]:
-    """Return indexes in the spans whose exchange is incomplete and not required."""
-    exchanges = view.log.exchanges
-    found = exchanges.among(inside) - view.required
-    return {index for index in found if not inside.issuperset(exchanges.by_index[index])}
 
 
 def why_required(view: View, index: int) -> str:

@@ -359,6 +359,12 @@ class View:
                 return index
         return None
 
+    def torn(self, inside: set[int]) -> set[int]:
+        """Return those of some messages whose exchange is not whole among them, nor required."""
+        exchanges = self.log.exchanges
+        found = exchanges.among(inside) - self.required
+        return {index for index in found if not inside.issuperset(exchanges.by_index[index])}
+
     def is_stray(self, index: int) -> bool:
         """Whether a message holds only results whose calls are missing."""
         return index not in self.log.exchanges and self.log[index].only_results

@@ -165,15 +165,14 @@ class FirstAndRecent(
             return [Span(0, view.count, "all")]
         recent = max(1, self.messages - self.first - 1)
         earliest = view.newest(recent)
-        best = self._recent(view, limit, earliest, [])
-        most = size(view, best or [])
-        head = view.first(max(0, min(self.first, self.messages - 1 - recent)))
-        for number in range(1, len(head) + 1):
-            spans = self._recent(view, limit, earliest, head[:number])
-            if spans is None or (kept := size(view, spans)) < most:
-                break
-            best, most = spans, kept
-        return best or [Span(view.last or 0, view.count, "recent")]
+        first = view.first(max(0, min(self.first, self.messages - 1 - recent)))
+        best, most = [Span(view.last or 0, view.count, "recent")], -1
+        for number in range(len(first) + 1):
+            spans = self._recent(view, limit, earliest, whole_exchanges(view, first[:number]))
+            # The most messages, so that a larger limit never keeps fewer; then the most first ones.
+            if spans and (kept := size(view, spans)) >= most:
+                best, most = spans, kept
+        return best
 
     def _recent(
         self, view: View, limit: float, earliest: int, head: list[int]
@@ -183,9 +182,8 @@ class FirstAndRecent(
         room = Room(view, limit, also=head, earliest=max(stop, earliest))
         if room.base > limit:
             return None
-        start = max(room.start, stop, earliest)
-        start = min(start, view.last or 0)
-        first = [Span(0, stop, "first messages")] if stop and stop <= start else []
+        start = min(max(room.start, stop, earliest), view.last or 0)
+        first = [Span(index, index + 1, "first messages") for index in head if index < start]
         return [*first, Span(start, view.count, "recent")]
 
 
@@ -223,5 +221,12 @@ def newest(view: View, messages: int | None) -> int:
 
 
 def size(view: View, spans: list[Span]) -> int:
-    """Return the number of messages in spans."""
-    return sum(view.countable(span.start, span.stop) for span in spans)
+    """Return how many messages stay with these spans, required ones included."""
+    inside = {index for span in spans for index in range(span.start, span.stop)}
+    return len((inside - view.torn(inside) | view.required) - view.log.silent)
+
+
+def whole_exchanges(view: View, indexes: list[int]) -> list[int]:
+    """Return those of some indexes whose exchange is among them as a whole."""
+    members = view.log.exchanges.members
+    return [index for index in indexes if set(members(index)) <= set(indexes)]
