@@ -344,6 +344,14 @@ def test_a_cap_on_media_clears_the_oldest_first() -> None:
     assert cleared in (list(range(8)), list(range(9)))
 
 
+def test_a_cap_on_media_spares_a_pinned_picture() -> None:
+    pictures = [cw.user([cw.Text(str(number)), PICTURE]) for number in range(12)]
+    pictures[0] = cw.user(["the plan", PICTURE], pinned=True)
+    for most, left in ((4, [0, 10, 11]), (1, [0, 11])):
+        decisions = decided(pictures, KeepAll(), 10**6, Clearing(most_media=most))
+        assert [one.index for one in decisions if one.action == "kept"] == left
+
+
 @pytest.mark.parametrize("step", [0, 1])
 def test_clearing_keeps_the_newest_results_and_moves_in_steps(step: int) -> None:
     history = History(price=price, clearing=Clearing(results=4, step=step))
@@ -355,7 +363,7 @@ def test_clearing_keeps_the_newest_results_and_moves_in_steps(step: int) -> None
         kept = [index for index in range(1, len(history), 2) if not view.is_cleared(index)]
         assert kept == list(range(1, len(history), 2))[-len(kept) :]
         assert min(4, number + 1) <= len(kept) <= 4 * (1 + step)
-        lines.append(view.cleared_until)
+        lines.append(view.lines.end)
     assert lines == sorted(lines)
     assert len(set(lines)) <= (40 if step == 0 else 16)
 

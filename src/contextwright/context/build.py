@@ -180,7 +180,7 @@ def cleared_texts(fitted: Fitted) -> list[str]:
         if run.action == "cleared"
         for index in range(run.start, run.stop)
     ]
-    for line in (view.cleared_until, view.cleared_before) if cleared else ():
+    for line in (view.lines.end, view.lines.results_before) if cleared else ():
         index = next((one for one in reversed(cleared) if view.log.begin(one) < line), None)
         if index is not None:
             parts = zip(view.message(index).parts, view.log[index].parts, strict=True)

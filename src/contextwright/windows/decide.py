@@ -53,7 +53,7 @@ def decided(window: Window, view: View, spans: list[Span]) -> Decisions:
     staying = inside | view.required
     own = own_reasons(view, spans, torn, staying)
     cleared: set[int] = set()
-    if view.cleared_until:
+    if view.intact:
         old = (index for index in staying if index < view.intact)
         sent = (index for index in old if own.get(index, "") is not None)
         cleared.update(filter(view.is_cleared, sent))

@@ -10,9 +10,9 @@ from typing import TypeAlias
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import ToolResult
 from contextwright.windows.clearing import Clearing, without_media, without_results
+from contextwright.windows.clearing_lines import ClearingLines
 from contextwright.windows.labels import Label, Labels
-from contextwright.windows.log import Log, Unloaded
-from contextwright.windows.ruler import coarsest_line
+from contextwright.windows.log import Log, Unloaded, media_in
 from contextwright.windows.tail import Tail
 
 __all__ = ["MEDIA", "History", "Price", "View"]
@@ -164,38 +164,20 @@ class View:
         """The newest user text."""
         self.asked = self.log.plain[-1] if self.log.plain else None
         """The newest user message without results; text next to results may be a reminder."""
-        clearing = history.clearing
-        self._results = 0
-        if clearing.results is not None:
-            self._results = self._line(self.log.results, clearing.results)
-        self._media = max(self._line(self.log.pictured, clearing.media), self._media_cap())
-        self.cleared_until = max(self._results, self._media)
-        """Where clearing ends on the ruler: messages that begin before it lost results or media."""
-        self.intact = self.log.index_at(self.cleared_until) if self.cleared_until else 0
+        self.lines = ClearingLines(self.log, history.clearing, lambda: self.always)
+        self.intact = self.log.index_at(self.lines.end) if self.lines.end else 0
         """The index from which nothing is cleared."""
         self._form = 0 if whole else SHAPED
         self._prices = history.prices[self._form]
 
     # --- clearing ----------------------------------------------------------------------------
 
-    @cached_property
-    def cleared_before(self) -> int:
-        """Where clearing ended before its last step: the previous request is equal up to here."""
-        begins, results = self.log.results, self.history.clearing.results
-        if results is None:
-            return 0
-        for count in range(len(begins) - 1, 0, -1):
-            line = self._line(begins, results, count)
-            if line < self._results:
-                return line
-        return 0
-
     def form(self, index: int) -> int:
         """Return the form in which a message is sent."""
-        if index >= self.intact or self._is_exempt(index):
+        if index >= self.intact or index in self._exempt:
             return self._form
-        begin = self.log.begin(index)
-        return self._form | RESULTS * (begin < self._results) | MEDIA * (begin < self._media)
+        begin, lines = self.log.begin(index), self.lines
+        return self._form | RESULTS * (begin < lines.results) | MEDIA * (begin < lines.media)
 
     def message(self, index: int) -> Message:
         """Return a message as it is sent: cleared if it is old enough."""
@@ -215,6 +197,9 @@ class View:
 
     def price(self, index: int) -> float:
         """Return the price of a message as it is sent, in a turn of its own."""
+        if index in self._over_cap:
+            message = self.history.form(index, self._form)
+            return self.history.price(without_media(message, self._over_cap[index]))
         if index < self.intact:
             return self.history.prices[self.form(index)][index]
         return self._prices[index]
@@ -253,71 +238,28 @@ class View:
         names = sum(map(Labels(self.log, self.label).add, sent)) if self.label else 0.0
         return self.together(sent) + names
 
-    def _is_exempt(self, index: int) -> bool:
-        """Whether a message is never cleared."""
-        return index in (self.question, self.asked) or index in self.always
-
-    def _line(self, indexes: list[int], kept: int | None, count: int | None = None) -> int:
-        """Return where clearing ends on the ruler, so that the newest `kept` messages stay whole.
-
-        With `count`, return where it ended when there were `count` messages. Of the positions that
-        leave at most a step more than `kept`, it is the one after the coarsest line of the ruler,
-        which stays the same for longest.
+    @cached_property
+    def _over_cap(self) -> dict[int, int]:
+        """How many media a message loses that is never cleared, because such messages alone have
+        more than one request may hold; the newest keep theirs.
         """
-        if kept is None:
-            return 0
-        least = max(kept, 1)
-        most = int(least * (1 + self.history.clearing.step))
-        count = len(indexes) if count is None else count
-        self._require_loaded(indexes, len(indexes) - count + most + 1, spared=least)
-        if count <= most:
-            return 0
-        return self._steadiest(indexes, count - most, count - least)
+        most, media = self.history.clearing.most_media, self.log.media
+        if most is None or not media:
+            return {}
+        over: dict[int, int] = {}
+        left = max(most, 1)
+        for index in sorted([index for index in self._exempt if index in media], reverse=True):
+            count = media_in(self.log[index])
+            if count > left:
+                over[index] = count - left
+            left = max(left - count, 0)
+        return over
 
-    def _media_cap(self) -> int:
-        """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
-
-        Clears more than necessary, down to three quarters of the limit, if the line then stays the
-        same for longer.
-        """
-        most, pictured = self.history.clearing.most_media, self.log.pictured
-        if most is None or not pictured:
-            return 0
-        most = max(most, 1)
-        fitting, spared = self._first_leaving(most), self._first_leaving(most * 3 // 4)
-        self._require_loaded(pictured, len(pictured) - fitting + 2, spared=len(pictured) - spared)
-        return self._steadiest(pictured, fitting - 1, spared - 1, behind=1) if fitting else 0
-
-    def _first_leaving(self, most: int) -> int:
-        """Return the place in `pictured` from which at most so many media are left."""
-        log, count = self.log, len(self.log.pictured)
-        excess = log.media_before(count) - most
-        return bisect_left(range(count), excess, key=log.media_before) if excess > 0 else 0
-
-    def _steadiest(self, indexes: list[int], first: int, last: int, *, behind: int = 0) -> int:
-        """Return where the index that stays the same for longest begins on the ruler.
-
-        It is the one after the coarsest line: see `coarsest_line`. `behind` is added to each.
-        """
-
-        def begin(index: int) -> int:
-            return self.log.begin(index + behind)
-
-        before = begin(indexes[first - 1]) if first else 0
-        line = coarsest_line(before, begin(indexes[last]), 1)
-        place = first if line is None else bisect_left(indexes, line, first, last, key=begin)
-        return begin(indexes[place])
-
-    def _require_loaded(self, indexes: list[int], count: int, *, spared: int) -> None:
-        """Raise `Unloaded` if messages that are not loaded could be among the newest `count`.
-
-        They do not matter if all that is loaded is among the newest `spared`, which stay whole.
-        """
-        start = self.log.start
-        if start and indexes:
-            loaded = len(indexes) - bisect_left(indexes, start)
-            if loaded < count and (loaded > spared or indexes[0] < start):
-                raise Unloaded(start - 1)
+    @cached_property
+    def _exempt(self) -> set[int]:
+        """Messages that are never cleared."""
+        asked = {index for index in (self.question, self.asked) if index is not None}
+        return self.always | asked
 
     # --- what must stay ----------------------------------------------------------------------
 

@@ -59,10 +59,26 @@ messages = st.one_of(
 def test_a_message_alone_costs_what_its_request_does(
     message: cw.Message, meter: TokenMeter
 ) -> None:
-    rendered = cw.render(told_apart(message), meter.format, model=meter.model, repair=False)
+    if message.role != "system":
+        assert meter.cost(message) == price_of(told_apart(message), meter)
+
+
+def price_of(messages: list[cw.Message], meter: TokenMeter) -> float:
+    """What messages cost in a request of their own."""
+    rendered = cw.render(messages, meter.format, model=meter.model, repair=False)
     pricer = TokenMeter(meter.format, meter.model)._pricer  # pyright: ignore[reportPrivateUsage]
     found = [one for one in outline(rendered.payload, meter.format) if one.place != "request"]
-    assert meter.cost(message) == pricer.most(found)
+    return pricer.most(found)
+
+
+@given(texts, st.sampled_from(METERS))
+def test_a_system_message_costs_what_it_adds_to_a_conversation(
+    text: str, meter: TokenMeter
+) -> None:
+    talk, rule = [cw.user("Hi"), cw.assistant("Hello"), cw.user("So?")], cw.system(text)
+    alone = price_of(talk, meter)
+    added = [price_of([*talk[:place], rule, *talk[place:]], meter) - alone for place in (0, 1, 3)]
+    assert meter.cost(rule) == pytest.approx(max(added))
 
 
 def test_the_usual_messages_of_a_history_need_no_request_of_their_own() -> None:

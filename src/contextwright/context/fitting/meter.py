@@ -76,12 +76,25 @@ class TokenMeter:
         """Return by how much the count of a request may exceed the sum of its parts.
 
         One that is not exact has a doubt of its own, and its bound is rounded up to a thousandth.
+        Where texts are counted exactly, calls and media are not.
         """
-        return self._pricer.rates.slack + ROUNDING + budget / 1000 if self._pricer.doubt else 0.0
+        return self._pricer.rates.slack + ROUNDING + budget / 1000
 
     def cost(self, message: Message) -> float:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
+        if message.role == "system":
+            return self._system_cost(message)
         return self._pricer.most(self._sampled(message) or self._outline(message))
+
+    def _system_cost(self, message: Message) -> float:
+        """Return what a system message adds at the beginning or behind a question, if that is more.
+
+        Alone it would be another request: some providers need a question beside it.
+        """
+        question = sample_of(("user", ("text",)))
+        orders = (message, question), (question, message)
+        both = max(self._pricer.most(self._outline(*order)) for order in orders)
+        return both - self.cost(question)
 
     @cached_property
     def merges_turns(self) -> bool:

@@ -1,0 +1,123 @@
+"""Where clearing of old tool results and media ends; it moves in steps, as a cut does."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection
+from functools import cached_property
+
+from contextwright.windows.clearing import Clearing
+from contextwright.windows.log import Log, Unloaded, media_in
+from contextwright.windows.ruler import coarsest_line
+
+__all__ = ["ClearingLines"]
+
+
+class ClearingLines:
+    """The lines on the ruler before which messages have lost their results, or their media.
+
+    `always` returns the messages that no window drops, and that are never cleared.
+    """
+
+    def __init__(self, log: Log, clearing: Clearing, always: Callable[[], Collection[int]]) -> None:
+        self._log, self._clearing, self._always = log, clearing, always
+        self.results = 0
+        """Messages that begin before it have lost their results."""
+        if clearing.results is not None:
+            self.results = self._line(log.results, clearing.results)
+        self.media = max(self._line(log.pictured, clearing.media), self._media_cap())
+        """Messages that begin before it have lost their media."""
+
+    @property
+    def end(self) -> int:
+        """Where nothing is cleared any more."""
+        return max(self.results, self.media)
+
+    @cached_property
+    def results_before(self) -> int:
+        """Where clearing ended before its last step: the previous request is equal up to here."""
+        begins, results = self._log.results, self._clearing.results
+        if results is None:
+            return 0
+        for count in range(len(begins) - 1, 0, -1):
+            line = self._line(begins, results, count)
+            if line < self.results:
+                return line
+        return 0
+
+    def _line(self, indexes: list[int], kept: int | None, count: int | None = None) -> int:
+        """Return where clearing ends on the ruler, so that the newest `kept` messages stay whole.
+
+        With `count`, return where it ended when there were `count` messages. Of the positions that
+        leave at most a step more than `kept`, it is the one after the coarsest line of the ruler,
+        which stays the same for longest.
+        """
+        if kept is None:
+            return 0
+        least = max(kept, 1)
+        most = int(least * (1 + self._clearing.step))
+        count = len(indexes) if count is None else count
+        self._require_loaded(indexes, len(indexes) - count + most + 1, spared=least)
+        if count <= most:
+            return 0
+        return self._steadiest(indexes, count - most, count - least)
+
+    def _media_cap(self) -> int:
+        """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
+
+        Clears more than necessary, down to three quarters of the limit, if the line then stays the
+        same for longer.
+        """
+        most, pictured = self._clearing.most_media, self._log.pictured
+        if most is None or not pictured:
+            return 0
+        fitting, spared = self._first_leaving(most), self._first_leaving(most * 3 // 4)
+        self._require_loaded(pictured, len(pictured) - fitting + 2, spared=len(pictured) - spared)
+        return self._steadiest(pictured, fitting - 1, spared - 1, behind=1) if fitting else 0
+
+    def _first_leaving(self, most: int) -> int:
+        """Return the place in `pictured` from which at most so many media are left.
+
+        Those of messages that always stay are left too, but leave at least one to others: an agent
+        needs its newest screenshot.
+        """
+        log, staying = self._log, self._staying
+        count, all_staying = len(log.pictured), sum(staying.values())
+
+        def clearable(place: int) -> int:
+            before = [media for index, media in staying.items() if index < log.pictured[place]]
+            return log.media_before(place) - sum(before)
+
+        excess = log.media_before(count) - all_staying - max(most - all_staying, 1)
+        return bisect_left(range(count), excess, key=clearable) if excess > 0 else 0
+
+    @cached_property
+    def _staying(self) -> dict[int, int]:
+        """The number of media in each message that always stays."""
+        media = self._log.media
+        return {index: media_in(self._log[index]) for index in self._always() if index in media}
+
+    def _steadiest(self, indexes: list[int], first: int, last: int, *, behind: int = 0) -> int:
+        """Return where the index that stays the same for longest begins on the ruler.
+
+        It is the one after the coarsest line: see `coarsest_line`. `behind` is added to each.
+        """
+
+        def begin(index: int) -> int:
+            return self._log.begin(index + behind)
+
+        before = begin(indexes[first - 1]) if first else 0
+        line = coarsest_line(before, begin(indexes[last]), 1)
+        place = first if line is None else bisect_left(indexes, line, first, last, key=begin)
+        return begin(indexes[place])
+
+    def _require_loaded(self, indexes: list[int], count: int, *, spared: int) -> None:
+        """Raise `Unloaded` if messages that are not loaded could be among the newest `count`.
+
+        They do not matter if all that is loaded is among the newest `spared`, which stay whole.
+        """
+        start = self._log.start
+        if start and indexes:
+            loaded = len(indexes) - bisect_left(indexes, start)
+            if loaded < count and (loaded > spared or indexes[0] < start):
+                raise Unloaded(start - 1)
