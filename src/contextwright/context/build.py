@@ -13,9 +13,10 @@ import msgspec
 from contextwright import formats
 from contextwright.context.cache_marks import CacheBreakpoints, mark_cache
 from contextwright.context.context import Context
+from contextwright.context.fitting.attempt import Attempt, Fitted
 from contextwright.context.fitting.draft import STAND_INS, Draft, path_of
 from contextwright.context.fitting.filling import with_filling
-from contextwright.context.fitting.fit import Attempt, Fitted, fit, with_summary
+from contextwright.context.fitting.fit import fit, with_summary
 from contextwright.context.fitting.plan import Given, Messages, Plan, plan
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.fitting.recent import RECENT

@@ -3,7 +3,7 @@
 import pytest
 
 import contextwright as cw
-from contextwright.context.fitting.fit import Attempt
+from contextwright.context.fitting.attempt import Attempt
 
 LONG = "".join(f"line {number}\n" for number in range(2_000))
 GIVEN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from contextwright.context.fitting.fit import Attempt, Fitted
+from contextwright.context.fitting.attempt import Attempt, Fitted
 from contextwright.messages.changes import Change
 
 __all__ = ["with_filling"]

@@ -1,0 +1,298 @@
+"""One attempt at a request within a budget: decided by the window, rendered and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from math import inf
+
+from msgspec import Struct
+
+from contextwright.context.fitting.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
+from contextwright.context.fitting.meter import Counted
+from contextwright.context.fitting.plan import Plan
+from contextwright.context.fitting.relaxation import Relaxation
+from contextwright.formats.base import Rendered
+from contextwright.messages.conversation import Conversation
+from contextwright.summaries.summary import SummaryResult
+from contextwright.tokens.count import Count
+from contextwright.windows.decide import decide, drops_any
+from contextwright.windows.decisions import Decisions
+from contextwright.windows.history import MEDIA, History, View
+from contextwright.windows.room import Room
+from contextwright.windows.ruler import BYTES_PER_TOKEN
+
+__all__ = ["Attempt", "Fitted"]
+
+SUMMARY_SHARE = 0.25
+"""Maximum share of the room for messages that a summary may take."""
+MERGED = 12
+"""Maximum tokens that a message may cost less among others than alone."""
+CHEAPER = 1.25
+"""How far messages that fit may exceed the free room, before their real price is known."""
+NEWEST = (6, 2)
+"""Messages before the question that stay, whatever sections want, while they take at most half of
+the room: all six, or else the last two."""
+NEWEST_STEP = 0.5
+"""What may stay with them, as a share of their tokens, so that the cut moves in steps."""
+
+
+class Fitted(Struct, frozen=True):
+    """A request that was rendered and counted."""
+
+    attempt: Attempt
+    draft: Draft
+    conversation: Conversation
+    rendered: Rendered
+    counted: Counted
+
+    @property
+    def count(self) -> Count:
+        """Its tokens."""
+        return self.counted.count
+
+    @property
+    def free(self) -> int:
+        """The tokens of the budget that are left."""
+        reserve = self.attempt.plan.recipe.reserve(self.count)
+        return self.attempt.budget - self.count.most - reserve
+
+
+class Merged(View):
+    """A view in which each message costs the least it can among others.
+
+    Adjacent messages of one role form one turn, whose wrapping is sent once. Media above the limit
+    of a request are not sent. Speakers' names are left out.
+    """
+
+    def __init__(self, history: History, width: int, whole: bool) -> None:
+        super().__init__(history, width, whole)
+        self.label = None
+
+    @property
+    def cost_of(self) -> Callable[[int], float]:
+        """The least that a message costs."""
+        return self.cost
+
+    def price(self, index: int) -> float:
+        """Return the least that a message costs."""
+        return self.cost(index)
+
+    def cost(self, index: int) -> float:
+        """Return the least that a message costs."""
+        log = self.log
+        if index in log.media and self.history.clearing.most_media is not None:
+            return max(self.history.prices[self.form(index) | MEDIA][index] - MERGED, 1)
+        cost, after = View.price(self, index), self.history.following(index)
+        if after in log:
+            if (log[index].role == "assistant") != (log[after].role == "assistant"):
+                return cost
+        return max(cost - MERGED, min(cost, 1))
+
+
+class Attempt:
+    """One attempt at a request within one budget, with a given relaxation.
+
+    `reserve` are tokens kept free for sections that are asked last; None: their shares, once
+    anything is left out.
+    """
+
+    def __init__(
+        self, plan: Plan, budget: int, relaxed: Relaxation, reserve: float | None = None
+    ) -> None:
+        self.plan, self.budget, self.relaxed, self.reserve = plan, budget, relaxed, reserve
+        recipe = plan.recipe
+        key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
+        self.fixed = plan.meter.frame(
+            key, lambda: plan.render(plan.conversation(relaxed.system, ()))
+        )
+        """The tokens of the request without messages."""
+        beside = plan.meter.text(relaxed.volatile) + plan.meter.slack(budget)
+        self.limit = budget - self.fixed.most - beside
+        """The tokens left for messages."""
+
+    def fitted(self) -> Fitted | Count:
+        """Return the request, or the count of the smallest one this attempt could make."""
+        return self._whole() or self._cut()
+
+    def _whole(self) -> Fitted | None:
+        """Return the request with every message, if the window wants them all and they fit."""
+        if self._is_outgrown:
+            return None
+        view = self.plan.history.history.view(width=self._width)
+        trial = self.trial(decide(self.plan.recipe.window, view, inf))
+        return trial if trial.free >= (self.reserve or 0) else None
+
+    @cached_property
+    def _is_outgrown(self) -> bool:
+        """Whether the window drops messages even if each costs the least it can."""
+        history, window = self.plan.history, self.plan.recipe.window
+        most = (self.limit - (self.reserve or 0)) * 1.02 + 8 * MERGED
+        if history.exceeds(most, window):
+            return True
+        if not drops_any(window, history.history.view(width=self._width), most):
+            return False
+        # Without thinking where old thinking costs nothing.
+        merged = Merged(history.history, self._width, whole=not self.plan.meter.drops_thinking)
+        if not drops_any(window, merged, most):
+            return False
+        history.outgrow(merged.tail.reached, window)
+        return True
+
+    def _cut(self) -> Fitted | Count:
+        """Return the request with as many messages as the window keeps and the budget allows."""
+        found = self._narrowed()
+        is_exact = self.plan.recipe.window.is_exact
+        return self._widened(found) if is_exact and isinstance(found, Fitted) else found
+
+    def _narrowed(self) -> Fitted | Count:
+        """Lower the limit until a request fits; return it, or the count of the smallest."""
+        limit: float = self.limit
+        tried: Decisions | None = None
+        less = 1.0
+        while True:
+            decisions = self._decide(limit)
+            if tried is not None and decisions.staying == tried.staying:
+                # It does not fit, whichever limit led to it.
+                less *= 2
+                limit = max(0.0, limit - less)
+                continue
+            trial, tried, less = self.trial(decisions), decisions, 1.0
+            reserved = self._reserved(decisions)
+            if trial.free >= reserved:
+                return trial
+            if limit <= 0 or self.smallest().staying == decisions.staying:
+                # Nothing smaller can be sent: a summary gets whatever is left.
+                return trial if trial.free >= 0 else trial.count
+            spent = self._view.spent(decisions.kept())
+            limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
+
+    def _widened(self, best: Fitted) -> Fitted:
+        """Return the request with as many more messages as fit into what rendering left free.
+
+        Bisects the limit that keeps the most.
+        """
+        spent = self._view.spent(best.draft.decisions.kept())
+        fits, fails = spent, spent + self._note_cost + best.free * CHEAPER + MERGED
+        tried = [best.draft.decisions.staying]
+        limit = fails
+        while best.draft.decisions.omitted and fails - fits >= 1:
+            decisions = self._decide(limit)
+            if decisions.staying not in tried:
+                trial = self.trial(decisions)
+                tried.append(decisions.staying)
+                more = best.draft.decisions.omitted - decisions.omitted
+                if more > 0 and trial.free >= self._reserved(decisions):
+                    best = trial
+            if decisions.omitted >= best.draft.decisions.omitted:
+                fits = limit
+            else:
+                fails = limit
+            limit = (fits + fails) / 2
+        return best
+
+    def _reserved(self, decisions: Decisions) -> float:
+        """Return the tokens to keep free for a summary of what is left out, and for sections."""
+        summary = self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
+        return summary + (self.kept_free if decisions.omitted else 0)
+
+    @cached_property
+    def kept_free(self) -> float:
+        """The tokens that sections which are asked last have free once anything is left out.
+
+        It is less than they want if the newest few messages need more room.
+        """
+        _, tokens = self._newest
+        # A little more than they cost, because rendered they may.
+        return max(min(self._wanted, self._room - tokens - MERGED), 0.0)
+
+    @property
+    def _wanted(self) -> float:
+        """The tokens that sections which are asked last want to have free."""
+        return self.relaxed.share if self.reserve is None else self.reserve
+
+    @property
+    def _room(self) -> float:
+        """The tokens for messages and for sections that are asked last."""
+        return max(self.limit - self.allowance() - self._note_cost, 0.0)
+
+    @cached_property
+    def _newest(self) -> tuple[int | None, float]:
+        """Where the newest few messages begin that stay whatever sections want, and their tokens.
+
+        None where nothing is wanted, and where the window would not keep them in an empty room.
+        """
+        window, view, room = self.plan.recipe.window, self._view, self._room
+        if not self._wanted or not room:
+            return None, 0.0
+        widest = decide(window, view, room)
+        for count in NEWEST:
+            since = view.log.exchanges.first(view.newest(count + 1))
+            newest = filter(view.is_countable, range(since, view.count))
+            tokens = self._tokens_since(since)
+            if tokens <= room / 2 and all(map(widest.is_kept, newest)):
+                # Where the cut can stay for a while.
+                most = min(tokens * (1 + NEWEST_STEP), room / 2)
+                since = max(Room(view, most).stepped_start(NEWEST_STEP, since), widest.cut)
+                return since, self._tokens_since(since)
+        return None, 0.0
+
+    def _tokens_since(self, index: int) -> float:
+        """Return the tokens of all messages from an index on, and of those that must stay."""
+        kept = decide(self.plan.recipe.window, self._view, 0, since=index).kept()
+        return self._view.spent(kept)
+
+    def smallest(self) -> Decisions:
+        """Return the decisions that keep only what no window may drop."""
+        return decide(self.plan.recipe.window, self._view, 0)
+
+    def allowance(self) -> float:
+        """Return the tokens of a summary.
+
+        They are kept free once anything is left out, so that the cut does not move when a summary
+        arrives.
+        """
+        summary = self.plan.recipe.summary
+        return min(summary.tokens, max(self.limit, 0) * SUMMARY_SHARE) if summary else 0
+
+    def trial(
+        self, decisions: Decisions, found: SummaryResult = NO_SUMMARY, tokens: float = 0
+    ) -> Fitted:
+        """Return the request for the kept messages, with a summary of at most `tokens`."""
+        plan, relaxed = self.plan, self.relaxed
+        moved_on = plan.model.bound_thinking and not all(one.static for one in relaxed.sections)
+        wording = Wording(
+            relaxed.volatile, moved_on, relaxed.note, relaxed.max_chars, found, tokens
+        )
+        drafted = draft(plan, decisions, wording)
+        conversation = plan.conversation(relaxed.system, drafted.messages)
+        return Fitted(self, drafted, conversation, *plan.render(conversation))
+
+    def _decide(self, limit: float) -> Decisions:
+        """Return what the window keeps within a limit, with room for what replaces the rest."""
+        recipe, view = self.plan.recipe, self._view
+        window = recipe.window
+        if recipe.note and not self.relaxed.note:
+            # With a few tokens more the note has room, and must not cost a message.
+            return self.smallest()
+        # Something is left out, since all of it together did not fit.
+        room = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
+        since, tokens = self._newest
+        return decide(window, view, room, since=since if tokens <= room else None)
+
+    @cached_property
+    def _note_cost(self) -> float:
+        """The most tokens that a note on what is left out can take."""
+        history, note = self.plan.history, self.plan.recipe.note
+        message = note.message(len(history), len(history)) if note and self.relaxed.note else None
+        return history.stand_in_cost("longest note", message) if message else 0.0
+
+    @cached_property
+    def _view(self) -> View:
+        """The history as a request sends it that does not hold all messages."""
+        return self.plan.history.history.view(width=self._width, whole=False)
+
+    @property
+    def _width(self) -> int:
+        """The length of a full request on the ruler."""
+        return self.budget * BYTES_PER_TOKEN
