@@ -29,7 +29,7 @@ from strategies.requests import requests
 
 MARK = re.compile(r"¶\d+")
 PART = re.compile(r"(messages\[\d+\](?:\.parts\[\d+\])?|tools\[\d+\])")
-AMBIGUOUS = {"G-dup-id", "OC-dup-id", "OC-id-empty", "OR-reasoning-model"}
+AMBIGUOUS = {"OC-function", "X-mime", "G-dup-id", "OC-dup-id", "OC-id-empty", "OR-reasoning-model"}
 """Warnings about what is mended all the same: it means two things, or is refused by the model."""
 ONE_PART = re.compile(r"messages\[(\d+)\]\.parts\[(\d+)\]")
 KINDS: dict[str, type[Any]] = {

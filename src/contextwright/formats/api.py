@@ -136,11 +136,15 @@ def mended(
     ]
     if not refused:
         return []
-    left = {problem.path for problem in check(after, format, model=model)}
+    left = {
+        (problem.code, problem.path)
+        for problem in check(after, format, model=model)
+        if problem.level == "error"
+    }
     return [
         Change("repair.shape", problem.path, problem.message)
         for problem in refused
-        if problem.path not in left
+        if (problem.code, problem.path) not in left
     ]
 
 

@@ -116,7 +116,7 @@ def foreign_settings(
 ) -> list[Change]:
     """Return a change for each field of another format's body that is lost here.
 
-    `carried` lists fields per format that this format takes over in addition to `Settings`.
+    `carried` lists paths per format that this format takes over in addition to `Settings`.
     """
     carried = carried or {}
     return [
@@ -125,7 +125,7 @@ def foreign_settings(
         if name != format
         for field, value in fields_of(fields)
         if value and not is_carried(name, field, value, conversation.settings)
-        if field.partition(".")[0] not in carried.get(name, ())
+        if field not in carried.get(name, ())
     ]
 
 

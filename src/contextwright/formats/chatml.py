@@ -63,7 +63,11 @@ TRAITS = Traits(
     supports_thinking=supports_thinking,
 )
 SAME_FORMAT_TRAITS = msgspec.structs.replace(
-    TRAITS, system="anywhere", user_first=False, result_media=True, assistant_media=True
+    TRAITS,
+    system="anywhere",
+    user_first=False,
+    result_media=True,
+    media_roles=("user", "assistant"),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextwright.messages.parts import Media
-from contextwright.wire.media import data_fault
+from contextwright.wire.media import data_fault, other_mime, sniffed_mime
 
 __all__ = [
     "is_mislabelled",
@@ -13,27 +13,6 @@ __all__ = [
     "sniffed_mime",
     "standard_base64",
 ]
-
-SIGNATURES = {
-    "/9j/": "image/jpeg",
-    "iVBORw0KGgo": "image/png",
-    "R0lGOD": "image/gif",
-    "JVBERi0": "application/pdf",
-}
-"""The first characters of base64 data, by file type."""
-RIFF, WEBP = "UklGR", "RUJQ"
-"""A RIFF file is an image only if `WEBP` follows."""
-ALIASES = {"image/jpg": "image/jpeg"}
-
-
-def sniffed_mime(data: str) -> str | None:
-    """Detect the MIME type of base64 data by its first bytes; providers refuse a wrong one."""
-    if data.startswith(RIFF):
-        return "image/webp" if data[12:16] == WEBP else None
-    for signature, mime in SIGNATURES.items():
-        if data.startswith(signature):
-            return mime
-    return None
 
 
 def standard_base64(data: str) -> str:
@@ -56,8 +35,7 @@ def is_mislabelled(media: Media) -> bool:
     """Whether the bytes have a different type than the label says."""
     if media.data is None or media.kind not in ("image", "document"):
         return False
-    found = sniffed_mime(media.data)
-    return found is not None and found != ALIASES.get(media.mime or "", media.mime)
+    return other_mime(media.data, media.mime) is not None
 
 
 def is_sound(media: Media, largest: int) -> bool:

@@ -113,7 +113,7 @@ TABLES: dict[str, dict[str, str]] = {
 ALSO_READ = {
     "openai-chat": ("max_tokens", "stream_options", "function_call"),
     "anthropic": ("output_format",),
-    "gemini": ("generationConfig.responseSchema", "generationConfig.responseMimeType"),
+    "gemini": ("generationConfig.responseSchema",),
 }
 """Other spellings of the same settings, and fields that only support one of them."""
 PLAIN: dict[str, Any] = {
@@ -150,6 +150,7 @@ SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
 """Values that ask for what an API without the setting does anyway."""
 SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
     "cache_control": ({"type": "ephemeral"},),
+    "generationConfig.responseMimeType": ("application/json", "text/plain"),
     "thinking": ({"type": "disabled"},),
     "response_format": ({"type": "text"},),
     "text.format": ({"type": "text"},),

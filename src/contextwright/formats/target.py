@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from hashlib import sha256
 from typing import Literal
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from contextwright.formats.base import Options
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Part, Thinking
+from contextwright.messages.parts import Media, Opaque, Part, Thinking
 from contextwright.models import Model
 
 __all__ = ["Speller", "Spelling", "Target", "Traits", "respelled"]
@@ -73,6 +73,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """`top`: system text must come first, unless the model allows it elsewhere."""
     names: bool = False
     """Whether a message has a field for its speaker's name."""
+    continues: Callable[[Opaque], bool] = lambda block: False
+    """Whether the provider continues a turn that ends in this block by itself."""
     pairs_hosted: bool = False
     """Whether the provider's own blocks come in pairs, which a rule of its format checks."""
     error_flag: bool = False
@@ -93,8 +95,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """Whether the last assistant text may end in white space."""
     result_media: bool = True
     """Whether tool results may hold media."""
-    assistant_media: bool = False
-    """Whether assistant messages may hold media."""
+    media_roles: Collection[Role] = ("user",)
+    """The roles whose messages may hold media."""
     supports_media: Callable[[Media, Model], bool] = lambda media, model: True
     """Whether these media, from this source, can be sent at all."""
     supports_thinking: Callable[[Thinking, Model], bool] = lambda thinking, model: False

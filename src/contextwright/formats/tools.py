@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from contextwright.formats.rules.draft import clean_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -20,7 +21,7 @@ from contextwright.wire.values import Object, is_list, is_object
 __all__ = [
     "flat_name",
     "foreign_fields",
-    "hosted_equal",
+    "hosted_equals",
     "is_first_of_name",
     "respelled_choice",
     "restore_calls",
@@ -56,7 +57,6 @@ KINDS = {
     "urlContext": "web fetch",
 }
 """The prefixes of hosted tools' types; versions add a date."""
-PLAIN = ("type", "name", "container")
 CUSTOM = {"openai-chat": "custom", "openai-responses": "custom_tool_call"}
 """How a format with custom tools marks a custom call."""
 
@@ -113,27 +113,32 @@ def respelled_choice(choice: Any, names: Mapping[str, str]) -> Any:
     return choice
 
 
-def hosted_equal(tool: Opaque, format: str, path: str, changes: list[Change]) -> Object | None:
-    """Return this provider's equivalent of another's hosted tool; report a loss."""
-    kind = hosted_kind(tool.data)
-    equal = HOSTED.get(kind, {}).get(format) if kind else None
-    if equal is None:
-        changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
-        return None
-    changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
-    own: Any = tool.data if "type" in tool.data else next(iter(tool.data.values()), None)
-    fields: Object = own if is_object(own) else {}
-    lost = [key for key, value in fields.items() if key not in PLAIN and value]
-    if lost:
-        changes.append(Change("loss.extra", path, f"{format} has no {', '.join(lost)}"))
-    return dict(equal)
+def hosted_equals(tool: Opaque, format: str, path: str, changes: list[Change]) -> list[Object]:
+    """Return this provider's equivalents of another's hosted tool; report what is lost."""
+    equals: list[Object] = []
+    for word, fields in hosted_in(tool.data):
+        kind = next((KINDS[known] for known in KINDS if word.startswith(known)), None)
+        shapes = HOSTED[kind] if kind else {}
+        if format not in shapes:
+            reason = f"{word} is hosted by {tool.format}" if word else f"hosted by {tool.format}"
+            changes.append(Change("loss.tool", path, clean_name(reason)))
+            continue
+        changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
+        plainest = shapes[tool.format]
+        plain = {"type", "name", *(key for key in fields if fields[key] == plainest.get(key))}
+        lost = [clean_name(key) for key, value in fields.items() if value and key not in plain]
+        if lost:
+            changes.append(Change("loss.extra", path, f"{format} has no {', '.join(lost)}"))
+        equals.append(dict(shapes[format]))
+    return equals
 
 
-def hosted_kind(data: Object) -> str | None:
-    """Return what a hosted tool does, as a key of `HOSTED`."""
+def hosted_in(data: Object) -> list[tuple[str, Object]]:
+    """Return the type and fields of a hosted tool; one object of Gemini may hold several."""
     word = data.get("type")
-    word = word if isinstance(word, str) else next(iter(data), "")
-    return next((KINDS[known] for known in KINDS if word.startswith(known)), None)
+    if isinstance(word, str):
+        return [(word, data)]
+    return [(key, value if is_object(value) else {}) for key, value in data.items()] or [("", {})]
 
 
 def restore_calls(

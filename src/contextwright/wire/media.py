@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from contextwright.errors import Problem
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.values import Object, is_list
 
 __all__ = [
+    "ALIASES",
     "ANTHROPIC_BYTES",
     "ANTHROPIC_IMAGE_BYTES",
     "GEMINI_BYTES",
@@ -19,6 +20,8 @@ __all__ = [
     "data_problems",
     "data_url_problems",
     "number_problems",
+    "other_mime",
+    "sniffed_mime",
 ]
 
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}").fullmatch
@@ -41,20 +44,55 @@ def data_fault(data: str, largest: int) -> str | None:
     return None
 
 
+SIGNATURES = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "JVBERi0": "application/pdf",
+}
+"""The first characters of base64 data, by file type."""
+RIFF, WEBP = "UklGR", "RUJQ"
+"""A RIFF file is an image only if `WEBP` follows."""
+ALIASES = {"image/jpg": "image/jpeg"}
+
+
+def sniffed_mime(data: str) -> str | None:
+    """Detect the MIME type of base64 data by its first bytes; providers refuse a wrong one."""
+    if data.startswith(RIFF):
+        return "image/webp" if data[12:16] == WEBP else None
+    for signature, mime in SIGNATURES.items():
+        if data.startswith(signature):
+            return mime
+    return None
+
+
+def other_mime(data: str, mime: str | None) -> str | None:
+    """Return the MIME type of base64 data if it is another than its label says, else None."""
+    found = sniffed_mime(data)
+    return found if found != ALIASES.get(mime or "", mime) else None
+
+
 def data_url_problems(url: object, path: str, largest: int) -> Iterator[Problem]:
     """Check the data in a data URL; other URLs pass."""
     if isinstance(url, str) and url.startswith("data:"):
         head, _, data = url.partition(",")
         if head.endswith(";base64"):
-            yield from data_problems(data, path, largest)
+            mime = head.removeprefix("data:").partition(";")[0]
+            yield from data_problems(data, path, largest, mime)
 
 
-def data_problems(data: object, path: str, largest: int) -> Iterator[Problem]:
-    """Check base64 data."""
-    fault = data_fault(data, largest) if isinstance(data, str) else None
+def data_problems(
+    data: object, path: str, largest: int, mime: object = None, level: Level = "warning"
+) -> Iterator[Problem]:
+    """Check base64 data, and that its label is right; `level` is that of a wrong one."""
+    if not isinstance(data, str):
+        return
+    fault = data_fault(data, largest)
     if fault is not None:
         code = "X-size" if fault.startswith("more") else "X-base64"
         yield Problem(code, path, fault)
+    elif isinstance(mime, str) and (found := other_mime(data, mime)):
+        yield Problem("X-mime", path, f"the bytes are {found}, not {shown(mime)}", level)
 
 
 MEDIA = frozenset(

@@ -133,6 +133,10 @@ def test_accepted(payload: Any) -> None:
 
 
 REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
+    "OR-max-output": (
+        body(USER, max_output_tokens=5),
+        [("OR-max-output", "max_output_tokens")],
+    ),
     "OR-unanswered": (body(USER, CALL, USER), [("OR-unanswered", "input[1]")]),
     "OR-unanswered shell": (
         body({"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}}),
@@ -298,7 +302,6 @@ DOUBTFUL = {
         "tools[0].parameters",
     ),
     "OR-sampling": (body(USER, temperature=0.5), "OR-sampling", "temperature"),
-    "OR-max-output": (body(USER, max_output_tokens=5), "OR-max-output", "max_output_tokens"),
     "OR-unanswered, perhaps stored": (
         body(CALL, previous_response_id="resp_1"),
         "OR-unanswered",

@@ -16,7 +16,7 @@ from contextwright.formats.anthropic.tools import tool_of, tools_wire
 from contextwright.formats.anthropic.write import block_of, plain_text
 from contextwright.formats.base import Format, Options, Rendered
 from contextwright.formats.legalise import legalise
-from contextwright.formats.media import ALIASES, is_sound, is_web_address
+from contextwright.formats.media import is_sound, is_web_address
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
@@ -25,6 +25,7 @@ from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
 from contextwright.wire.anthropic.rules import check
+from contextwright.wire.anthropic.turns import is_hosted
 from contextwright.wire.anthropic.types import (
     AssistantBlock,
     AssistantMessage,
@@ -34,7 +35,7 @@ from contextwright.wire.anthropic.types import (
     UserBlock,
     UserMessage,
 )
-from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES
+from contextwright.wire.media import ALIASES, ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES
 from contextwright.wire.shapes import shape_problems
 
 __all__ = ["FORMAT"]
@@ -90,6 +91,7 @@ TRAITS = Traits(
     format=NAME,
     tool_names=Spelling(longest=128),
     system="top",
+    continues=lambda block: is_hosted(block.data.get("type")),
     pairs_hosted=True,
     error_flag=True,
     merges=True,

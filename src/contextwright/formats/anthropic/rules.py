@@ -28,10 +28,15 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
     The newest call may be open, because the provider continues it as long as only results of the
     caller's own tools follow.
     """
-    lost = unpaired(draft, target)
-    if not lost or not target.options.repair:
-        return draft, []
     changes: list[Change] = []
+    # A block that is dropped may be the one that another waits for.
+    while target.options.repair and (lost := unpaired(draft, target)):
+        draft = without_blocks(draft, lost, changes)
+    return draft, changes
+
+
+def without_blocks(draft: Draft, lost: dict[At, str], changes: list[Change]) -> Draft:
+    """Return the draft without these hosted blocks; their text stays."""
     paired: Draft = []
     for position, placed in enumerate(draft):
         parts: list[tuple[int, Part]] = []
@@ -45,7 +50,7 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
                 parts.append((index, Text(part.text)))
         if parts:
             paired.append(keeping(placed, parts))
-    return paired, changes
+    return paired
 
 
 def unpaired(draft: Draft, target: Target) -> dict[At, str]:

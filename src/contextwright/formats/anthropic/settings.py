@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Literal
 
-from contextwright.formats.base import foreign_settings
+from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import output_schema
 from contextwright.formats.settings import (
@@ -242,7 +242,7 @@ def settle(
         thinking = body.get("thinking")
         thinks = is_object(thinking) and thinking.get("type") == "enabled"
         if thinks or not model.forced_tool_use:
-            body["tool_choice"] = {"type": "auto"}
+            body["tool_choice"] = unforced(choice)
             reason = "this model or its thinking mode allows no forced call"
             changes.append(Change("loss.setting", "tool_choice", reason))
     settle_citations(contents, changes)
@@ -252,8 +252,15 @@ def settle(
 def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
     """Leave out a forced call of a tool that is not among the tools."""
     for problem in forced_tool(body):
-        del body["tool_choice"]
+        choice = unforced(body.pop("tool_choice"))
+        if body.get("tools") and len(choice) > 1:
+            body["tool_choice"] = choice
         changes.append(Change("loss.setting", "tool_choice", problem.message))
+
+
+def unforced(choice: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool choice that forces nothing; whether calls may be parallel stays."""
+    return {**without(choice, "name"), "type": "auto"}
 
 
 def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:

@@ -11,7 +11,7 @@ from contextwright.formats.reader import Reader
 from contextwright.formats.rules import clean_name
 from contextwright.formats.schemas import object_schema, output_schema
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields, hosted_equal, is_first_of_name
+from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -50,13 +50,16 @@ def tools_wire(
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Tool):
-            definition = tool_wire(tool, target, path, changes)
+            definitions = [tool_wire(tool, target, path, changes)]
         elif tool.format == NAME:
-            definition = tool.data if is_named(tool.data, path, changes) else None
+            definitions = [tool.data] if is_named(tool.data, path, changes) else []
         else:
-            definition = hosted_equal(tool, NAME, path, changes)
-        if definition and is_first_of_name(definition.get("name"), taken, path, changes):
-            wire.append(definition)
+            definitions = hosted_equals(tool, NAME, path, changes)
+        wire.extend(
+            definition
+            for definition in definitions
+            if is_first_of_name(definition.get("name"), taken, path, changes)
+        )
     return wire
 
 

@@ -7,8 +7,9 @@ import binascii
 from typing import Any
 
 from contextwright.formats.anthropic.read import NAME
-from contextwright.formats.media import ALIASES, padded_base64
+from contextwright.formats.media import padded_base64
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.media import ALIASES
 
 __all__ = ["block_of", "plain_text"]
 

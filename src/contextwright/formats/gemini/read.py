@@ -55,6 +55,7 @@ def message_of(content: Object, path: str, reader: Reader) -> Message:
     for place, part in reader.objects(content, "parts", path):
         parts.extend(parts_of(part, place, reader))
     if role in ("user", "tool"):
+        parts = [flagged_text(part) if type(part) is Thinking else part for part in parts]
         only_results = bool(parts) and all(type(part) is ToolResult for part in parts)
         role = "tool" if only_results else "user"
     rest = {key: value for key, value in content.items() if key not in ("role", "parts")}
@@ -111,6 +112,14 @@ def part_of(part: Object, key: str, path: str, reader: Reader) -> Part:
             return media_of(key, part[key], beside) or Opaque(NAME, part)
         case _:
             return Opaque(NAME, part, words_of(part, key))
+
+
+def flagged_text(thought: Thinking) -> Text:
+    """Return a thought in a user's turn as text with the flag, because only models think."""
+    own: Object = {"thought": True, **thought.extra.get(NAME, {})}
+    if thought.signature is not None:
+        own[SIGNATURE] = thought.signature
+    return Text(thought.text, keep_extra(NAME, own))
 
 
 def thinking_of(text: str, beside: Object) -> Thinking:

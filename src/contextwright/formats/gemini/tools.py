@@ -10,7 +10,7 @@ from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import Reader
 from contextwright.formats.schemas import gemini_schema, json_schema
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields, hosted_equal, is_first_of_name
+from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -70,12 +70,31 @@ def tool_of(function: Object, path: str, reader: Reader) -> Tool:
         if problem.level == "error":  # plain JSON Schema may say it
             said.add("parameters")
             reader.repair("repair.schema", problem.path, problem.message)
+    more = response_schema(function, path, reader)
     return Tool(
         reader.text(function, "name", path),
         reader.optional_text(function, "description", path),
         plain,
-        extra=keep_extra(NAME, {key: function[key] for key in function if key not in said}),
+        extra=keep_extra(NAME, {key: more[key] for key in more if key not in said}),
     )
+
+
+def response_schema(function: Object, path: str, reader: Reader) -> Object:
+    """Return a declaration whose schema of the result, if the API refuses it, is JSON Schema."""
+    proto = function.get("response")
+    problem = next(
+        (one for one in schema_problems(proto, f"{path}.response") if one.level == "error"), None
+    )
+    if problem is None and (proto is None or function.get("responseJsonSchema") is None):
+        return function
+    rest = {key: value for key, value in function.items() if key != "response"}
+    if rest.get("responseJsonSchema") is not None:
+        reason = "responseJsonSchema says it"
+        reader.repair("loss.schema", f"{path}.response", reason)
+        return rest
+    assert problem is not None
+    reader.repair("repair.schema", problem.path, problem.message)
+    return {**rest, "responseJsonSchema": json_schema(proto) if is_object(proto) else proto}
 
 
 def marked(tool: Tool, key: str, value: Any) -> Tool:
@@ -96,8 +115,8 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque) and tool.format != NAME:
-            if equal := equal_here(tool, conversation, target, path, changes):
-                groups.append(equal)
+            if equals := equals_here(tool, conversation, target, path, changes):
+                groups.extend(equals)
                 functions, beside = [], []
             continue
         if isinstance(tool, Opaque):
@@ -129,16 +148,16 @@ def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
     return True
 
 
-def equal_here(
+def equals_here(
     tool: Opaque, conversation: Conversation, target: Target, path: str, changes: list[Change]
-) -> Object | None:
-    """Return Google's equivalent of a hosted tool. Before Gemini 3 it excludes functions."""
+) -> list[Object]:
+    """Return Google's equivalents of a hosted tool. Before Gemini 3 it excludes functions."""
     declares = any(isinstance(other, Tool) for other in conversation.tools)
     if declares and not target.model.thought_signatures:
         reason = f"{target.model.id} takes functions or hosted tools, not both"
         changes.append(Change("loss.tool", path, reason))
-        return None
-    return hosted_equal(tool, NAME, path, changes)
+        return []
+    return hosted_equals(tool, NAME, path, changes)
 
 
 def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list[Change]) -> Object:

@@ -73,7 +73,7 @@ def traits_of(dialect: Dialect, *, same_format: bool, mid_system: bool) -> Trait
         system="anywhere" if mid_system or same_format else "top",
         names=True,
         result_media=lenient,
-        assistant_media=lenient,
+        media_roles=("user", "assistant") if lenient else ("user",),
         supports_media=has_source if lenient else supports_unspoken if strict else supports_media,
         supports_thinking=supports_thinking,
         accepts_extra=accepts_extra if dialect.closed else accepts_anything,

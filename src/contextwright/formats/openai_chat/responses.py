@@ -20,7 +20,7 @@ __all__ = ["RESPONSES", "SHARED", "from_responses", "settings_from_responses"]
 
 NAME = "openai-chat"
 RESPONSES = "openai-responses"
-SHARED = (*SAME, "reasoning", "text")
+SHARED = (*SAME, "reasoning.effort", "text.format", "text.verbosity")
 NAMES = (RESPONSES, NAME)
 
 replace = msgspec.structs.replace

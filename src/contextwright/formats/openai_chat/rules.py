@@ -160,7 +160,7 @@ def fitted_part(
         case Opaque(format="openai-chat") if role == "assistant" and (audio := audio_of(part)):
             return audio
         case Opaque(format="openai-chat"):
-            reason = f"OpenAI has no part {shown(part.data.get('type'))}"
+            reason = f"OpenAI does not accept this part: {shown(part.data.get('type'))}"
             changes.append(Change("loss.opaque", path, reason))
             return Text(part.text) if part.text else None
         case _:

@@ -141,6 +141,9 @@ class Writer:
         calls: list[dict[str, Any]] = []
         results: list[ToolResult] = []
         old: ToolCall | None = None
+        refusals = [part for part in message.parts if type(part) is Text and is_refusal(part)]
+        # The last may have been a field of the message; the others were parts of its content.
+        refusals = refusals if extra.get("refusal") is True else []
         for part in message.parts:
             if type(part) is ToolCall:
                 calls.append(self.call(part))
@@ -150,7 +153,7 @@ class Writer:
                 self.reason(part, wire)
             elif type(part) is Opaque and part.data.get("type") == "audio":
                 wire["audio"] = part.data.get("audio")
-            elif type(part) is Text and extra.get("refusal") is True and is_refusal(part):
+            elif type(part) is Text and refusals and part is refusals[-1]:
                 wire["refusal"] = part.text
             elif type(part) is ToolResult:
                 results.append(part)

@@ -25,7 +25,7 @@ from contextwright.formats.openai_responses.settings import (
 )
 from contextwright.formats.openai_responses.stream import parse_stream
 from contextwright.formats.openai_responses.tools import tools_of, tools_wire
-from contextwright.formats.openai_responses.write import Writer
+from contextwright.formats.openai_responses.write import Writer, is_plain
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import (
     RULES,
@@ -68,6 +68,7 @@ def traits_of(*, exact: bool, needs_user: bool) -> Traits:
         ids=Spelling(longest=LONGEST_ID),
         reuses_ids=False,
         needs_user=needs_user,
+        media_roles=("user", "system"),
         supports_media=supports_media,
         supports_thinking=supports_thinking,
     )
@@ -144,8 +145,8 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     tools = tools_of(body, reader)
     flat = flat_names(tools)
     settings = settings_of(rest)
+    messages = under_flat_names(messages, flat)
     if flat:
-        messages = under_flat_names(messages, flat)
         settings = with_flat_choice(settings, flat)
     return reader.conversation(messages, rest, tools=tools, model=model, settings=settings)
 
@@ -179,7 +180,7 @@ def under_flat_names(messages: list[Message], flat: FlatNames) -> list[Message]:
     """Return the messages with calls of namespaced tools under their flat names."""
     return [
         message.with_parts(flat_call(part, flat) for part in message.parts)
-        if message.calls
+        if any(type(part) is ToolCall and (flat or part.extra) for part in message.parts)
         else message
         for message in messages
     ]
@@ -191,7 +192,10 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
         return part
     own = part.extra.get(NAME, {})
     namespace = own.get("namespace")
-    name = flat.get((namespace if isinstance(namespace, str) else None, part.name))
+    if isinstance(namespace, str):  # of a tool that may not be defined any more
+        name = flat_name(namespace, part.name)
+    else:
+        name = flat.get((None, part.name))
     if name is None:
         return part
     return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})
@@ -239,9 +243,9 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 
 def has_items(conversation: Conversation) -> bool:
-    """Whether system text came as items of this format, which the model can answer."""
+    """Whether anything came as items of this format, which the model can answer."""
     return conversation.source == NAME and any(
-        message.role != "system" or message.extra.get(NAME) for message in conversation.messages
+        message.role != "system" or not is_plain(message) for message in conversation.messages
     )
 
 

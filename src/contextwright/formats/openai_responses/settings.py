@@ -78,6 +78,7 @@ def settings_wire(
         if is_exact(target.model, target.options):
             wire = fitted_settings(wire, changes)
             settle_choice(wire, changes)
+            settle_state(wire, changes)
     else:
         wire = translated(conversation, target, changes)
         if CHAT in conversation.extra:
@@ -100,6 +101,13 @@ def settle_choice(wire: dict[str, Any], changes: list[Change]) -> None:
     if problem is not None:
         del wire["tool_choice"]
         changes.append(Change("loss.setting", problem.path, problem.message))
+
+
+def settle_state(wire: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out a conversation beside a response to continue, which says more exactly where."""
+    if wire.get("previous_response_id") and wire.get("conversation"):
+        del wire["conversation"]
+        changes.append(Change("loss.setting", "conversation", "not with previous_response_id"))
 
 
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Target
-from contextwright.formats.tools import flat_name, foreign_fields, hosted_equal, is_first_of_name
+from contextwright.formats.tools import flat_name, foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -122,8 +122,7 @@ def tools_wire(
             if target.same_format or is_first_of_name(tool.name, taken, path, changes):
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
-            if equal := hosted_equal(tool, NAME, path, changes):
-                wire.append(equal)
+            wire.extend(hosted_equals(tool, NAME, path, changes))
         elif not exact or is_whole(tool.data, path, changes):
             wire.append(tool.data)
     return wire

@@ -27,7 +27,7 @@ from contextwright.wire.openai_responses.rules import (
 )
 from contextwright.wire.openai_responses.types import kind_of
 
-__all__ = ["Writer"]
+__all__ = ["Writer", "is_plain"]
 
 SPOKEN = ("annotations", "logprobs", "refusal", "continued")
 """Fields of a content part of an assistant message; other fields belong to the message."""
@@ -70,7 +70,7 @@ class Writer:
         `whole`: the request holds both partners of every hosted tool's item, so one without a
         partner is dropped.
         """
-        self.messages = messages if whole else ()
+        self.messages, self.whole = messages, whole
         items, places = self.items, self.places
         for index, message in enumerate(messages):
             parts = message.parts
@@ -92,9 +92,10 @@ class Writer:
 
     @cached_property
     def loose(self) -> dict[int, str]:
-        """Items of hosted tools without a partner; computed on first use."""
+        """Items that are not sent, by identity, with the reason; computed on first use."""
         misnamed = misnamed_hosted(self.messages) if self.exact else {}
-        return misnamed | loose_hosted(self.messages, misnamed)
+        loose = loose_hosted(self.messages, misnamed) if self.whole else {}
+        return misnamed | loose | early_triggers(self.messages)
 
     def others(self, message: Message) -> None:
         """Write user and system messages and tool results, with any blocks among them."""
@@ -337,20 +338,14 @@ def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict
     loose: dict[int, str] = {}
     waiting: dict[tuple[str, str | None], Opaque] = {}
     called: set[tuple[str, str | None]] = set()
-    trigger: Opaque | None = None
     elsewhere = False
     for message in messages:
         for part in message.parts:
-            if trigger is not None:
-                loose[id(trigger)] = "a compaction_trigger must come last"
-                trigger = None
             if type(part) is not Opaque or part.format != NAME or id(part) in misnamed:
                 continue
             kind = kind_of(part.data)
             elsewhere = elsewhere or kind in ("item_reference", "compaction")
-            if kind == "compaction_trigger":
-                trigger = part
-            elif kind in CALLS:
+            if kind in CALLS:
                 key = (CALLS[kind], answer_id(part.data))
                 called.add(key)
                 if kind == "tool_search_call":  # the API accepts either kind of output
@@ -364,6 +359,16 @@ def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict
                 if not elsewhere and is_orphan(kind, part.data, called):
                     loose[id(part)] = "it answers no call"
     return loose | {id(part): "it was never answered" for part in waiting.values()}
+
+
+def early_triggers(messages: Sequence[Message]) -> dict[int, str]:
+    """Return the compaction triggers that something follows."""
+    parts = [part for message in messages for part in message.parts]
+    return {
+        id(part): "a compaction_trigger must come last"
+        for part in parts[:-1]
+        if type(part) is Opaque and part.data.get("type") == "compaction_trigger"
+    }
 
 
 def misnamed_hosted(messages: Sequence[Message]) -> dict[int, str]:

@@ -18,6 +18,7 @@ from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
 
 __all__ = ["extra_fits", "leave_out_foreign", "leave_out_hidden", "opaque_fits", "thinking_fits"]
@@ -39,15 +40,19 @@ CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
 """How each API marks a cache breakpoint."""
 
 
-SAID_ELSEWHERE = {("openai-responses", "additional_tools")}
-"""Blocks whose content the conversation also has elsewhere, such as its tools."""
+OF_THE_CALLER = ("function", "custom", "namespace")
+"""The types of tools that an item of Responses adds to those of the conversation."""
 
 
 def is_said_elsewhere(part: Part, target: Target) -> bool:
-    """Whether another provider's block can be dropped without a loss."""
-    if not isinstance(part, Opaque) or part.format == target.format:
-        return False
-    return (part.format, str(part.data.get("type"))) in SAID_ELSEWHERE
+    """Whether another provider's block only adds tools, which the conversation has too."""
+    match part:
+        case Opaque("openai-responses", {"type": "additional_tools", "tools": tools}):
+            added = objects_in(tools)
+            own = all(tool.get("type") in OF_THE_CALLER for _, tool in added)
+            return own and target.format != part.format
+        case _:
+            return False
 
 
 def leave_out_hidden(draft: Draft, target: Target) -> Ruled:

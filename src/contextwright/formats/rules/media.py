@@ -76,7 +76,7 @@ def media_here(
     if not target.traits.supports_media(media, target.model):
         changes.append(Change("loss.media", path, f"{target.title} cannot carry {named(media)}"))
         return [Text(f"[{named(media)}]")]
-    if message.role == "user" or (message.role == "assistant" and target.traits.assistant_media):
+    if message.role in target.traits.media_roles:
         return [media]
     changes.append(Change("repair.media", path, f"{message.role} media go in a user message"))
     moved.append(media)
@@ -128,7 +128,7 @@ def named(media: Media) -> str:
 def media_fits(media: Media, role: Role, target: Target) -> bool:
     """Whether media can be written as they are, in a message of that role."""
     traits = target.traits
-    if role != "user" and not (role == "assistant" and traits.assistant_media):
+    if role not in traits.media_roles:
         return False
     return not is_mislabelled(media) and traits.supports_media(media, target.model)
 

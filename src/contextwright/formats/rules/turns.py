@@ -163,8 +163,9 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
 
 def wants_user(last: Message, target: Target) -> bool:
     """Whether the model refuses to continue a history that ends with this assistant message."""
-    if target.traits.pairs_hosted and type(last.parts[-1]) is Opaque:
-        return False  # a hosted tool is running: the provider continues by itself
+    end = last.parts[-1]
+    if type(end) is Opaque and target.traits.continues(end):
+        return False
     return not target.model.prefill
 
 

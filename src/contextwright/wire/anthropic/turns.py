@@ -221,7 +221,7 @@ def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[P
     if last.role != "assistant" or not last.blocks:
         return
     block = last.blocks[-1]
-    if block.kind in SERVER_CALLS or str(block.kind).endswith("_tool_result"):
+    if is_hosted(block.kind):
         return  # the provider continues by itself
     if not model.prefill:
         yield Problem("A-prefill", last.path, f"{model.id} refuses a final assistant turn")
@@ -247,6 +247,11 @@ def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
         if index + 1 < len(turns) and turns[index + 1].role != "assistant":
             reason = "a system message is last, or before an assistant turn"
             yield Problem("A-system-place", turn.path, reason)
+
+
+def is_hosted(kind: object) -> bool:
+    """Whether a block of this type is a hosted tool's call or result."""
+    return kind in SERVER_CALLS or str(kind).endswith("_tool_result")
 
 
 def ends_in_server_result(turn: Turn) -> bool:
@@ -357,7 +362,8 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
             yield Problem("A-url-type", f"{path}.source.url", reason, "warning")
     elif held.get("type") == "base64":
         largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES
-        yield from data_problems(held.get("data"), f"{path}.source.data", largest)
+        where, mime = f"{path}.source.data", held.get("media_type")
+        yield from data_problems(held.get("data"), where, largest, mime, "error")
 
 
 @cache

@@ -263,10 +263,11 @@ def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
 
 
 def media(turns: list[Turn]) -> Iterator[Problem]:
-    """Inline data is base64, and not too large."""
+    """Inline data is base64, not too large, and what its label says."""
     for turn in turns:
         for placed in turn.media:
             held = placed.part["inlineData"]
             if is_object(held):
                 path = f"{placed.path}.inlineData.data"
-                yield from data_problems(held.get("data"), path, GEMINI_BYTES)
+                data, mime = held.get("data"), held.get("mimeType")
+                yield from data_problems(data, path, GEMINI_BYTES, mime)

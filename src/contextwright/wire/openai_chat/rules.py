@@ -49,7 +49,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     if messages is None:
         problems = type_problems(payload, dialect) + json_problems(payload)
         messages = objects_in(payload.get("messages"))
-        for rule in (pairing, contents, names):
+        for rule in (pairing, functions, contents, names):
             problems.extend(rule(messages, level))
     holders = [message for _, message in messages if type(message.get("content")) is not str]
     problems.extend(number_problems(holders, "messages", model))
@@ -79,6 +79,8 @@ def survey(body: dict[str, Any], level: Level) -> Messages | None:
                 return None
             open_calls.remove(message["tool_call_id"])
         elif open_calls:
+            return None
+        if message["role"] == "function" or "function_call" in message:
             return None
         content, calls = message.get("content"), message.get("tool_calls")
         if not calls and (content is None or calls is not None):
@@ -218,6 +220,30 @@ def contents(messages: Messages, level: Level) -> Iterator[Problem]:
             yield Problem("OC-content", path, reason, level)
 
 
+def functions(messages: Messages, level: Level) -> Iterator[Problem]:
+    """Calls and results in the old style follow each other, as those in the new style must."""
+    called = ""  # the function whose result is next
+    for index, message in messages:
+        path = f"messages[{index}]"
+        if message.get("role") == "function":
+            if not called or message.get("name") != called:
+                reason = "the message before does not call this function"
+                yield Problem("OC-function", path, reason, "warning")
+            called = ""
+            continue
+        if called:
+            reason = f"the result of {shown(called)} does not come before it"
+            yield Problem("OC-function", path, reason, "warning")
+        call = message.get("function_call")
+        called = str(call.get("name")) if is_object(call) else ""
+        if called and message.get("tool_calls"):
+            reason = "beside tool_calls, which replace it"
+            yield Problem("OC-function", f"{path}.function_call", reason, "warning")
+            called = ""
+    if called:
+        yield Problem("OC-function", "messages", f"no result of {shown(called)}", "warning")
+
+
 def parts(content: list[Any], path: str, level: Level) -> Iterator[Problem]:
     """A list holds at least one part; images, files and audio are base64, and not too large."""
     if not content:
@@ -228,6 +254,10 @@ def parts(content: list[Any], path: str, level: Level) -> Iterator[Problem]:
                 yield from data_url_problems(url, f"{path}[{place}].image_url.url", OPENAI_BYTES)
             case {"type": "file", "file": {"file_data": data}}:
                 yield from data_url_problems(data, f"{path}[{place}].file.file_data", OPENAI_BYTES)
+            case {"type": "file", "file": file} if level == "error" and is_object(file):
+                if not file.get("file_id"):
+                    reason = "a file needs file_data or file_id"
+                    yield Problem("T-required", f"{path}[{place}].file.file_data", reason)
             case {"type": "input_audio", "input_audio": {"data": str(data)}} if level == "error":
                 where = f"{path}[{place}].input_audio.data"
                 yield from data_problems(data, where, OPENAI_BYTES)

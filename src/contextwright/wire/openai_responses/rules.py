@@ -380,4 +380,4 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     limit = body.get("max_output_tokens")
     if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS:
         message = f"at least {MIN_OUTPUT_TOKENS}"
-        yield Problem("OR-max-output", "max_output_tokens", message, "warning")
+        yield Problem("OR-max-output", "max_output_tokens", message)
