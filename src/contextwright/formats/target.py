@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from contextwright.formats.base import Options
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Opaque, Part, Thinking
+from contextwright.messages.parts import Media, MediaKind, Opaque, Part, Thinking
 from contextwright.models import Model
 
 __all__ = ["Speller", "Spelling", "Target", "Traits", "respelled"]
@@ -97,6 +97,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """Whether tool results may hold media."""
     media_roles: Collection[Role] = ("user",)
     """The roles whose messages may hold media."""
+    named_media: Collection[MediaKind] = ("document",)
+    """The kinds of media that have a field for the name of their file."""
     supports_media: Callable[[Media, Model], bool] = lambda media, model: True
     """Whether these media, from this source, can be sent at all."""
     supports_thinking: Callable[[Thinking, Model], bool] = lambda thinking, model: False

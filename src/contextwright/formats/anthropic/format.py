@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from contextwright.formats.anthropic.read import NAME, message_of, text_blocks
 from contextwright.formats.anthropic.reply import parse_reply
-from contextwright.formats.anthropic.rules import ANTHROPIC_RULES
+from contextwright.formats.anthropic.rules import rules_for
 from contextwright.formats.anthropic.settings import settings_of, settings_wire, settle
 from contextwright.formats.anthropic.stream import parse_stream
 from contextwright.formats.anthropic.tools import tool_of, tools_wire
@@ -134,7 +134,8 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the request body."""
-    legal = legalise(conversation, TRAITS, model, options, ANTHROPIC_RULES)
+    rules = rules_for(conversation.extra.get(NAME, {}))
+    legal = legalise(conversation, TRAITS, model, options, rules)
     target, changes = legal.target, legal.changes
     written = encode(legal.messages, target)
     body: dict[str, Any] = {"model": model.id}

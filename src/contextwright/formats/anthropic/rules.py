@@ -1,4 +1,4 @@
-"""A rule only Anthropic needs: hosted calls and their results come in pairs."""
+"""What only Anthropic needs: hosted calls and results in pairs, and requests of a thread."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from contextwright.formats.rules import (
     Draft,
     Rule,
     Ruled,
+    end_with_user,
     keeping,
     leave_out_foreign,
+    pair_results,
     path_to,
+    start_with_user,
     wants_user,
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import At
 from contextwright.messages.parts import Opaque, Part, Text, ToolResult
-from contextwright.wire.anthropic.turns import SERVER_CALLS
+from contextwright.wire.anthropic.turns import SERVER_CALLS, continues_thread
+from contextwright.wire.values import Object
 
-__all__ = ["ANTHROPIC_RULES", "pair_hosted"]
+__all__ = ["rules_for"]
 
 
 def pair_hosted(draft: Draft, target: Target) -> Ruled:
@@ -88,3 +92,16 @@ def unpaired(draft: Draft, target: Target) -> dict[At, str]:
 
 PAIRING = RULES.index(leave_out_foreign) + 1
 ANTHROPIC_RULES: tuple[Rule, ...] = (*RULES[:PAIRING], pair_hosted, *RULES[PAIRING:])
+THREAD_RULES = tuple(
+    rule for rule in ANTHROPIC_RULES if rule not in (pair_hosted, pair_results, start_with_user)
+)
+"""For requests that continue a thread, where calls and results may have their partners."""
+RETRY_RULES = tuple(rule for rule in ANTHROPIC_RULES if rule is not end_with_user)
+"""For the retry of a refused request, which may end in what was streamed before the refusal."""
+
+
+def rules_for(settings: Object) -> tuple[Rule, ...]:
+    """Return the rules for a request with these settings."""
+    if continues_thread(settings):
+        return THREAD_RULES
+    return RETRY_RULES if settings.get("fallback_credit_token") else ANTHROPIC_RULES

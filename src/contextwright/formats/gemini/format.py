@@ -85,6 +85,7 @@ TRAITS = Traits(
     needs_user=True,
     blank_text=False,
     media_roles=("user", "assistant"),
+    named_media=("image", "audio", "video", "document"),
     supports_media=supports_media,
     supports_thinking=supports_thinking,
     accepts_extra=accepts_extra,

@@ -16,7 +16,12 @@ from contextwright.formats.openai_responses.chat import from_chat
 from contextwright.formats.openai_responses.media import NAME, supports_media
 from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
-from contextwright.formats.openai_responses.rules import accepts_extra, is_exact, leave_out_refused
+from contextwright.formats.openai_responses.rules import (
+    accepts_extra,
+    holds_reference,
+    is_exact,
+    leave_out_refused,
+)
 from contextwright.formats.openai_responses.settings import (
     STATE,
     is_stored,
@@ -42,7 +47,7 @@ from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import flat_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
-from contextwright.messages.exchanges import match_results
+from contextwright.messages.exchanges import At, match_results
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.models import Model
@@ -107,9 +112,12 @@ STORED_RULES = tuple(rule for rule in RULES if rule not in NOT_STORED)
 
 
 def is_paired(messages: Sequence[Message]) -> bool:
-    """Whether every call precedes its output, in any order, with a unique id."""
+    """Whether every call precedes its output, in any order, with a unique id.
+
+    The calls of outputs after a compaction may be among what was compacted.
+    """
     matching = match_results(messages)
-    if matching.orphans:
+    if matching.orphans and not all(at > first_compaction(messages) for at in matching.orphans):
         return False
     seen: set[str] = set()
     for answer in matching.answers:
@@ -120,6 +128,15 @@ def is_paired(messages: Sequence[Message]) -> bool:
             return False
         seen.add(id)
     return True
+
+
+def first_compaction(messages: Sequence[Message]) -> At:
+    """Return the position of the first compacted stretch; that of the end if there is none."""
+    for index, message in enumerate(messages):
+        for place, part in enumerate(message.parts):
+            if type(part) is Opaque and part.data.get("type") == "compaction":
+                return index, place
+    return len(messages), 0
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -219,7 +236,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     """Render the request body."""
     conversation = from_chat(conversation)
     exact, stored = is_exact(model, options), is_stored(conversation)
-    rules = STORED_RULES if stored else OWN_RULES
+    referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
+    rules = STORED_RULES if stored or referring else OWN_RULES
     if exact:
         rules = (leave_out_refused, *rules)
     traits = traits_of(exact=exact, needs_user=not stored and not has_items(conversation))

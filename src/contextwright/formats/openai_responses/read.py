@@ -106,6 +106,9 @@ class Gatherer:
                 self.add("tool", result_of(item, kind, path, self.reader))
             case "reasoning":
                 self.add("assistant", thinking_of(item, path, self.reader, self.model))
+            case "":
+                word = shown(item.get("type"))
+                self.reader.fault(f"{path}.type", f"must be a string, not {word}")
             case _ if item.get("type") in (None, "message") and kind != "item_reference":
                 roles = "user, assistant, system, developer"
                 self.reader.fault(

@@ -39,12 +39,13 @@ from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool, Namespace
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
-from contextwright.wire.openai_responses.types import Request, item_shape, unless_new
+from contextwright.wire.openai_responses.types import Request, item_shape, kind_of, unless_new
 from contextwright.wire.shapes import shape_problems
 
 __all__ = [
     "fitted_definition",
     "fitted_settings",
+    "holds_reference",
     "is_exact",
     "is_whole",
     "leave_out_refused",
@@ -126,6 +127,17 @@ def is_item(part: Opaque, path: str, changes: list[Change]) -> bool:
         reason = f"the API has no item {shown(part.data.get('type'))}"
     changes.append(Change("loss.opaque", path, reason))
     return False
+
+
+def holds_reference(message: Message) -> bool:
+    """Whether a message refers to an item that the provider stores."""
+    return any(
+        type(part) is Opaque
+        and part.format == NAME
+        and kind_of(part.data) == "item_reference"
+        and is_item(part, "", [])
+        for part in message.parts
+    )
 
 
 def with_fields(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:

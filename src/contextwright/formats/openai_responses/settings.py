@@ -82,7 +82,7 @@ def settings_wire(
     else:
         wire = translated(conversation, target, changes)
         if CHAT in conversation.extra:
-            wire.update(fitted_settings(settings_from_chat(conversation.extra[CHAT]), changes))
+            wire.update(chat_settings(conversation.extra[CHAT], changes))
         changes.extend(foreign_settings(conversation, NAME, {CHAT: SHARED}))
     if target.tool_names and "tool_choice" in wire:
         wire["tool_choice"] = respelled_choice(wire["tool_choice"], target.tool_names)
@@ -91,6 +91,15 @@ def settings_wire(
         wire["max_output_tokens"] = MIN_OUTPUT_TOKENS
         reason = f"raised to {MIN_OUTPUT_TOKENS}, the least allowed"
         changes.append(Change("repair.setting", "max_output_tokens", reason))
+    return wire
+
+
+def chat_settings(fields: dict[str, Any], changes: list[Change]) -> dict[str, Any]:
+    """Return the settings that both formats of OpenAI have; report those refused by their names."""
+    refused: list[Change] = []
+    wire = fitted_settings(settings_from_chat(fields), refused)
+    names = {"reasoning": "reasoning_effort", "text": "response_format"}
+    changes.extend(Change(one.code, names.get(one.path, one.path), one.reason) for one in refused)
     return wire
 
 

@@ -81,6 +81,8 @@ def marked(tool: Tool | Opaque, mark: dict[str, Any]) -> Tool | Opaque:
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
     """Read a function or custom tool of the caller's, or one the provider hosts."""
     kind = tool.get("type")
+    if not isinstance(kind, str):
+        reader.fault(f"{path}.type", f"must be a string, not {shown(kind)}")
     if kind not in ("function", "custom"):
         return Opaque(NAME, tool)
     nested = tool.get("function")

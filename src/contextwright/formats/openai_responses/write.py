@@ -8,7 +8,7 @@ from typing import Any
 
 from contextwright.formats.base import without
 from contextwright.formats.openai_responses.media import NAME, media_wire
-from contextwright.formats.openai_responses.rules import is_exact
+from contextwright.formats.openai_responses.rules import holds_reference, is_exact
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
@@ -338,13 +338,14 @@ def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict
     loose: dict[int, str] = {}
     waiting: dict[tuple[str, str | None], Opaque] = {}
     called: set[tuple[str, str | None]] = set()
-    elsewhere = False
+    referenced = any(map(holds_reference, messages))
+    elsewhere = referenced
     for message in messages:
         for part in message.parts:
             if type(part) is not Opaque or part.format != NAME or id(part) in misnamed:
                 continue
             kind = kind_of(part.data)
-            elsewhere = elsewhere or kind in ("item_reference", "compaction")
+            elsewhere = elsewhere or kind == "compaction"
             if kind in CALLS:
                 key = (CALLS[kind], answer_id(part.data))
                 called.add(key)
@@ -358,6 +359,8 @@ def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict
                     waiting.pop(("tool_search_output", answer_id(part.data)), None)
                 if not elsewhere and is_orphan(kind, part.data, called):
                     loose[id(part)] = "it answers no call"
+    if referenced:  # the output may be among the stored items
+        return loose
     return loose | {id(part): "it was never answered" for part in waiting.values()}
 
 

@@ -125,7 +125,7 @@ def own_extra(
     """Return the holder with only the leftover fields that the target accepts."""
     if not holder.extra:
         return holder
-    holder = with_cache_mark(holder, target)
+    holder = with_cache_mark(holder, role, target)
     lost = [
         field
         for format, fields in holder.extra.items()
@@ -145,8 +145,8 @@ def own_extra(
     return kept
 
 
-def with_cache_mark(holder: Holder, target: Target) -> Holder:
-    """Convert another API's cache breakpoint on text or media to the target's."""
+def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
+    """Convert another API's cache breakpoint on text or media to the target's, if it takes one."""
     if target.format not in CACHE_MARKS or not target.model.cache_breakpoints:
         return holder
     extra = dict(holder.extra)
@@ -159,6 +159,9 @@ def with_cache_mark(holder: Holder, target: Target) -> Holder:
             extra[format][f"{field}.ttl"] = ttl
         own, mark = CACHE_MARKS[target.format]
         extra[target.format] = {**extra.get(target.format, {}), own: mark}
+        marked = replace(holder, extra={target.format: extra[target.format]})
+        if not target.traits.accepts_extra(marked, role, target.model):
+            return holder
     return replace(holder, extra=extra)
 
 

@@ -76,6 +76,7 @@ def media_here(
     if not target.traits.supports_media(media, target.model):
         changes.append(Change("loss.media", path, f"{target.title} cannot carry {named(media)}"))
         return [Text(f"[{named(media)}]")]
+    media = nameable(media, target, path, changes)
     if message.role in target.traits.media_roles:
         return [media]
     changes.append(Change("repair.media", path, f"{message.role} media go in a user message"))
@@ -99,7 +100,9 @@ def media_in_result(
                 Change("loss.media", place, f"{target.title} cannot carry {named(piece)}")
             )
             content.append(Text(f"[{named(piece)}]"))
-        elif target.traits.result_media:
+            continue
+        piece = nameable(piece, target, place, changes)
+        if target.traits.result_media:
             content.append(piece)
         else:
             changes.append(Change("repair.media", place, "moved after the results"))
@@ -117,6 +120,14 @@ def relabelled(media: Media, path: str, changes: list[Change]) -> Media:
     return replace(media, mime=mime)
 
 
+def nameable(media: Media, target: Target, path: str, changes: list[Change]) -> Media:
+    """Return media without the name of their file if the target has no field for it."""
+    if not media.name or media.kind in target.traits.named_media:
+        return media
+    changes.append(Change("loss.name", path, f"{target.format} has no name for {media.kind}"))
+    return replace(media, name=None)
+
+
 def named(media: Media) -> str:
     """Name the kind of media in a word or two."""
     return clean_name(f"{media.kind}: {media.mime}" if media.mime else media.kind)
@@ -130,6 +141,8 @@ def media_fits(media: Media, role: Role, target: Target) -> bool:
     traits = target.traits
     if role not in traits.media_roles:
         return False
+    if media.name and media.kind not in traits.named_media:
+        return False
     return not is_mislabelled(media) and traits.supports_media(media, target.model)
 
 
@@ -142,5 +155,6 @@ def piece_fits(piece: Text | Media | Opaque, role: Role, target: Target) -> bool
         return False
     if isinstance(piece, Media):
         supported = traits.result_media and traits.supports_media(piece, target.model)
-        return supported and not is_mislabelled(piece)
+        nameless = not piece.name or piece.kind in traits.named_media
+        return supported and nameless and not is_mislabelled(piece)
     return traits.blank_text or not is_blank(piece)

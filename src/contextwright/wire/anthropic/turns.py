@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 
 from msgspec import Struct
 
-from contextwright.errors import Problem
+from contextwright.errors import Level, Problem
 from contextwright.models import Model
 from contextwright.wire.anthropic.types import AssistantBlock
 from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
@@ -27,6 +27,7 @@ __all__ = [
     "SERVER_CALLS",
     "Turn",
     "blank_text",
+    "continues_thread",
     "media_holders",
     "open_loop",
     "source",
@@ -119,13 +120,22 @@ def pairing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterato
         if turn.role == "system":
             continue
         if turn.role == "user" and "tool_result" in turn.kinds:
-            yield from answers(turn, open_calls)
+            yield from answers(turn, open_calls, continues=continues_thread(payload))
         if open_calls:
             yield from unanswered(open_calls)
             open_calls = {}
         if turn.role == "assistant" and "tool_use" in turn.kinds:
             yield from calls(turn, open_calls)
     yield from unanswered(open_calls)
+
+
+def continues_thread(payload: Object) -> bool:
+    """Whether the provider holds the turns before those of the request."""
+    match payload.get("thread"):
+        case {"type": "continue"}:
+            return True
+        case _:
+            return False
 
 
 def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
@@ -147,7 +157,7 @@ def unanswered(open_calls: dict[str, Block]) -> Iterator[Problem]:
         yield Problem("A-unanswered", block.path, reason)
 
 
-def answers(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
+def answers(turn: Turn, open_calls: dict[str, Block], *, continues: bool) -> Iterator[Problem]:
     """The results of one user turn; answered calls leave `open_calls`."""
     answered: set[str] = set()
     seen_other = False
@@ -169,7 +179,8 @@ def answers(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
         elif id in answered:
             yield Problem("A-dup-result", block.path, f"tool_use {id!r} already has a result")
         else:
-            yield Problem("A-orphan", block.path, f"no tool_use {id!r} in the turn before")
+            level: Level = "warning" if continues else "error"  # its call may be in the thread
+            yield Problem("A-orphan", block.path, f"no tool_use {id!r} in the turn before", level)
     if len(holders) > 1:
         reason = "the results of one turn are in several messages"
         yield Problem("A-split", turn.path, reason, "warning")
@@ -223,7 +234,8 @@ def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[P
     block = last.blocks[-1]
     if is_hosted(block.kind):
         return  # the provider continues by itself
-    if not model.prefill:
+    # A token of a refused request allows the retry to end in what was streamed before.
+    if not model.prefill and not payload.get("fallback_credit_token"):
         yield Problem("A-prefill", last.path, f"{model.id} refuses a final assistant turn")
     text = block.fields.get("text")
     if isinstance(text, str) and text != text.rstrip():

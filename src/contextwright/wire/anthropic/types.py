@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from msgspec import field
+
 from contextwright.wire.shapes import Shape
 
 __all__ = ["AssistantBlock", "Block", "CustomTool", "Request", "UserBlock"]
@@ -181,11 +183,20 @@ class CompactionBlock(Cacheable, tag_field="type", tag="compaction"):
     content: str | None = None
     signature: str | None = None
     encrypted_content: str | None = None
+    tool_changes: list[dict[str, Any]] | None = None
 
 
 class FallbackBlock(Cacheable, tag_field="type", tag="fallback"):
     model: str | None = None
     reason: Any = None
+    before: Any = field(default=None, name="from")
+    to: Any = None
+    trigger: Any = None
+
+
+class McpToolListing(Cacheable, tag_field="type", tag="mcp_tool_listing"):
+    mcp_server_name: str
+    tools: list[dict[str, Any]]
 
 
 class ToolAddition(Cacheable, tag_field="type", tag="tool_addition"):
@@ -223,6 +234,7 @@ AssistantBlock: TypeAlias = (
     | ContainerUploadBlock
     | CompactionBlock
     | FallbackBlock
+    | McpToolListing
 )
 
 
@@ -304,4 +316,7 @@ class Request(Shape):
     user_profile_id: str | None = None
     workspace_id: str | None = None
     fallbacks: Any = None
+    fallback_credit_token: Any = None
+    compaction: dict[str, Any] | None = None
+    thread: dict[str, Any] | None = None
     betas: list[str] | None = None

@@ -177,17 +177,18 @@ def pairing(read: Input) -> Iterator[Problem]:
         ("tool_search_output", id) for kind, id in answered if kind == "function_call_output"
     }
     called: set[tuple[str, str | None]] = set()
-    elsewhere = read.stored
+    referenced = read.stored or any(kind == "item_reference" for _, kind, _ in read.items)
+    elsewhere = referenced
     for index, kind, item in read.items:
-        if kind in ("item_reference", "compaction"):
-            elsewhere = True  # the partner may be among the stored items
+        if kind == "compaction":
+            elsewhere = True  # the call may be among the compacted items
         elif kind in CALLS:
             key = (CALLS[kind], answer_id(item))
             called.add(key)
             if kind == "tool_search_call":  # the API accepts either kind of output
                 called.add(("function_call_output", key[1]))
             if key not in answered and awaits_client(kind, item):
-                level: Level = "warning" if elsewhere else "error"
+                level: Level = "warning" if referenced else "error"
                 message = f"{kind} {shown(key[1])} has no {key[0]}"
                 yield Problem("OR-unanswered", f"input[{index}]", message, level)
         elif kind in OUTPUTS and not elsewhere and is_orphan(kind, item, called):
