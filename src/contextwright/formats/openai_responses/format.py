@@ -162,8 +162,8 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     tools = tools_of(body, reader)
     flat = flat_names(tools)
     settings = settings_of(rest)
-    messages = under_flat_names(messages, flat)
     if flat:
+        messages = under_flat_names(messages, flat)
         settings = with_flat_choice(settings, flat)
     return reader.conversation(messages, rest, tools=tools, model=model, settings=settings)
 
@@ -197,7 +197,7 @@ def under_flat_names(messages: list[Message], flat: FlatNames) -> list[Message]:
     """Return the messages with calls of namespaced tools under their flat names."""
     return [
         message.with_parts(flat_call(part, flat) for part in message.parts)
-        if any(type(part) is ToolCall and (flat or part.extra) for part in message.parts)
+        if message.calls
         else message
         for message in messages
     ]
@@ -209,10 +209,7 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
         return part
     own = part.extra.get(NAME, {})
     namespace = own.get("namespace")
-    if isinstance(namespace, str):  # of a tool that may not be defined any more
-        name = flat_name(namespace, part.name)
-    else:
-        name = flat.get((None, part.name))
+    name = flat.get((namespace if isinstance(namespace, str) else None, part.name))
     if name is None:
         return part
     return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})

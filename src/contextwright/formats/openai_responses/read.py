@@ -107,8 +107,8 @@ class Gatherer:
             case "reasoning":
                 self.add("assistant", thinking_of(item, path, self.reader, self.model))
             case "":
-                word = shown(item.get("type"))
-                self.reader.fault(f"{path}.type", f"must be a string, not {word}")
+                reason = f"must be a string, not {shown(item.get('type'))}"
+                self.reader.repair("loss.opaque", f"{path}.type", reason)
             case _ if item.get("type") in (None, "message") and kind != "item_reference":
                 roles = "user, assistant, system, developer"
                 self.reader.fault(

@@ -55,8 +55,10 @@ def flattened(
     tool: dict[str, Any], path: str, reader: Reader, mark: dict[str, Any]
 ) -> Iterator[Tool | Opaque]:
     """Yield a tool, or the tools of a namespace under flat names."""
-    inner = tool.get("tools")
-    if tool.get("type") != "namespace" or not isinstance(tool.get("name"), str):
+    kind, inner = tool.get("type"), tool.get("tools")
+    if not isinstance(kind, str):
+        reader.repair("loss.tool", f"{path}.type", f"must be a string, not {shown(kind)}")
+    elif kind != "namespace" or not isinstance(tool.get("name"), str):
         made = marked(tool_of(tool, path, reader), mark)
         if isinstance(made, Tool) or not mark:
             yield made  # a hosted tool stays in the item that adds it
@@ -81,8 +83,6 @@ def marked(tool: Tool | Opaque, mark: dict[str, Any]) -> Tool | Opaque:
 def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
     """Read a function or custom tool of the caller's, or one the provider hosts."""
     kind = tool.get("type")
-    if not isinstance(kind, str):
-        reader.fault(f"{path}.type", f"must be a string, not {shown(kind)}")
     if kind not in ("function", "custom"):
         return Opaque(NAME, tool)
     nested = tool.get("function")

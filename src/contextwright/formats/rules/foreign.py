@@ -27,7 +27,7 @@ Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResu
 SPELLINGS = {
     "aya": {"content", "nested", "result"},
     "forge": {"raw"},
-    "openai-responses": {"name", "namespace"},
+    "openai-responses": {"name"},
 }
 """Fields of a format that only record a spelling: their content is in the parts."""
 
@@ -133,6 +133,8 @@ def own_extra(
         for field, value in fields.items()
         # null, false and empty values are not a loss
         if value and field not in SPELLINGS.get(format, ())
+        # A flat name, beside which the original is kept, says the namespace.
+        if field != "namespace" or "name" not in fields
     ]
     own = {name: fields for name, fields in holder.extra.items() if name == target.format}
     kept = replace(holder, extra=own)

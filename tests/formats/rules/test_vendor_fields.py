@@ -1,0 +1,119 @@
+"""Fields and blocks of the vendors' SDKs that clients seldom send, each with what becomes of it."""
+
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+
+HI = {"role": "user", "content": "Hi"}
+GEMINI_HI = {"role": "user", "parts": [{"text": "Hi"}]}
+CLAUDE = {"model": "claude-opus-5", "max_tokens": 100}
+RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "42"}
+ACCEPTED: dict[str, dict[str, Any]] = {
+    "a thread that goes on": {
+        **CLAUDE,
+        "thread": {"type": "continue", "previous_message_id": "msg_1"},
+        "messages": [{"role": "user", "content": [RESULT]}],
+    },
+    "the retry of a refused request": {
+        **CLAUDE,
+        "fallback_credit_token": "token",
+        "messages": [HI, {"role": "assistant", "content": "What was streamed"}],
+    },
+    "a request to compact": {**CLAUDE, "compaction": {"type": "summarize"}, "messages": [HI]},
+    "blocks of a reply that go back": {
+        **CLAUDE,
+        "messages": [
+            HI,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "mcp_tool_listing", "mcp_server_name": "files", "tools": []},
+                    {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+                    {"type": "text", "text": "Done"},
+                ],
+            },
+            HI,
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("body", ACCEPTED.values(), ids=ACCEPTED)
+def test_goes_back_as_it_came(body: dict[str, Any]) -> None:
+    assert [found for found in cw.check(body, "anthropic") if found.level == "error"] == []
+    rendered = cw.convert(body, "anthropic", "anthropic")
+    assert (rendered.payload is body, rendered.changes) == (True, ())
+
+
+def test_hosted_tools_in_one_object_are_translated_one_by_one() -> None:
+    tool = {"googleSearch": {}, "googleMaps": {"authConfig": {}}, "codeExecution": {}}
+    body = {"contents": [GEMINI_HI], "tools": [tool]}
+    rendered = cw.convert(body, "gemini", "openai-responses", model="gpt-5.6-sol")
+    assert rendered.payload["tools"] == [
+        {"type": "web_search"},
+        {"type": "code_interpreter", "container": {"type": "auto"}},
+    ]
+    assert [str(change) for change in rendered.changes] == [
+        "repair.tool tools[0]: openai-responses hosts web search itself",
+        "loss.tool tools[0]: googleMaps is hosted by gemini",
+        "repair.tool tools[0]: openai-responses hosts code execution itself",
+    ]
+
+
+def test_what_a_hosted_tool_cannot_say_is_said() -> None:
+    tool = {"type": "code_interpreter", "container": {"type": "auto", "file_ids": ["file_1"]}}
+    body = {"model": "gpt-5.6-sol", "input": "Hi", "tools": [tool]}
+    rendered = cw.convert(body, "openai-responses", "anthropic", model="claude-opus-5")
+    assert [str(change) for change in rendered.changes if change.path == "tools[0]"] == [
+        "repair.tool tools[0]: anthropic hosts code execution itself",
+        "loss.extra tools[0]: anthropic has no container",
+    ]
+
+
+def test_the_name_of_a_picture_is_said_where_there_is_no_field_for_it() -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo=", "displayName": "me"}}
+    body = {"contents": [{"role": "user", "parts": [picture]}]}
+    rendered = cw.convert(body, "gemini", "anthropic", model="claude-opus-5")
+    assert "loss.name messages[0].parts[0]: anthropic has no name for image" in [
+        str(change) for change in rendered.changes
+    ]
+
+
+def test_all_refusals_of_a_chat_message_stay() -> None:
+    said = {
+        "role": "assistant",
+        "content": [{"type": "refusal", "refusal": "No."}],
+        "refusal": "Not that either.",
+    }
+    parsed = cw.parse({"model": "gpt-5.6-sol", "messages": [HI, said, HI]}, "openai-chat")
+    assert cw.render(parsed, "openai-chat").payload["messages"][1] == said
+
+
+def test_a_ban_on_parallel_calls_outlives_a_forced_call() -> None:
+    tools = [{"type": "function", "function": {"name": "look"}}]
+    body = {
+        "model": "gpt-5.6-sol",
+        "messages": [HI],
+        "tools": tools,
+        "tool_choice": {"type": "function", "function": {"name": "look"}},
+        "parallel_tool_calls": False,
+        "reasoning_effort": "high",
+    }
+    rendered = cw.convert(body, "openai-chat", "anthropic", model="claude-sonnet-4-5")
+    assert rendered.payload["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+
+
+def test_a_picture_in_a_developer_message_stays_there() -> None:
+    parts = [{"type": "input_image", "image_url": "https://example.com/a.png", "detail": "low"}]
+    body = {"model": "gpt-5.6-sol", "input": [{"role": "developer", "content": parts}, HI]}
+    rendered = cw.convert(body, "openai-responses", "openai-responses")
+    assert (rendered.payload is body, rendered.changes) == (True, ())
+
+
+def test_an_output_after_a_compaction_stays() -> None:
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "42"}
+    items = [{"type": "compaction", "encrypted_content": "sealed"}, output, HI]
+    body = {"model": "gpt-5.6-sol", "input": items}
+    assert cw.convert(body, "openai-responses", "openai-responses").payload is body
