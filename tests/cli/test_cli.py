@@ -239,6 +239,11 @@ WRONG_CALLS = {
         ["show", ".", "--format", "aya"],
         "cw: cannot read '.': is a directory (name a file, or - for standard input)",
     ),
+    "a value that is no choice": (
+        ["add", "lunch", "Hi", "--role", "king"],
+        "cw: Invalid value for '--role': 'king' is not one of 'user', 'assistant', 'system'"
+        " (see cw add --help)",
+    ),
     "facts in a folder": (
         ["demo", "-m", "mine", "--models", "."],
         "cw: cannot read '.': is a directory (name a TOML or JSON file)",

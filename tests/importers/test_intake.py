@@ -252,6 +252,9 @@ def test_import_of_several_files_and_of_standard_input(
         f"{files['claude']}: claude: 2 messages of 1 conversation\n"
         "standard input: codex: 2 messages of 1 conversation\n"
     )
+    _, out, _ = cw("import", str(files["claude"]), "-", "--store", place, "--json", input=data)
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [(one["format"], one["known"]) for one in told] == [("claude", 2), ("codex", 2)]
 
 
 BAD_CALLS: list[tuple[list[str], int, str]] = [

@@ -72,7 +72,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "cw"
-        complain(f"{error.format_message().rstrip('.')} (see {command} --help)")
+        message = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's word
+        complain(f"{message} (see {command} --help)")
         return error.exit_code
 
 

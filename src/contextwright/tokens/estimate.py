@@ -41,7 +41,7 @@ class Count(Struct, frozen=True, omit_defaults=True):
         return max(0, math.floor(self.tokens * (1 - self.bound)))
 
     def __str__(self) -> str:
-        tokens = f"{self.tokens:,} tokens"
+        tokens = f"{self.tokens:,} token{'' if self.tokens == 1 else 's'}"
         if self.exact:
             return f"{tokens} (exact)"
         above = self.most / self.tokens - 1 if self.tokens else 0.0

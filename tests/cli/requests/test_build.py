@@ -91,6 +91,14 @@ def test_lines_with_receipts_and_a_budget_that_is_too_small(cw: Run) -> None:
     assert again.code == 0
 
 
+def test_a_model_that_is_a_guess_is_said(cw: Run) -> None:
+    code, _, err = cw("build", "-", "--model", "gtp5", input=CHAT)
+    assert code == 0
+    assert err.splitlines()[0] == (
+        "cw: 'gtp5' is not known; taken for some OpenAI-compatible model"
+    )
+
+
 def test_a_budget_that_is_too_small(cw: Run) -> None:
     code, out, err = cw("build", "-", *ARGUMENTS, "--budget", "10", input=CHAT)
     assert (code, out) == (1, "")

@@ -12,7 +12,6 @@ from contextwright.cli import completion
 from contextwright.cli.arguments import named_model
 from contextwright.cli.options import (
     Argument,
-    AsJson,
     ListChanges,
     ModelName,
     ModelsFile,
@@ -32,7 +31,6 @@ from contextwright.cli.output import (
     progress,
     report_changes,
     say,
-    say_json,
     written,
 )
 from contextwright.cli.stores import existing, opened, require_conversation
@@ -101,7 +99,7 @@ def import_files(
     ] = False,
     replace_invalid: ReplaceInvalid = False,
     changes: ListChanges = False,
-    as_json: AsJson = False,
+    as_json: Annotated[bool, Option("--json", help="Print one line of JSON per file.")] = False,
 ) -> int:
     """Import conversations of other tools.
 
@@ -165,7 +163,9 @@ def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: 
     if as_json:
         fields = {name: getattr(outcome, name) for name in ("conversations", "messages", "known")}
         skipped = {"skipped": dict(found.skipped), "changes": dict(found.codes)}
-        say_json({"file": label, "format": outcome.format, **fields, **skipped})
+        line = {"file": label, "format": outcome.format, **fields, **skipped}
+        with written(None) as write:
+            write(msgspec.json.encode(line) + b"\n")
         list_changes(found.changes if listed else ())
         return
     new = numbered(outcome.messages, "message")

@@ -88,6 +88,8 @@ def build(
     cw build - --from anthropic --recipe mine.toml --model gpt-5.6-sol --jsonl < logs.jsonl
     """
     task = task_of(request, now)
+    if task.model.matched == "default":
+        note(f"cw: {task.model.note}")
     if jsonl:
         if where.is_named or at is not None:
             raise UsageError("--jsonl reads a file", hint="leave out --store, --tenant and --at")
