@@ -1,5 +1,6 @@
 """Whatever became of a file of another tool: it is imported whole and once, or refused in words."""
 
+import gzip
 import io
 import json
 import re
@@ -77,6 +78,7 @@ DAMAGE: dict[str, Callable[[bytes, int], bytes]] = {
     "mark": lambda data, at: b"\xef\xbb\xbf" + data,
     "lines": lambda data, at: data.replace(b"\n", b"\r\n"),
     "wide": lambda data, at: data.decode("latin-1").encode("utf-16"),
+    "packed": lambda data, at: gzip.compress(data),
     "nul": lambda data, at: data[:at] + b"\0" + data[at:],
     "twice": lambda data, at: data + data,
     "deep": lambda data, at: data[:at] + b"[" * 5_000 + data[at:],
@@ -131,11 +133,12 @@ def test_a_damaged_file(
         assert (code, out) in ((1, ""), (2, ""))
         assert err.startswith(f"cw: {file}: ")
         assert err.count("\n") == 1
+        assert options != ("--replace-invalid",) or "half of a surrogate pair" not in err
         assert json.loads(outcome("list", *store, "--json")[1]) == []
         return
     count_in_and_out(json.loads(out), store)
-    again = json.loads(outcome(*arguments)[1])
-    assert (again["messages"], again["known"]) == (0, json.loads(out)["messages"])
+    told, again = json.loads(out), json.loads(outcome(*arguments)[1])
+    assert (again["messages"], again["known"]) == (0, told["messages"] + told["known"])
     come_and_go(folder, store)
 
 
@@ -143,7 +146,7 @@ def count_in_and_out(told: dict[str, Any], store: tuple[str, str]) -> None:
     """What was said to be stored is there."""
     stored = json.loads(outcome("list", *store, "--json")[1])
     assert sum(one["length"] for one in stored) == told["messages"]
-    assert len(stored) == told["conversations"]
+    assert len(stored) <= told["conversations"]  # the file may have one twice
 
 
 def come_and_go(folder: Path, store: tuple[str, str]) -> None:

@@ -296,6 +296,14 @@ def test_one_line_an_exit_code_and_nothing_stored(
         assert list(store.list()) == []
 
 
+def test_replacing_while_the_format_is_detected(cw: Callable[..., Any], tmp_path: Path) -> None:
+    path = write_json(tmp_path / "half.json", {"messages": [{"role": "user", "content": "\ud800"}]})
+    assert cw("import", str(path), "--dry-run").code == 1
+    code, out, err = cw("import", str(path), "--dry-run", "--replace-invalid")
+    assert (code, out) == (0, f"{path}: openai-chat: would store 1 message of 1 conversation\n")
+    assert err == "cw: 1 change: repair.text ×1 (--changes lists them)\n"
+
+
 def test_names_cannot_move_a_terminal(cw: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[2J[red]{x}.json"
     path.write_text("{")

@@ -65,6 +65,10 @@ def without_bad_text(data: bytes) -> tuple[bytes, int]:
     return (ESCAPE.sub(replaced, data), found) if b"\\u" in data else (data, 0)
 
 
+PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+"""The first bytes of gzip, bzip2, xz, Zstandard and zip."""
+
+
 def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | None:
     """Return the first error in JSON text with line, path and hint; None if it is valid.
 
@@ -245,7 +249,10 @@ class Reader:
         return self._unexpected(word[0], start)
 
     def _refuse_other_encodings(self) -> None:
-        head = self.data[:4]
+        head = self.data[:6]
+        if head.startswith(PACKED):
+            raise Fault(0, "this is a packed file", "unpack it; cw import reads zips as they are")
+        head = head[:4]
         if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
             raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
 

@@ -138,6 +138,7 @@ def import_files(
 
 def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
     """Import one file, with a progress bar; without a store, only check it."""
+    files.replace = intake.replace  # detection reads the file too
     format = intake.format or importers.detect(files)
     refuse_unused(intake, format)
     with progress(f"{files.label} ({format})", in_bytes=True) as moved:
