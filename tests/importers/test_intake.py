@@ -298,7 +298,7 @@ def test_one_line_an_exit_code_and_nothing_stored(
 
 def test_replacing_while_the_format_is_detected(cw: Callable[..., Any], tmp_path: Path) -> None:
     path = write_json(tmp_path / "half.json", {"messages": [{"role": "user", "content": "\ud800"}]})
-    assert cw("import", str(path), "--dry-run").code == 1
+    assert cw("import", str(path), "--dry-run")[0] == 1
     code, out, err = cw("import", str(path), "--dry-run", "--replace-invalid")
     assert (code, out) == (0, f"{path}: openai-chat: would store 1 message of 1 conversation\n")
     assert err == "cw: 1 change: repair.text ×1 (--changes lists them)\n"
