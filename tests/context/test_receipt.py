@@ -91,6 +91,20 @@ def test_the_same_messages_written_otherwise() -> None:
     assert found.first_difference == "messages[0]"
 
 
+@pytest.mark.parametrize("format", sorted(cw.formats.NAMES))
+def test_two_requests_of_any_format(format: str) -> None:
+    recipe = Recipe(system=("Be kind.",), window=KeepRecent(messages=1), note=None)
+    first, second = (recipe.build(CHAT[1:stop], model="gpt-4o", format=format) for stop in (4, 6))
+    assert second.compared_with(first).cause == "the window moved"
+
+
+def test_the_head_of_a_receipt_says_what_counting_the_request_does() -> None:
+    photo = cw.Media("image", "image/jpeg", url="https://example.com/photo.jpg")
+    for model in ("claude-sonnet-5-5", "gemini-3.8-flash", "gpt-4o", "gpt-5.6-sol"):
+        context = Recipe().build([cw.user(["What is it?", photo])], model=model)
+        assert str(cw.count(context.payload, model=model)) in context.explain().splitlines()[0]
+
+
 def test_a_memory_changed() -> None:
     before, after = (
         Recipe(system=("Be kind.", Memories(text), Instructions("Answer.")))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from contextwright import formats
 from contextwright.context.explain import explained
-from contextwright.context.receipt import Comparison, Receipt
+from contextwright.context.receipt import Comparison, Receipt, steps_of
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.models import Model, find
 from contextwright.windows.log import Log
+from contextwright.wire.values import is_object
 
 __all__ = ["Context"]
 
@@ -127,9 +128,5 @@ def first_edited(log: Log, previous: Log) -> int | None:
 
 def is_system(place: str, payload: dict[str, Any]) -> bool:
     """Whether a place of a payload is a system message, in formats without a field for it."""
-    field, _, index = place.partition("[")
-    turns = payload.get(field)
-    if not isinstance(turns, list) or not index:
-        return False
-    turn = cast("list[Any]", turns)[int(index[:-1])]
-    return isinstance(turn, dict) and turn.get("role") in ("system", "developer")  # pyright: ignore
+    step = dict(steps_of(payload)).get(place)
+    return is_object(step) and step.get("role") in ("system", "developer")

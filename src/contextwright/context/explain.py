@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from math import ceil
 from typing import Literal, TypeAlias
 
 from contextwright.context.receipt import Ledger, Receipt
@@ -54,7 +55,12 @@ def head(receipt: Receipt) -> str:
     """Return the request in one line."""
     ledger = receipt.ledger
     count = Count(
-        ledger.tokens, ledger.exact, ledger.bound, unseen=ledger.unseen, at_least=ledger.at_least
+        ledger.tokens,
+        ledger.exact,
+        ledger.bound,
+        unseen=ledger.unseen,
+        below=ceil(ledger.tokens * (1 + ledger.bound)) - ledger.most,
+        at_least=ledger.at_least,
     )
     return f"{receipt.model.id} · {receipt.format} · {count} of {ledger.budget:,}"
 
