@@ -10,6 +10,7 @@ import pytest
 import contextwright as cw
 from contextwright.context.receipt import Comparison
 from contextwright.context.recipe import Recipe
+from contextwright.formats import NAMES
 from contextwright.models import find
 from contextwright.sections import CurrentTime, Instructions, Section, SectionInput, Volatility
 from contextwright.windows.clearing import Clearing
@@ -91,7 +92,7 @@ def test_the_same_messages_written_otherwise() -> None:
     assert found.first_difference == "messages[0]"
 
 
-@pytest.mark.parametrize("format", sorted(cw.formats.NAMES))
+@pytest.mark.parametrize("format", sorted(NAMES))
 def test_two_requests_of_any_format(format: str) -> None:
     recipe = Recipe(system=("Be kind.",), window=KeepRecent(messages=1), note=None)
     first, second = (recipe.build(CHAT[1:stop], model="gpt-4o", format=format) for stop in (4, 6))

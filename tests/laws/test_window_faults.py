@@ -272,3 +272,18 @@ def unmarked(value: Any) -> Any:
             key: unmarked(item) for key, item in value.items() if key != "prompt_cache_breakpoint"
         }  # pyright: ignore
     return [unmarked(item) for item in value] if isinstance(value, list) else value  # pyright: ignore
+
+
+@pytest.mark.parametrize("budget", [5_000, 5_200, 5_360])
+def test_a_picture_that_takes_the_place_of_a_pinned_one_costs_no_room(budget: int) -> None:
+    """Pinned pictures that fill the cap leave one to the newest: nothing that fits is dropped."""
+    messages = [
+        cw.user(["The plan.", PHOTO, PHOTO, PHOTO], pinned=True),
+        *(cw.assistant(f"Line {number} of a few.") for number in range(40)),
+        cw.user(["And this?", PHOTO]),
+        cw.assistant("Seen. " * 60),
+        cw.user("So?"),
+    ]
+    recipe = Recipe(window=KeepRecent(), clearing=Clearing(most_media=3))
+    context = recipe.build(messages, model="gpt-4o", budget=budget)
+    assert budget - context.ledger.most < 12, "less than one more line takes"

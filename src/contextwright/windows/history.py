@@ -247,8 +247,13 @@ class View:
         if most is None or not media:
             return {}
         over: dict[int, int] = {}
+        pictured = sorted([index for index in self._exempt if index in media], reverse=True)
         left = max(most, 1)
-        for index in sorted([index for index in self._exempt if index in media], reverse=True):
+        if sum(media_in(self.log[index]) for index in pictured) >= left:
+            # Others have one all the same.
+            other = next((i for i in reversed(self.log.pictured) if i not in self._exempt), None)
+            left -= other is not None and self.log.begin(other) >= self.lines.media
+        for index in pictured:
             count = media_in(self.log[index])
             if count > left:
                 over[index] = count - left

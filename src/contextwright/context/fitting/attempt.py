@@ -172,8 +172,9 @@ class Attempt:
 
         Bisects the limit that keeps the most.
         """
-        spent = self._view.spent(best.draft.decisions.kept())
-        fits, fails = spent, spent + self._note_cost + best.free * CHEAPER + MERGED
+        narrow, spent = best, self._view.spent(best.draft.decisions.kept())
+        most = spent + self._note_cost + best.free * CHEAPER + MERGED
+        fits, fails = spent, most
         tried = [best.draft.decisions.staying]
         limit = fails
         while best.draft.decisions.omitted and fails - fits >= 1:
@@ -189,7 +190,8 @@ class Attempt:
             else:
                 fails = limit
             limit = (fits + fails) / 2
-        return best
+        # Where the largest limit fits, messages cost less than foreseen: even more may fit.
+        return self._widened(best) if fits == most and best is not narrow else best
 
     def _reserved(self, decisions: Decisions) -> float:
         """Return the tokens to keep free for a summary of what is left out, and for sections."""
