@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
 from contextwright.errors import ParseError, shown
@@ -18,9 +17,11 @@ from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
 from contextwright.formats.openai_responses.rules import (
     accepts_extra,
+    accepts_items,
     holds_reference,
     is_exact,
     leave_out_refused,
+    leave_out_unknown,
 )
 from contextwright.formats.openai_responses.settings import (
     STATE,
@@ -68,7 +69,7 @@ def supports_thinking(thinking: Thinking, model: Model) -> bool:
 @cache
 def traits_of(*, exact: bool, needs_user: bool) -> Traits:
     """Return what a host's messages can carry, for a request that needs a user turn or not."""
-    traits = Traits(
+    return Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
         reuses_ids=False,
@@ -76,8 +77,8 @@ def traits_of(*, exact: bool, needs_user: bool) -> Traits:
         media_roles=("user", "system"),
         supports_media=supports_media,
         supports_thinking=supports_thinking,
+        accepts_extra=accepts_extra if exact else accepts_items,
     )
-    return msgspec.structs.replace(traits, accepts_extra=accepts_extra) if exact else traits
 
 
 TRAITS = traits_of(exact=True, needs_user=True)
@@ -235,8 +236,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     exact, stored = is_exact(model, options), is_stored(conversation)
     referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
     rules = STORED_RULES if stored or referring else OWN_RULES
-    if exact:
-        rules = (leave_out_refused, *rules)
+    rules = (leave_out_refused if exact else leave_out_unknown, *rules)
     traits = traits_of(exact=exact, needs_user=not stored and not has_items(conversation))
     legal = legalise(conversation, traits, model, options, rules)
     target, changes = legal.target, legal.changes

@@ -48,8 +48,10 @@ __all__ = [
     "holds_reference",
     "is_exact",
     "is_whole",
+    "leave_out_unknown",
     "leave_out_refused",
     "accepts_extra",
+    "accepts_items",
 ]
 
 
@@ -97,6 +99,25 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
                 parts.append((index, kept))
         fitted.append(keeping(Placed(place, replace(message, extra=extra)), parts))
     return fitted, changes
+
+
+def leave_out_unknown(draft: Draft, target: Target) -> Ruled:
+    """Drop items that no host of this format accepts; other hosts have fields of their own."""
+    changes: list[Change] = []
+    kept: Draft = []
+    for placed in draft:
+        parts = [
+            (index, part)
+            for index, part in enumerate(placed.message.parts)
+            if not isinstance(part, Opaque) or is_item(part, path_to(placed.place, index), changes)
+        ]
+        kept.append(keeping(placed, parts))
+    return kept, changes
+
+
+def accepts_items(holder: Part | Message, role: Role, model: Model) -> bool:
+    """Whether `leave_out_unknown` would not drop a part."""
+    return not isinstance(holder, Opaque) or is_item(holder, "", [])
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:

@@ -125,7 +125,7 @@ def tools_wire(
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
             wire.extend(hosted_equals(tool, NAME, path, changes))
-        elif not exact or is_whole(tool.data, path, changes):
+        elif is_whole(tool.data, path, changes):
             wire.append(tool.data)
     return wire
 
