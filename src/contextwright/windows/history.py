@@ -249,9 +249,11 @@ class View:
         over: dict[int, int] = {}
         pictured = sorted([index for index in self._exempt if index in media], reverse=True)
         left = max(most, 1)
-        if sum(media_in(self.log[index]) for index in pictured) >= left:
+        if sum(media_in(self.log[index]) for index in pictured if index in self.always) >= left:
             # Others have one all the same.
             other = next((i for i in reversed(self.log.pictured) if i not in self._exempt), None)
+            if self.log.start and (other is None or other < self.log.start):
+                raise Unloaded(self.log.start - 1)
             left -= other is not None and self.log.begin(other) >= self.lines.media
         for index in pictured:
             count = media_in(self.log[index])
