@@ -215,7 +215,9 @@ def show_checking(
         best: dict[str, dict[int, float]] = {"check": {}, "by hand": {}}
         for size, conversation in conversations.items():
             payload = render(conversation, format, model=model).payload
-            if any(problem.level == "error" for problem in check(payload, format, model=model)):
+            problems = check(payload, format, model=model)
+            # The longest holds more pictures than one request may, which costs no time to find.
+            if any(problem.level == "error" and problem.code != "X-media" for problem in problems):
                 raise SystemExit(f"{format}: the rendered payload has errors")
             runs: dict[str, Run] = {
                 "check": partial(check, payload, format, model=model),
