@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import apsw
 import msgspec
@@ -17,7 +18,7 @@ from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.postgres import PostgresEngine
 from contextwright.store.engines.schema import STEPS, Step
-from contextwright.store.engines.sqlite import SqliteEngine
+from contextwright.store.engines.sqlite import SqliteConnection, SqliteEngine
 from contextwright.store.recording import BegunRequest, RequestLog
 from contextwright.store.rows import requests
 from contextwright.store.rows.kinds import kind_of
@@ -165,6 +166,26 @@ def test_sixteen_processes_open_a_new_store_at_once(bare_place: str) -> None:
         found = list(store.conversation("race").read())
     assert [one.seq for one in found] == list(range(1, 17))
     assert sorted(str(one.key) for one in found) == sorted(map(str, range(16)))
+
+
+def test_another_creates_the_store_while_it_is_being_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the reads of the header and of the tables, where the race above rarely gets."""
+    number = SqliteConnection.number
+    other = Thread(target=lambda: cw.Store(tmp_path / "store.db").close())
+
+    def slow(connection: SqliteConnection, pragma: str) -> int:
+        found = number(connection, pragma)
+        if pragma == "application_id" and other.ident is None:
+            other.start()
+            other.join(0.5)  # it ends only if it does not have to wait for this reader
+        return found
+
+    monkeypatch.setattr(SqliteConnection, "number", slow)
+    with cw.Store(tmp_path / "store.db") as store:
+        store.conversation("race").add(cw.user("x"))
+    other.join()
 
 
 def test_the_settings_of_a_file(tmp_path: Path) -> None:

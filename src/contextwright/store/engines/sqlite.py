@@ -183,10 +183,12 @@ class SqliteEngine:
             make_private(path)
         try:
             with self._translated(), self._connections.borrowed() as connection:
+                with view(connection):
+                    lacking = self._lacking(connection, steps)
                 if self.is_read_only:
-                    self._require_current(connection, steps)
+                    self._require_current(lacking)
                     return
-                if self._lacking(connection, steps):
+                if lacking:
                     connection.database.pragma("page_size", PAGE)  # for a file that is still empty
                     self._migrate(connection, steps)
                 use_log(connection)
@@ -198,12 +200,8 @@ class SqliteEngine:
 
     def read(self, work: Work[Result]) -> Result:
         """Run read-only work on one unchanging view of the store."""
-        with self._translated(), self._connections.borrowed() as connection:
-            connection.run("BEGIN")
-            try:
-                return work(connection)
-            finally:
-                roll_back(connection)  # it has nothing to commit
+        with self._translated(), self._connections.borrowed() as connection, view(connection):
+            return work(connection)
 
     def write(self, work: Work[Result], order: str = "") -> Result:
         """Run work in a transaction that it may share, and return when it is durable."""
@@ -267,7 +265,10 @@ class SqliteEngine:
         return connection
 
     def _lacking(self, connection: SqliteConnection, steps: Sequence[Step]) -> Sequence[Step]:
-        """Return the steps this file still needs, if it is one of ours."""
+        """Return the steps this file still needs, if it is one of ours; in a transaction.
+
+        Between two reads outside one, another process could create the tables.
+        """
         version, mark = connection.number("user_version"), connection.number("application_id")
         tables = connection.rows("SELECT count(*) FROM sqlite_schema")[0][0]
         where = shown_address(self.path)
@@ -275,9 +276,9 @@ class SqliteEngine:
             raise UnknownSchema(f"{where} is an SQLite file, but not a contextwright store")
         return steps_after(version, steps, where)
 
-    def _require_current(self, connection: SqliteConnection, steps: Sequence[Step]) -> None:
+    def _require_current(self, lacking: Sequence[Step]) -> None:
         """Raise for a read-only file of an older release, because its tables cannot be migrated."""
-        if self._lacking(connection, steps):
+        if lacking:
             where, hint = shown_address(self.path), "copy it to where you may write; open the copy"
             raise StoreError(f"{where} is read-only and of an older release", hint=hint)
 
@@ -354,6 +355,16 @@ def transaction(connection: SqliteConnection) -> Generator[None]:
     except BaseException:
         roll_back(connection)
         raise
+
+
+@contextmanager
+def view(connection: SqliteConnection) -> Generator[None]:
+    """Read one unchanging view of the file, whatever others write."""
+    connection.run("BEGIN")
+    try:
+        yield
+    finally:
+        roll_back(connection)  # it has nothing to commit
 
 
 def roll_back(connection: SqliteConnection) -> None:
