@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.formats.port42.agents import AgentWindow, parse_agents
 from contextwright.formats.port42.format import instructed
+from formats.port42.sessions import codes, session, stored
 from strategies.messages import json_values
 
-NOON = "2023-04-04T12:00:00Z"
 PROMPT = "You are @ai-engineer, a technical consciousness within Port 42..."
 AGENTS = {
     "agents": {
@@ -34,18 +34,6 @@ AGENTS = {
         "context_window": {"max_messages": 20, "recent_messages": 17, "system_messages": 3}
     },
 }
-
-
-def codes(changes: Any) -> list[str]:
-    return [change.code for change in changes]
-
-
-def stored(role: str, content: Any, **fields: Any) -> dict[str, Any]:
-    return {"role": role, "content": content, "timestamp": NOON, **fields}
-
-
-def session(*messages: Any, **fields: Any) -> dict[str, Any]:
-    return {"id": "s", "agent": "@ai-muse", "messages": list(messages), **fields}
 
 
 @pytest.mark.parametrize(

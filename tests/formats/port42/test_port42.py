@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from formats.port42.sessions import NOON, codes, session, stored
 from strategies.messages import json_values
 
 SESSION = """{
@@ -28,19 +29,6 @@ SESSION = """{
 }"""
 
 EPOCH = "1970-01-01T00:00:00Z"
-NOON = "2023-04-04T12:00:00Z"
-
-
-def codes(changes: Any) -> list[str]:
-    return [change.code for change in changes]
-
-
-def stored(role: str, content: Any, **fields: Any) -> dict[str, Any]:
-    return {"role": role, "content": content, "timestamp": NOON, **fields}
-
-
-def session(*messages: Any, **fields: Any) -> dict[str, Any]:
-    return {"id": "s", "agent": "@ai-muse", "messages": list(messages), **fields}
 
 
 # --- session files ---------------------------------------------------------------------------

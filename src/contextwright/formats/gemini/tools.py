@@ -81,19 +81,16 @@ def tool_of(function: Object, path: str, reader: Reader) -> Tool:
 
 def response_schema(function: Object, path: str, reader: Reader) -> Object:
     """Return a declaration whose schema of the result, if the API refuses it, is JSON Schema."""
-    proto = function.get("response")
-    problem = next(
-        (one for one in schema_problems(proto, f"{path}.response") if one.level == "error"), None
-    )
-    if problem is None and (proto is None or function.get("responseJsonSchema") is None):
+    proto, plain = function.get("response"), function.get("responseJsonSchema")
+    found = schema_problems(proto, f"{path}.response")
+    errors = [problem for problem in found if problem.level == "error"]
+    if not errors and (proto is None or plain is None):
         return function
     rest = {key: value for key, value in function.items() if key != "response"}
-    if rest.get("responseJsonSchema") is not None:
-        reason = "responseJsonSchema says it"
-        reader.repair("loss.schema", f"{path}.response", reason)
+    if plain is not None:
+        reader.repair("loss.schema", f"{path}.response", "responseJsonSchema says it")
         return rest
-    assert problem is not None
-    reader.repair("repair.schema", problem.path, problem.message)
+    reader.repair("repair.schema", errors[0].path, errors[0].message)
     return {**rest, "responseJsonSchema": json_schema(proto) if is_object(proto) else proto}
 
 

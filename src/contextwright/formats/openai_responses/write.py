@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 from contextwright.formats.base import without
+from contextwright.formats.openai_responses.hosted import unsent_items
 from contextwright.formats.openai_responses.media import NAME, media_wire
-from contextwright.formats.openai_responses.rules import holds_reference, is_exact
+from contextwright.formats.openai_responses.rules import is_exact
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.openai_responses.rules import (
-    CALLS,
     ID,
     ID_PREFIXES,
     LONGEST_ID,
-    OUTPUTS,
     STORED,
-    answer_id,
-    awaits_client,
-    is_orphan,
     is_reasoning,
 )
 from contextwright.wire.openai_responses.types import kind_of
@@ -56,6 +52,7 @@ class Writer:
         self.exact = is_exact(target.model, target.options)
         """Whether the host checks ids, and what follows reasoning."""
         self.messages: Sequence[Message] = ()
+        self.whole = False
         self.instructions: list[str] = []
         self.items: list[dict[str, Any]] = []
         self.places: list[int] = []
@@ -93,9 +90,7 @@ class Writer:
     @cached_property
     def loose(self) -> dict[int, str]:
         """Items that are not sent, by identity, with the reason; computed on first use."""
-        misnamed = misnamed_hosted(self.messages) if self.exact else {}
-        loose = loose_hosted(self.messages, misnamed) if self.whole else {}
-        return misnamed | loose | early_triggers(self.messages)
+        return unsent_items(self.messages, exact=self.exact, whole=self.whole)
 
     def others(self, message: Message) -> None:
         """Write user and system messages and tool results, with any blocks among them."""
@@ -328,76 +323,6 @@ def mark_of(part: Part) -> tuple[Any, str]:
     fields = part.extra.get(NAME, NO_FIELDS)
     kind = fields.get("type", "function_call") if isinstance(part, ToolCall) else "assistant"
     return fields.get("id"), kind
-
-
-def loose_hosted(messages: Sequence[Message], misnamed: Collection[int]) -> dict[int, str]:
-    """Return the items of hosted tools without a partner, by identity, with the reason.
-
-    `misnamed` are items that are not sent.
-    """
-    loose: dict[int, str] = {}
-    waiting: dict[tuple[str, str | None], Opaque] = {}
-    called: set[tuple[str, str | None]] = set()
-    referenced = any(map(holds_reference, messages))
-    elsewhere = referenced
-    for message in messages:
-        for part in message.parts:
-            if type(part) is not Opaque or part.format != NAME or id(part) in misnamed:
-                continue
-            kind = kind_of(part.data)
-            elsewhere = elsewhere or kind == "compaction"
-            if kind in CALLS:
-                key = (CALLS[kind], answer_id(part.data))
-                called.add(key)
-                if kind == "tool_search_call":  # the API accepts either kind of output
-                    called.add(("function_call_output", key[1]))
-                if awaits_client(kind, part.data):
-                    waiting[key] = part
-            elif kind in OUTPUTS:
-                waiting.pop((kind, answer_id(part.data)), None)
-                if kind == "function_call_output":
-                    waiting.pop(("tool_search_output", answer_id(part.data)), None)
-                if not elsewhere and is_orphan(kind, part.data, called):
-                    loose[id(part)] = "it answers no call"
-    if referenced:  # the output may be among the stored items
-        return loose
-    return loose | {id(part): "it was never answered" for part in waiting.values()}
-
-
-def early_triggers(messages: Sequence[Message]) -> dict[int, str]:
-    """Return the compaction triggers that something follows."""
-    parts = [part for message in messages for part in message.parts]
-    return {
-        id(part): "a compaction_trigger must come last"
-        for part in parts[:-1]
-        if type(part) is Opaque and part.data.get("type") == "compaction_trigger"
-    }
-
-
-def misnamed_hosted(messages: Sequence[Message]) -> dict[int, str]:
-    """Return the items of hosted tools whose ids the API refuses, with the reason."""
-    misnamed: dict[int, str] = {}
-    calls: set[Any] = {call.id for message in messages for call in message.calls}
-    answers: set[Any] = {result.call_id for message in messages for result in message.results}
-    item_ids: set[Any] = set()
-    for part in (part for message in messages for part in message.parts):
-        if type(part) is not Opaque:
-            item_ids.add(part.extra.get(NAME, NO_FIELDS).get("id"))
-            continue
-        if part.format != NAME:
-            continue
-        item_id, call_id = part.data.get("id"), part.data.get("call_id")
-        taken = answers if kind_of(part.data).endswith("_output") else calls
-        if item_id is not None and (item_id in item_ids or not ID(item_id)):
-            misnamed[id(part)] = "its id is of another host, or was used before"
-        elif call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
-            misnamed[id(part)] = "its call_id is empty or too long"
-        elif call_id is not None and call_id in taken:
-            misnamed[id(part)] = "another item has its call_id"
-        else:
-            item_ids.add(item_id)
-            taken.add(call_id)
-    return misnamed
 
 
 def is_plain(message: Message) -> bool:

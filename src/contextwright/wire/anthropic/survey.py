@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextwright.wire.anthropic.turns import ID, MARK, blank_text, source
+from contextwright.wire.anthropic.media import source
+from contextwright.wire.anthropic.turns import ID, MARK, blank_text
 from contextwright.wire.anthropic.types import AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns

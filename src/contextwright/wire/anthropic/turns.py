@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from mimetypes import MimeTypes
 from typing import Any, cast, get_args
 
 from msgspec import Struct
 
 from contextwright.errors import Level, Problem
 from contextwright.models import Model
+from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.types import AssistantBlock
-from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.survey import Entries
 from contextwright.wire.values import Object, is_object
@@ -28,9 +26,9 @@ __all__ = [
     "Turn",
     "blank_text",
     "continues_thread",
+    "is_hosted",
     "media_holders",
     "open_loop",
-    "source",
     "turn_problems",
     "turns_of",
 ]
@@ -362,38 +360,6 @@ def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[
                     yield from source(inner, f"{block.path}.content[{place}]")
 
 
-def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
-    """Check the data or the URL of one image or file."""
-    held = block.get("source")
-    if not is_object(held):
-        return
-    if held.get("type") == "url" and isinstance(held.get("url"), str):
-        found, taken = mime_of(held["url"]), BEHIND_ADDRESS.get(str(block.get("type")), ())
-        if found and taken and found not in taken:
-            reason = f"the URL seems to lead to {found}, which is not read from URLs"
-            yield Problem("A-url-type", f"{path}.source.url", reason, "warning")
-    elif held.get("type") == "base64":
-        largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES
-        where, mime = f"{path}.source.data", held.get("media_type")
-        yield from data_problems(held.get("data"), where, largest, mime, "error")
-
-
-@cache
-def known_types() -> MimeTypes:
-    """MIME types by file extension, the same on every machine."""
-    return MimeTypes()
-
-
-def mime_of(url: str) -> str | None:
-    """Return the MIME type for the extension of a URL; None if unknown."""
-    return known_types().guess_type(url.partition("?")[0].partition("#")[0])[0]
-
-
-BEHIND_ADDRESS = {
-    "document": ("application/pdf",),
-    "image": ("image/jpeg", "image/png", "image/gif", "image/webp"),
-}
-"""The MIME types that the API reads from a URL."""
 HOLDERS = {"image", "document", "tool_result"}
 """Blocks that hold media."""
 TOOL_BLOCKS = {"tool_use", "tool_result"}
