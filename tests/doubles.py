@@ -12,7 +12,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.context.fitting.meter import TokenMeter
-from contextwright.store.engines.sqlite import SqliteConnection
+from contextwright.store.engines.sqlite_connection import SqliteConnection
 from contextwright.summaries import Request
 
 

@@ -255,7 +255,7 @@ def test_without_a_summary_in_the_recipe_nothing_is_asked(
     asked: list[str] = []
     with Store(tmp_path / "chat.db") as store:
         chat = filled(store)
-        from contextwright.store.engines.sqlite import SqliteConnection
+        from contextwright.store.engines.sqlite_connection import SqliteConnection
 
         rows = SqliteConnection.rows
 

@@ -17,7 +17,8 @@ import pytest
 import contextwright as cw
 from commands import Run
 from contextwright.errors import StoreError, UsageError
-from contextwright.store.engines.sqlite import LARGE_LOG, SqliteConnection, SqliteEngine
+from contextwright.store.engines.sqlite import LARGE_LOG, SqliteEngine
+from contextwright.store.engines.sqlite_connection import SqliteConnection
 from contextwright.store.store import Store
 
 

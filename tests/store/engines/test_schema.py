@@ -18,7 +18,8 @@ from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.postgres import PostgresEngine
 from contextwright.store.engines.schema import STEPS, Step
-from contextwright.store.engines.sqlite import SqliteConnection, SqliteEngine
+from contextwright.store.engines.sqlite import SqliteEngine
+from contextwright.store.engines.sqlite_connection import SqliteConnection
 from contextwright.store.recording import BegunRequest, RequestLog
 from contextwright.store.rows import requests
 from contextwright.store.rows.kinds import kind_of
