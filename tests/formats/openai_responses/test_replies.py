@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from openai.types.responses import Response
 
 import contextwright as cw
-from contextwright import Text, ToolCall
+from contextwright import Text, ToolCall, ToolResult
 from contextwright.streams import write_reply
 from samples.responses import (
     CALL,
@@ -53,6 +53,26 @@ def test_reply_goes_back_as_it_came() -> None:
     rendered = cw.render(history, NAME, model=MODEL)
     assert rendered.payload["input"] == [USER, *REPLY["output"], OUTPUT]
     assert rendered.changes == ()
+
+
+RAN = [CALL, OUTPUT, SAID]
+"""The items of a host that runs tools itself, and tells what they gave."""
+
+
+def test_a_host_that_runs_tools_itself() -> None:
+    body = {**REPLY, "output": RAN}
+    reply = cw.parse_reply(body, NAME)
+    events = [{"type": "response.completed", "response": body}]
+    assert reply == cw.parse_stream(events, NAME)
+    assert [type(part) for part in reply.message.parts] == [ToolCall, ToolResult, Text]
+    assert reply.finish == "stop"  # nobody else has to run the tool
+    rendered = cw.render([cw.user("Hi"), reply.message, cw.user("Hi")], NAME, model=MODEL)
+    assert rendered.payload["input"] == [USER, *RAN, USER]
+
+
+def test_a_call_beside_those_a_host_ran() -> None:
+    body = {**REPLY, "output": [*RAN, {**CALL, "call_id": "c2"}]}
+    assert cw.parse_reply(body, NAME).finish == "tool_calls"
 
 
 def test_the_sdks_own_reply() -> None:

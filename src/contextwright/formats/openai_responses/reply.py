@@ -24,7 +24,8 @@ from contextwright.formats.replies.reply import (
 )
 from contextwright.formats.replies.usage import count_of
 from contextwright.messages.changes import Change
-from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
@@ -68,28 +69,25 @@ def parse_reply(reply: Any) -> ModelReply:
         raise ParseError("must be a list of items", path="output")
     model = reader.optional_text(body, "model")
     messages = Gatherer(reader, model=model, reply=True).gather(reader.objects(body, "output"))
-    parts = [part for message in messages for part in message.parts]
-    finish = finish_of(
-        body,
-        refusal_of(parts),
-        calls=any(isinstance(part, ToolCall) for part in parts),
-        whole=error is None or "status" in body,
-        error=error,
-    )
-    conversation = reader.conversation(messages, finish.extra.get(NAME, {}), model=model)
+    # One message, also where a host ran tools itself and tells their results among its items.
+    parts = tuple(part for message in messages for part in message.parts)
+    whole = error is None or "status" in body
+    finish = finish_of(body, parts, whole=whole, error=error)
+    message = Message("assistant", parts)
+    conversation = reader.conversation([message], finish.extra.get(NAME, {}), model=model)
     return finished_reply(conversation, finish, error)
 
 
 def finish_of(
     body: Object,
-    refusal: str | None,
+    parts: Sequence[Part],
     *,
-    calls: bool = False,
     changes: Sequence[Change] = (),
     whole: bool = True,
     error: ReplyError | None = None,
 ) -> Finish:
     """Read how a reply ended. A reply that calls tools has no status of its own."""
+    refusal = refusal_of(parts)
     status, details = body.get("status"), body.get("incomplete_details")
     why = details.get("reason") if is_object(details) else None
     reason: FinishReason = "other"
@@ -102,7 +100,8 @@ def finish_of(
     elif status == "cancelled":
         reason = "interrupted"
     elif status in ("completed", None):
-        reason = "tool_calls" if calls else "refusal" if refusal is not None else "stop"
+        spoken: FinishReason = "stop" if refusal is None else "refusal"
+        reason = "tool_calls" if wants_results(parts) else spoken
     said = "" if not whole or reason in ("stop", "tool_calls", "refusal") else why or status
     return Finish(
         reason,
@@ -112,6 +111,12 @@ def finish_of(
         keep_extra(NAME, {key: body[key] for key in KEPT if body.get(key) is not None}),
         changes=tuple(changes),
     )
+
+
+def wants_results(parts: Sequence[Part]) -> bool:
+    """Whether a call waits for its result; a host that ran the tool itself has told it."""
+    told = {part.call_id for part in parts if isinstance(part, ToolResult)}
+    return any(isinstance(part, ToolCall) and part.id not in told for part in parts)
 
 
 def usage_of(usage: Any) -> Usage | None:

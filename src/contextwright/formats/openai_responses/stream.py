@@ -10,8 +10,7 @@ from contextwright.formats.openai_responses.reply import finish_of, usage_of
 from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
-from contextwright.formats.replies.reply import refusal_of
-from contextwright.messages.parts import Part, ToolCall
+from contextwright.messages.parts import Part
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["ResponsesReader", "parse_stream"]
@@ -172,8 +171,7 @@ class ResponsesReader(StreamReader):
         parts = [self.ended[index] for index in sorted(self.ended)]
         return finish_of(
             self.reply,
-            refusal_of(parts),
-            calls=any(isinstance(part, ToolCall) for part in parts),
+            parts,
             changes=self.reader.finish(),
             whole=self.complete_reply,
             error=self.error,

@@ -15,7 +15,6 @@ from contextwright.formats.rules.calls import (
     OpenCalls,
     pair_results,
     settle_roles,
-    speak_reply_tools,
     spell_errors,
     spell_ids,
     spell_tool_names,
@@ -40,6 +39,7 @@ from contextwright.formats.rules.foreign import (
     thinking_fits,
 )
 from contextwright.formats.rules.media import media_fits, place_media
+from contextwright.formats.rules.reply_tools import speak_reply_tools
 from contextwright.formats.rules.speakers import Speakers, name_fits, name_speakers, place_system
 from contextwright.formats.rules.turns import (
     CONTINUE,

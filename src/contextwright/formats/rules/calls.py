@@ -1,8 +1,9 @@
-"""Rules for calls and results: reply tools, pairs, ids, names, errors."""
+"""Rules for calls and results: pairs, ids, names, errors."""
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import chain, groupby
 
 from contextwright.formats.rules.draft import (
     Draft,
@@ -29,7 +30,6 @@ __all__ = [
     "OpenCalls",
     "pair_results",
     "settle_roles",
-    "speak_reply_tools",
     "spell_errors",
     "spell_ids",
     "spell_tool_names",
@@ -43,7 +43,7 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
     """Give results alone the role `tool`, and other content of a tool message the role `user`."""
     changes: list[Change] = []
     settled: Draft = []
-    for place, message in draft:
+    for place, message in chain.from_iterable(map(apart_from_results, draft)):
         results = sum(type(part) is ToolResult for part in message.parts)
         role = message.role
         if results and results == len(message.parts):
@@ -51,55 +51,25 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
         elif role == "tool":
             role = "user"
         if role != message.role:
-            reason = f"a {message.role} message cannot hold this; it is the {role}'s"
+            reason = f"a message of the {message.role} cannot hold this; it is the {role}'s"
             changes.append(Change("repair.role", path_to(place), reason))
             message = replace(message, role=role)
         settled.append(Placed(place, message))
     return settled, changes
 
 
-def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
-    """Turn calls of reply tools into text, and drop calls that only end a turn.
+def apart_from_results(placed: Placed) -> Sequence[Placed]:
+    """Part an assistant's message from results of its own calls: of tools that a host ran."""
+    parts = placed.message.parts
+    calls = {part.id for part in parts if type(part) is ToolCall}
+    if not calls or all(type(part) is not ToolResult for part in parts):
+        return (placed,)
 
-    Such calls never get a result. A call that has one is an ordinary call.
-    """
-    if not target.reply_tools:
-        return draft, []
-    matching = match_results(messages_of(draft))
-    unanswered = {
-        answer.at
-        for answer in matching.answers
-        if answer.result is None and answer.call.name in target.reply_tools
-    }
-    changes: list[Change] = []
-    spoken: Draft = []
-    for position, placed in enumerate(draft):
-        parts: list[tuple[int, Part]] = []
-        for index, part in enumerate(placed.message.parts):
-            if isinstance(part, ToolCall) and (position, index) in unanswered:
-                words = speech(part, target, path_to(placed.place, index), changes)
-                parts.extend((index, word) for word in words)
-            else:
-                parts.append((index, part))
-        spoken.append(keeping(placed, parts))
-    return spoken, changes
+    def is_told(numbered: tuple[int, Part]) -> bool:
+        part = numbered[1]
+        return type(part) is ToolResult and part.call_id in calls
 
-
-def speech(call: ToolCall, target: Target, path: str, changes: list[Change]) -> list[Part]:
-    """Return the text of a reply tool's call."""
-    argument = target.reply_tools[call.name]
-    words = call.arguments.get(argument) if argument else None
-    if argument and not isinstance(words, str):
-        return [call]  # no text in the expected argument: an ordinary call
-    rest = [name for name in call.arguments if name != argument]
-    if rest:
-        lost = ", ".join(rest)
-        changes.append(Change("loss.reply_argument", path, f"{call.name} is not sent: {lost}"))
-    if not isinstance(words, str):
-        changes.append(Change("repair.reply_tool", path, f"{call.name} ends the turn; not sent"))
-        return []
-    changes.append(Change("repair.reply_tool", path, f"{call.name} is speech"))
-    return [Text(words)]
+    return [keeping(placed, list(run)) for _, run in groupby(enumerate(parts), key=is_told)]
 
 
 def pair_results(draft: Draft, target: Target) -> Ruled:
