@@ -85,6 +85,20 @@ def test_a_reply_streamed_and_read_again_is_the_same(format: str) -> None:
 
 
 @per_format
+def test_a_whole_reply_in_place_of_a_stream_is_read_like_one(format: str) -> None:
+    """Some hosts do not stream, although they are asked to."""
+
+    @given(REPLIES[format], st.lists(st.integers(0, 10_000), max_size=30))
+    def law(body: JSON, places: list[int]) -> None:
+        reply = cw.parse_reply(body, format)
+        answer = write_reply(reply, format, created=7).body
+        data = msgspec.json.encode(answer)
+        assert gather(read_stream(cut(data, places), format), format) == reply
+
+    law()
+
+
+@per_format
 def test_any_cutting_gives_the_same_events(format: str) -> None:
     @given(REPLIES[format], st.lists(st.integers(0, 10_000), max_size=30))
     def law(body: JSON, places: list[int]) -> None:

@@ -12,7 +12,7 @@ from contextwright.formats.replies.reader import StreamReader, as_object, stream
 from contextwright.formats.replies.reply import refusal_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import ToolCall
-from contextwright.wire.values import Object, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["AnthropicReader", "parse_stream"]
 
@@ -73,6 +73,8 @@ class AnthropicReader(StreamReader):
         index = event.get("index")
         place = index if isinstance(index, int) else len(self.indices)
         match event.get("type"):
+            case "message":
+                self.take_whole(event)
             case "message_start":
                 self.begin(as_object(event.get("message")))
             case "content_block_start":
@@ -93,6 +95,16 @@ class AnthropicReader(StreamReader):
                     self.fail(error)
             case _:
                 pass  # pings, and unknown event types
+
+    def take_whole(self, message: Object) -> None:
+        """Read the whole reply of a host that was asked for a stream, and does not stream."""
+        self.begin(message)
+        content = message.get("content")
+        for place, block in enumerate(content if is_list(content) else ()):
+            self.open(place, as_object(block))
+            self.end_block(place)
+        self.complete_reply = True
+        self.complete()
 
     def slot_of_text(self, event: Any) -> object:
         """Return what an event adds text to, if it does nothing else."""

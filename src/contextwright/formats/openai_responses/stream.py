@@ -50,6 +50,8 @@ class ResponsesReader(StreamReader):
                 self.fail(error)
         elif "response" in event:
             self.take_response(kind, as_object(event["response"]))
+        elif event.get("object") == "response":  # of a host that does not stream
+            self.take_response("response.completed", event)
         elif place in self.items and place not in self.done:
             self.grow(place, stem, kind, event)
 
