@@ -68,6 +68,40 @@ OTHERS: list[tuple[Any, str | None]] = [
         {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]},
         "anthropic",
     ),
+    (
+        {
+            "messages": [{"role": "user", "content": "x"}],
+            "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+        },
+        "anthropic",
+    ),
+    (
+        {"messages": [{"role": "assistant", "content": [{"type": "server_tool_use"}]}]},
+        "anthropic",
+    ),
+    (
+        {"messages": [{"role": "user", "content": "x"}], "thinking": {"type": "adaptive"}},
+        "anthropic",
+    ),
+    (
+        {
+            "messages": [{"role": "user", "content": "x"}],
+            "thinking": {"type": "enabled"},
+            "tools": [{"type": "function", "function": {"name": "f"}}],
+        },
+        "openai-chat",
+    ),
+    (
+        {
+            "messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}],
+            "thinking": {"type": "enabled"},
+        },
+        "openai-chat",
+    ),
+    (
+        {"messages": [{"role": "user", "content": "x"}], "top_k": 5, "response_format": {}},
+        "openai-chat",
+    ),
     ({"messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}, "openai-chat"),
     ([{"role": "user", "content": "x"}], "openai-chat"),
     ([{"role": "tool", "content": "Tool: calculator\nResult: 8"}], "forge"),

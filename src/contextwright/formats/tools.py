@@ -124,7 +124,7 @@ def hosted_equals(tool: Opaque, format: str, path: str, changes: list[Change]) -
             changes.append(Change("loss.tool", path, clean_name(reason)))
             continue
         changes.append(Change("repair.tool", path, f"{format} hosts {kind} itself"))
-        plainest = shapes[tool.format]
+        plainest = shapes.get(tool.format, {})  # chat: a tool it does not host
         plain = {"type", "name", *(key for key in fields if fields[key] == plainest.get(key))}
         lost = [clean_name(key) for key, value in fields.items() if value and key not in plain]
         if lost:

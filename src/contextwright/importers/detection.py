@@ -15,11 +15,18 @@ from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.any_format import is_lines, is_message, read_compact_text
 from contextwright.importers.base import NAMES
 from contextwright.importers.slack import DAY
+from contextwright.wire.anthropic import types as anthropic
+from contextwright.wire.openai_chat import types as openai_chat
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["detect", "detect_document", "format_of"]
 
-CLAUDE_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
+CLAUDE_BLOCKS = (
+    *("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"),
+    *("server_tool_use", "mcp_tool_use", "container_upload", "search_result", "compaction"),
+)
+CLAUDE_FIELDS = {*anthropic.Request.__struct_fields__} - {*openai_chat.Request.__struct_fields__}
+OPENAI_FIELDS = {*openai_chat.Request.__struct_fields__} - {*anthropic.Request.__struct_fields__}
 OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
 OPENAI_ROLES = ("developer", "tool", "function")
 LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -196,14 +203,21 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "openai-responses" if "input" in body else None
     if "agent" in body and "id" in body:
         return "port42"
-    schemas = any("input_schema" in tool for tool in blocks_of(body.get("tools")))
-    return told_by_messages(messages, claude="system" in body or schemas)
+    tools = blocks_of(body.get("tools"))
+    claude = "system" in body or any(map(is_claude_tool, tools))
+    settings = not CLAUDE_FIELDS.isdisjoint(body) and OPENAI_FIELDS.isdisjoint(body)
+    is_plain_claude = settings and not any("function" in tool for tool in tools)
+    plain = "anthropic" if is_plain_claude else "openai-chat"
+    return told_by_messages(messages, claude=claude, plain=plain)
 
 
-def told_by_messages(messages: Iterable[Any], *, claude: bool = False) -> str | None:
+def told_by_messages(
+    messages: Iterable[Any], *, claude: bool = False, plain: str = "openai-chat"
+) -> str | None:
     """Detect the source of messages; plain text is the same in all, and is not enough.
 
-    `claude`: fields beside them are Anthropic's.
+    `claude`: fields beside them are Anthropic's. `plain`: the format if all is plain text, because
+    gateways with OpenAI's API take some of Anthropic's settings too.
     """
     openai, forge, ours = False, False, False
     for message in list(messages)[:LOOKED_AT]:
@@ -223,7 +237,12 @@ def told_by_messages(messages: Iterable[Any], *, claude: bool = False) -> str | 
         return "contextwright" if typed else None
     if claude + openai + forge > 1:
         return None
-    return "anthropic" if claude else "forge" if forge else "openai-chat"
+    return "anthropic" if claude else "forge" if forge else "openai-chat" if openai else plain
+
+
+def is_claude_tool(tool: dict[str, Any]) -> bool:
+    """Whether a tool is Anthropic's: one with its schema, or one it hosts, by a dated type."""
+    return "input_schema" in tool or ("name" in tool and "parameters" not in tool)
 
 
 def is_forge_result(message: dict[str, Any]) -> bool:

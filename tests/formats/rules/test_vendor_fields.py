@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.tools import HOSTED, KINDS
 
 HI = {"role": "user", "content": "Hi"}
 GEMINI_HI = {"role": "user", "parts": [{"text": "Hi"}]}
@@ -117,3 +118,15 @@ def test_an_output_after_a_compaction_stays() -> None:
     items = [{"type": "compaction", "encrypted_content": "sealed"}, output, HI]
     body = {"model": "gpt-5.6-sol", "input": items}
     assert cw.convert(body, "openai-responses", "openai-responses").payload is body
+
+
+@pytest.mark.parametrize("type", KINDS)
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "openai-chat"])
+def test_a_hosted_tool_in_a_chat_request_is_translated_too(type: str, target: str) -> None:
+    """Chat Completions hosts no tools; clients send them all the same."""
+    body = {"messages": [HI], "tools": [{"type": type, "name": "x", "max_uses": 3}]}
+    rendered = cw.convert(body, "openai-chat", target)
+    equal = HOSTED[KINDS[type]].get(target)
+    about_tool = [change.code for change in rendered.changes if change.path == "tools[0]"]
+    assert about_tool == (["repair.tool", "loss.extra"] if equal else ["loss.tool"])
+    assert rendered.payload.get("tools") == ([equal] if equal else None)
