@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,16 @@ from hypothesis import strategies as st
 
 from contextwright.batch import Columns, inputs
 from contextwright.batch.inputs import RowBatch, divide, read_piece
-from contextwright.batch.places import find_files
+from contextwright.batch.places import Place, find_files
 from contextwright.errors import ContextwrightError, UsageError
 from profiles import FAULT, examples
 
+OUTPUT = Place("out")
 line = st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")) | st.just(b"  ")
 
 
 def batches_at(*names: Path | str, columns: Columns | None = None) -> list[RowBatch]:
-    files, _ = find_files([str(name) for name in names])
+    files, _ = find_files([str(name) for name in names], OUTPUT)
     chosen = columns or Columns()
     return [batch for piece in divide(files) for batch in read_piece(piece, chosen)]
 
@@ -90,7 +92,7 @@ def test_all_kinds_of_files(tmp_path: Path) -> None:
         ("3-0", '{"e":1}'),
         ("3-1", '{"e":2}'),
     ]
-    assert find_files([str(tmp_path)])[1] == 1  # the notes
+    assert find_files([str(tmp_path)], OUTPUT)[1] == 1  # the notes
     assert [one for _, one in rows_at(f"{tmp_path}/**/*.json*")] == [
         rows[1][1],
         rows[2][1],
@@ -142,12 +144,13 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["nowhere.jsonl", "*.nothing", "s3://key:secret@bucket/a", "ftp://x/y", "a\0b", ""]
+    "name",
+    ["nowhere.jsonl", "*.nothing", "s3://key:secret@bucket/a", "ftp://x/y", "a\0b", "a\udcff", ""],
 )
 def test_nothing_there(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ContextwrightError) as caught:
-        find_files([name])
+        find_files([name], OUTPUT)
     assert "secret" not in str(caught.value)
 
 
@@ -156,3 +159,18 @@ def test_a_table_that_is_not_one_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"PAR1 not at all")
     with pytest.raises(ContextwrightError, match=r"t\.parquet"):
         batches_at(file)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb", "a\x1b[31m", "a\u00a0b\u202fc", "👨‍👩‍👧", "\u202ea", "[a]?#%20"]
+)
+def test_files_of_any_name_are_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.jsonl").write_bytes(b"{}")
+    assert rows_at(tmp_path) == rows_at(tmp_path / f"{name}.jsonl") == [("0-0", b"{}")]
+
+
+@pytest.mark.parametrize("pattern", ["", "/*.jsonl"])
+def test_a_name_that_is_not_text_is_refused(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"a\xff.jsonl")).write_bytes(b"{}")
+    with pytest.raises(UsageError, match="has a file whose name is not valid UTF-8"):
+        rows_at(f"{tmp_path}{pattern}")

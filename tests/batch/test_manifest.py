@@ -155,6 +155,59 @@ def dies_at(
     return False
 
 
+@pytest.mark.usefixtures("small_pieces")
+def test_a_folder_that_holds_the_output_is_read_as_it_was_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines(12))
+    within = job(tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr("contextwright.batch.manifest.finish", dying_at_once)
+        with pytest.raises(Died):
+            run(within, [str(tmp_path)], workers=1)
+    done = run(within, [str(tmp_path)], workers=1)
+    assert (done.inputs, done.rows, done.skipped) == ((str(tmp_path / "a.jsonl"),), 12, 0)
+    assert run(within, [f"{tmp_path}/**/*.jsonl"], workers=1) == done
+
+
+def dying_at_once(*_: Any) -> None:
+    raise Died
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_rows_for_two_models_are_refused_where_a_provider_would(tmp_path: Path) -> None:
+    """OpenAI takes one model per file; Anthropic several; a model that is named is that of all."""
+    rows = [chat(0), *({**chat(1), "model": "gpt-4.1"} for _ in range(9))]
+    source = tmp_path / "a.jsonl"
+    source.write_text("\n".join(map(json.dumps, rows)))
+    for _ in range(2):  # the second time it goes on from finished pieces
+        with pytest.raises(UsageError, match="for 2 models: 'gpt-4.1', 'gpt-5.6-sol'"):
+            run(job(tmp_path / "a", "openai-batch"), [str(source)], workers=1)
+        assert not [name for name in os.listdir(tmp_path / "a") if name.startswith("part-")]
+    assert run(job(tmp_path / "b", "openai-chat"), [str(source)], workers=1).rows == 10
+    named = operation_of("convert", target="openai-batch", model="gpt-4.1")
+    done = run(Job(operation=named, output=Place(str(tmp_path / "c"))), [str(source)], workers=1)
+    written = (tmp_path / "c" / done.shards[0].name).read_text().splitlines()
+    assert [json.loads(row)["body"]["model"] for row in written] == ["gpt-4.1"] * 10
+
+
+@pytest.mark.slow
+def test_interrupted(tmp_path: Path) -> None:
+    """Ctrl-C reaches the command and its workers."""
+    source, output = tmp_path / "a.jsonl", tmp_path / "out"
+    source.write_bytes(lines(2_000, turns=4))
+    command = [
+        *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
+        *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
+    ]
+    begun = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    while begun.poll() is None and not list(output.glob("pieces/*.json")):
+        time.sleep(0.005)
+    os.killpg(begun.pid, signal.SIGINT)
+    _, errors = begun.communicate()
+    assert (begun.returncode, errors) == (130, "")
+
+
 @pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     """Two worker processes and the command itself, gone without a word."""

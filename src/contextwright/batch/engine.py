@@ -67,9 +67,10 @@ def each(job: Job, pieces: list[Piece], runner: str, workers: int | None) -> Ite
     except (RuntimeError, DaftCoreException) as error:
         hint = "the same command goes on where it stopped"
         raise ContextwrightError(f"a worker failed: {in_one_line(error)}", hint=hint) from error
-    # Daft's threads ask for the interpreter once more after the last result. One that shuts down
-    # meanwhile is aborted.
-    time.sleep(0.1)
+    finally:
+        # Daft's threads ask for the interpreter once more after the last result, or after Ctrl-C.
+        # One that shuts down meanwhile is aborted.
+        time.sleep(0.1)
 
 
 def record_of(result: bytes) -> Record:

@@ -16,7 +16,7 @@ from contextwright.batch.inputs import Columns, Piece, RowBatch, read_piece
 from contextwright.batch.operation import Operation
 from contextwright.batch.places import FoundFile, Place
 from contextwright.batch.rows import reason, transform
-from contextwright.text.json import decode_json, encode_json
+from contextwright.text.json import decode_json, decoder, encode_json
 
 __all__ = ["IDS", "Job", "Record", "work"]
 
@@ -49,6 +49,11 @@ class Job(Struct, frozen=True, kw_only=True):
         return self.columns.id is not None and self.operation.file.has_ids
 
     @property
+    def must_have_one_model(self) -> bool:
+        """Whether rows could be for several models, which the provider refuses."""
+        return self.operation.model is None and self.operation.file.has_one_model
+
+    @property
     def pieces(self) -> Place:
         """The folder that holds finished pieces until all of them are."""
         return self.output / "pieces"
@@ -79,6 +84,8 @@ class Record(Struct, frozen=True):
     """Rows in which `check` or `simulate` found an error."""
     changes: dict[str, int]
     chunks: tuple[Chunk, ...]
+    models: tuple[str, ...] = ()
+    """The models of the rows, where a file may be for one only."""
 
 
 def work(job: Job, piece: Piece) -> Record:
@@ -92,6 +99,7 @@ def work(job: Job, piece: Piece) -> Record:
     changes: Counter[str] = Counter()
     rows = rejected = unsound = 0
     ids: list[str] = []
+    models: set[str] = set()
     rejects: Any = None
     base = job.place_of(piece.number, "")
     limits = job.limits.parts(CHUNKS_PER_SHARD)
@@ -109,14 +117,36 @@ def work(job: Job, piece: Piece) -> Record:
                     changes.update(result["changes"])
                     unsound += not result["sound"]
                     ids += [result["id"]] if job.must_have_unique_ids else []
+                    models |= {model_of(result["document"])} if job.must_have_one_model else set()
                     chunks.write(result["id"], result["document"], result["changes"])
     if job.must_have_unique_ids:
         with job.place_of(piece.number, IDS).written() as stream:
             stream.write(encode_json(ids))
-    record = Record(piece.number, rows, rejected, unsound, dict(changes), tuple(chunks.done))
+    done = tuple(chunks.done), tuple(sorted(models))
+    record = Record(piece.number, rows, rejected, unsound, dict(changes), *done)
     with job.place_of(piece.number, ".json").written() as stream:
         stream.write(encode_json(record))
     return record
+
+
+class RequestBody(Struct):
+    """The model of a request."""
+
+    model: str
+
+
+class BatchRequest(Struct):
+    """A row of OpenAI's batches, as far as its model is concerned."""
+
+    body: RequestBody
+
+
+REQUEST = decoder(BatchRequest)
+
+
+def model_of(document: str) -> str:
+    """Return the model that a row of a batch is for."""
+    return REQUEST.decode(document).body.model
 
 
 def rejection(batch: RowBatch, index: int, error: str | None) -> bytes:

@@ -65,7 +65,7 @@ def run(
     if runner not in ("local", "ray") and not runner.startswith("ray://"):
         raise UsageError(f"unknown runner {shown(runner)}", hint="local, ray, or ray://HOST:PORT")
     job = msgspec.structs.replace(job, output=job.output.absolute())
-    files, skipped = find_files(inputs)
+    files, skipped = find_files(inputs, job.output)
     begun = begin(job, files, skipped)
     if not begun.finished:
         job.pieces.make_folder()
@@ -170,10 +170,12 @@ def finish(job: Job, begun: Manifest, records: list[Record]) -> Manifest:
     A shard that is there is whole, and its chunks may be gone.
 
     Raises:
-        UsageError: two rows have the same id, and the provider wants unique ones.
+        UsageError: two rows have the same id, or are for two models, and the provider refuses
+            such a file.
     """
     if job.must_have_unique_ids:
         refuse_equal_ids(job, records)
+    refuse_several_models(records)
     chunks = (chunk for record in records for chunk in record.chunks)
     shards = [
         shard(job, number, group) for number, group in enumerate(shards_of(chunks, job.limits))
@@ -212,6 +214,23 @@ def refuse_equal_ids(job: Job, records: list[Record]) -> None:
                 hint = "the provider wants unique ids; without --id, rows are numbered"
                 raise UsageError(f"two rows have the id {shown(id)}", hint=hint)
             seen.add(id)
+
+
+def refuse_several_models(records: list[Record]) -> None:
+    """Look for rows of another model than that of the first.
+
+    Raises:
+        UsageError: there are some.
+    """
+    models = sorted({model for record in records for model in record.models})
+    if len(models) > 1:
+        hint = "the provider takes one model per file; name it with --model, or divide the input"
+        raise UsageError(f"the rows are for {len(models)} models: {listed(models)}", hint=hint)
+
+
+def listed(names: list[str]) -> str:
+    """Return the first names of a list."""
+    return ", ".join(map(shown, names[:3])) + (" …" if len(names) > 3 else "")
 
 
 def shard(job: Job, number: int, chunks: list[Chunk]) -> Shard:

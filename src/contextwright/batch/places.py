@@ -118,6 +118,11 @@ class Place(Struct, frozen=True):
             part.remove()
             raise
 
+    def is_in(self, folder: Place) -> bool:
+        """Whether it is below a folder."""
+        is_below = self.path.startswith(f"{folder.path.rstrip('/')}/")
+        return is_below and self.system == folder.system
+
     def beside(self, ending: str) -> Place:
         """Return the place with an ending added to its name."""
         base, mark, query = self.name.partition("?") if is_url(self.name) else (self.name, "", "")
@@ -140,23 +145,30 @@ class FoundFile(Struct, frozen=True):
         return self.place.path.endswith(PACKED)
 
 
-def find_files(names: Iterable[str]) -> tuple[list[FoundFile], int]:
+def find_files(names: Iterable[str], output: Place) -> tuple[list[FoundFile], int]:
     """Return the files that names, folders and wildcards stand for, each once, in a fixed order.
 
     Also returns how many files of other kinds a folder holds. A file that is named is read as JSON
-    Lines if its ending is unknown.
+    Lines if its ending is unknown. What is below `output` is left out, because a job that goes on
+    has to find what it found before it began to write there.
 
     Raises:
-        UsageError: there is nothing at a name.
+        UsageError: there is nothing at a name, or the name of a file is not UTF-8.
     """
     found: dict[str, FoundFile] = {}
     others = 0
     for name in names:
-        in_folder, matching = matches(name)
+        try:
+            in_folder, matching = matches(name)
+        except UnicodeError:  # Arrow spells all names in UTF-8
+            message = f"{shown(name)} has a file whose name is not valid UTF-8"
+            raise UsageError(message, hint="rename it") from None
         if not matching:
             hint = "name files, folders, wildcards or URLs"
             raise UsageError(f"there is no file at {name!r}", hint=hint)
         for place, info in matching:
+            if place.is_in(output):
+                continue
             kind = kind_of(info.path)
             if kind is None and in_folder:
                 others += 1
@@ -214,6 +226,15 @@ def place_at(name: str, path: str) -> Place:
     return Place(f"{scheme}://{path}{'?' if '?' in rest else ''}{rest.partition('?')[2]}")
 
 
+def is_utf8(name: str) -> bool:
+    """Whether a name can be spelt in UTF-8, as Arrow spells them all."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_url(name: str) -> bool:
     """Whether a name is a URL."""
     return URL.match(name) is not None
@@ -226,7 +247,7 @@ def located(name: str) -> tuple[Any, str]:
         UsageError: it is not the name of a place, or it holds a key.
     """
     url = URL.match(name)
-    if not name.isprintable():
+    if not name or "\0" in name or not is_utf8(name):
         raise UsageError(f"{shown(name)} is not a place")
     if url is None:
         return fs.LocalFileSystem(), os.path.abspath(name)

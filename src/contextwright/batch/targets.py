@@ -42,6 +42,8 @@ class Target(Struct, frozen=True, kw_only=True):
 
     has_ids: bool = False
     """Whether each row has an id."""
+    has_one_model: bool = False
+    """Whether all rows of a file have to be for one model."""
 
     def format_for(self, model: Model | None) -> str:
         """Return the format of the payloads for a model."""
@@ -104,6 +106,7 @@ TARGETS: dict[str, Target] = {
         formats=tuple(ENDPOINTS),
         wrap=openai_batch,
         has_ids=True,
+        has_one_model=True,
         dropped=STREAMING,
         max_rows=50_000,
         max_bytes=200_000_000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,7 +12,7 @@ from contextwright.batch.job import Job
 from contextwright.batch.manifest import Manifest, run
 from contextwright.batch.operation import Kind, Operation, operation_of
 from contextwright.batch.places import Place
-from contextwright.cli import completion
+from contextwright.cli import INTERRUPTED, completion
 from contextwright.cli.arguments import named_model
 from contextwright.cli.options import (
     Argument,
@@ -142,8 +143,12 @@ def batch(
         container=files.container,
         shard_bytes=files.shard_size * 1_000_000,
     )
-    with progress(operation) as moved:
-        done = run(job, inputs, runner=where.runner, workers=where.workers, progress=moved)
+    try:
+        with progress(operation) as moved:
+            done = run(job, inputs, runner=where.runner, workers=where.workers, progress=moved)
+    except KeyboardInterrupt:
+        # Daft's threads still ask for the interpreter: one that shuts down now is aborted.
+        os._exit(INTERRUPTED)
     report(done, files.output, as_json=as_json)
     return 1 if done.rejected or done.unsound else 0
 
