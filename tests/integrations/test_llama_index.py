@@ -62,6 +62,23 @@ def test_messages_come_back_as_they_went_in(store: cw.Store) -> None:
     assert memory.get() == []
 
 
+@pytest.mark.parametrize(
+    "bad", [ChatMessage(content="\ud800"), ChatMessage(additional_kwargs={"f": object()})]
+)
+def test_what_cannot_be_set_leaves_what_was_there(store: cw.Store, bad: ChatMessage) -> None:
+    memory = StoreMemory.from_defaults("lunch", store)
+    memory.put_messages(RICH)
+    store.remember("Eats no meat", about="alice", scope="lunch")
+    with pytest.raises(Exception, match="."):
+        memory.set([RICH[0], bad])
+    assert memory.get() == RICH
+    memory.set(RICH[:2])
+    assert memory.get() == RICH[:2]
+    assert [hit.seq for hit in store.search("brief")] == [1]
+    assert store.search("cat", "lunch") == []
+    assert [stored.memory.text for stored in store.memories(scope="lunch")] == ["Eats no meat"]
+
+
 @pytest.mark.parametrize("budget", [150, 400, 1_000])
 def test_what_stays_is_valid_and_within_the_limit(store: cw.Store, budget: int) -> None:
     memory = StoreMemory.from_defaults("lunch", store, model=MODEL, token_limit=budget)

@@ -22,6 +22,9 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("explain", {"conversation": "lunch", "model": "gpt-5.6-sol", "budget": 500}),
     ("explain", {"conversation": "dinner", "model": "gpt-5.6-sol"}),
     ("explain", {"conversation": "lunch", "model": "gpt-5.6-sol", "budget": 1}),
+    ("recall", {"question": "What is Alice allergic to?", "conversation": "dinner"}),
+    ("search", {"words": "peanuts", "conversation": "dinner"}),
+    ("search", {"words": "peanuts", "limit": 0}),
 )
 
 
@@ -46,7 +49,7 @@ def fill(store: cw.Store) -> None:
 
 
 def verify(answers: list[tuple[bool, str]], store: cw.Store) -> None:
-    found, recalled, remembered, explained, missing, small = answers
+    found, recalled, remembered, explained, missing, small, *wrong = answers
     assert found == (False, "lunch #1 user: Alice is allergic to peanuts.")
     assert not recalled[0]
     assert "peanuts" in recalled[1]
@@ -56,6 +59,8 @@ def verify(answers: list[tuple[bool, str]], store: cw.Store) -> None:
     assert "dinner" in missing[1]
     assert small[0]
     assert "the smallest that works" in small[1]
+    assert [failed for failed, _ in wrong] == [True, True, True]
+    assert ["dinner" in text for _, text in wrong] == [True, True, False]
     (memory,) = store.memories(about="alice")
     assert (remembered, memory.memory.text) == ((False, memory.id), "Eats no peanuts")
 

@@ -203,7 +203,11 @@ def error_fields(error: BaseException, number: int) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Sequence[str]], *, numbers: int | None = None) -> str:
-    """Return rows in aligned columns; columns from index `numbers` on are right-aligned."""
+    """Return rows in aligned columns; columns from index `numbers` on are right-aligned.
+
+    A cell is one line, whatever is in it: line breaks become spaces.
+    """
+    rows = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:

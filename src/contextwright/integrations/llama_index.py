@@ -17,7 +17,9 @@ from contextwright.integrations.trimming import Trimming
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.models import Model
+from contextwright.store.records import Turn
 from contextwright.store.store import Store
+from contextwright.store.turns import replace_all
 
 try:
     from llama_index.core.base.llms.types import (
@@ -115,21 +117,30 @@ class StoreMemory(BaseMemory):
 
     def put_messages(self, messages: list[ChatMessage]) -> None:
         """Add messages as one turn: all of them are stored, or none."""
-        turn = [
-            with_original(message_of(message), NAME, message.model_dump(mode="json"))
-            for message in messages
-        ]
-        if turn:
-            self._store.conversation(self.session_id).add(turn)
+        if messages:
+            self._store.conversation(self.session_id).add(turn_of(messages))
 
     def set(self, messages: list[ChatMessage]) -> None:
-        """Put messages in the place of all that are there, permanently."""
-        self.reset()
-        self.put_messages(messages)
+        """Put messages in the place of all that are there, permanently.
+
+        All of them are stored, or none; then what was there stays. Memories stay in any case.
+        """
+        if messages:
+            replace_all(self._store.state, Turn(self.session_id, turn_of(messages)))
+        else:
+            self.reset()
 
     def reset(self) -> None:
         """Remove the conversation from the store, permanently."""
         self._store.forget(self.session_id)
+
+
+def turn_of(messages: list[ChatMessage]) -> list[Message]:
+    """Return messages of LlamaIndex as ours, with the originals."""
+    return [
+        with_original(message_of(message), NAME, message.model_dump(mode="json"))
+        for message in messages
+    ]
 
 
 def restored(message: Message) -> list[ChatMessage]:

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from contextwright.context.recipe import Recipe
-from contextwright.errors import ContextwrightError, MissingExtra
+from contextwright.errors import ContextwrightError, MissingExtra, UsageError
+from contextwright.store.chat import Chat
 from contextwright.store.store import Store
 from contextwright.text.quoting import one_line
 from contextwright.version import __version__
@@ -46,7 +47,7 @@ def create_server(store: Store) -> MCPServer:
         Finds them by words, meaning, speaker and date. Looks in one conversation, or in all.
         """
         with naming_errors():
-            asked = store if conversation is None else store.conversation(conversation)
+            asked = store if conversation is None else existing(store, conversation)
             found = asked.recall(question, budget=budget, now=datetime.now(UTC).astimezone())
             return found.text or "Nothing is recalled."
 
@@ -54,6 +55,10 @@ def create_server(store: Store) -> MCPServer:
     def search(words: str, conversation: str | None = None, limit: int = 20) -> str:
         """Find stored messages by their words, the best first: conversation, number, role, text."""
         with naming_errors():
+            if conversation is not None:
+                existing(store, conversation)
+            if limit < 1:
+                raise UsageError(f"limit cannot be {limit}", hint="a number of messages")
             lines = [
                 f"{one_line(hit.conversation, MAX_LINE_CHARS)} #{hit.seq} {hit.message.role}: "
                 f"{one_line(hit.message.text, MAX_LINE_CHARS)}"
@@ -71,12 +76,22 @@ def create_server(store: Store) -> MCPServer:
     def explain(conversation: str, model: str, budget: int | None = None) -> str:
         """Explain what a model would see of a conversation: what stays, what goes, why, tokens."""
         with naming_errors():
-            chat = store.conversation(conversation)
-            chat.details()
+            chat = existing(store, conversation)
             return chat.context(Recipe(), model=model, budget=budget).explain()
 
     _ = recall, search, remember, explain
     return server
+
+
+def existing(store: Store, conversation: str) -> Chat:
+    """Return a conversation.
+
+    Raises:
+        NotFound: there is none of that name, so that a model can mend its spelling.
+    """
+    chat = store.conversation(conversation)
+    chat.details()
+    return chat
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from contextwright.store.rows import turns
 from contextwright.store.rows.validation import bodies_of, require_name
 from contextwright.store.state import State
 
-__all__ = ["TurnMessages", "add_work", "add_work_or_error", "messages_of"]
+__all__ = ["TurnMessages", "add_work", "add_work_or_error", "messages_of", "replace_all"]
 
 TurnMessages: TypeAlias = Message | Conversation | Iterable[Message]
 """Anything that can be added to a conversation as one turn."""
@@ -48,6 +48,25 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
     included = builds.take_included((tenant, id))
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return id, lambda connection: turns.add(connection, tenant, writing, included, now)
+
+
+def replace_all(state: State, turn: Turn) -> None:
+    """Store a turn in the place of all messages of its conversation, or change nothing.
+
+    Raises:
+        UsageError: the turn is not valid.
+        Conflict: other conversations were forked from it.
+    """
+    id, add = add_work(state, turn)
+
+    def work(connection: Connection) -> int | None:
+        number = turns.remove(connection, state.tenant, id)
+        add(connection)
+        return number
+
+    number = state.engine.write(work, id)
+    if number is not None:
+        state.index.forget(number)
 
 
 def add_work_or_error(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:

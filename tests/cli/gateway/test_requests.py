@@ -20,6 +20,8 @@ from contextwright.serve import GatewaySettings, Route
 from providers.standin import said, serving
 from serve.claude_code import MODEL, ClaudeCode
 from serve.gateways import running
+from store.rows.test_requests import RECORD
+from store.rows.test_requests import recorded as record_requests
 
 PROGRAM = """
 import json, os, sys, urllib.request
@@ -62,6 +64,17 @@ def test_requests_are_listed(recorded: object, cw: Run) -> None:
     forked = cw("requests", "claude-code/5e551011~3").out.splitlines()
     assert len(forked) == 2
     assert "there is no conversation" in only_line(cw("requests", "elsewhere").err)
+
+
+def test_a_model_name_cannot_forge_a_line(own_store: None, cw: Run) -> None:
+    with contextwright.Store(os.environ["CONTEXTWRIGHT_STORE"], sync="fast") as store:
+        forged = replace(RECORD, sent_model="m\n9  claude\r\n\u2028free", client="a\vb/1")
+        record_requests(store, None, [b"{}"], forged)
+    assert len(cw("requests").out.splitlines()) == 2
+    assert "  m 9  claude  free  " in cw("requests").out
+    shown = cw("show-request", "1").out.splitlines()
+    assert [line.split()[0] for line in shown][:4] == ["request", "started", "client", "upstream"]
+    assert "model           m 9  claude  free (asked for: claude-sonnet-5-5)" in shown
 
 
 def test_one_request_is_shown(recorded: list[dict[str, Any]], cw: Run) -> None:

@@ -176,3 +176,15 @@ def test_old_requests_and_those_of_a_tenant_are_erased(place: str) -> None:
         store.erase_tenant("other")
         assert other.requests() == []
         assert len(store.requests()) == 1
+
+
+def test_numbers_that_no_database_holds(place: str) -> None:
+    with cw.Store(place) as store:
+        (number,) = recorded(store, None, [b"{}"])
+        for beyond in (-1, 0, 2**63, 10**30):
+            with pytest.raises(NotFound, match="there is no recorded request"):
+                store.request(beyond)
+            with pytest.raises(NotFound, match="there is no recorded request"):
+                store.request_bodies(beyond)
+        assert [one.number for one in store.requests(limit=10**30, before=10**30)] == [number]
+        assert store.requests(limit=-1) == store.requests(before=-1) == []

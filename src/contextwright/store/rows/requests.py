@@ -29,6 +29,8 @@ __all__ = [
     "written",
 ]
 
+LARGEST = 2**63 - 1
+"""The largest number that both databases hold."""
 SELECT = """
 SELECT r.number, r.state, c.id, r.record
 FROM requests r LEFT JOIN conversations c ON c.number = r.conversation
@@ -80,8 +82,9 @@ def find(connection: Connection, tenant: str, number: int) -> RecordedRequest:
     Raises:
         NotFound: there is none.
     """
-    for row in connection.rows(f"{SELECT} AND r.number = ?", tenant, number):
-        return as_record(row)
+    if 0 < number <= LARGEST:
+        for row in connection.rows(f"{SELECT} AND r.number = ?", tenant, number):
+            return as_record(row)
     raise NotFound(f"there is no recorded request {number}")
 
 
@@ -93,9 +96,15 @@ def page(
     if conversation is not None:
         sql, values = f"{sql} AND c.id = ?", [conversation]
     if before is not None:
-        sql, values = f"{sql} AND r.number < ?", [*values, before]
-    rows = connection.rows(f"{sql} ORDER BY r.number DESC LIMIT ?", tenant, *values, limit)
+        sql, values = f"{sql} AND r.number < ?", [*values, within_range(before)]
+    sql, values = f"{sql} ORDER BY r.number DESC LIMIT ?", [*values, within_range(limit)]
+    rows = connection.rows(sql, tenant, *values)
     return [as_record(row) for row in rows]
+
+
+def within_range(number: int) -> int:
+    """Return the nearest number that is not negative, and that databases can hold."""
+    return min(max(number, 0), LARGEST)
 
 
 def of_process(

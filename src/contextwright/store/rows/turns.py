@@ -41,6 +41,7 @@ __all__ = [
     "fork",
     "mark",
     "new_name",
+    "remove",
     "rename",
     "with_key",
 ]
@@ -265,10 +266,16 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
 
     Returns its number.
     """
+    number = remove(connection, tenant, id)
+    notes.remove_scope(connection, tenant, id)
+    return number
+
+
+def remove(connection: Connection, tenant: str, id: str) -> int | None:
+    """Remove a conversation with everything in it; return its number."""
     number = conversations.forget(connection, tenant, id)
     if number is not None:
         index.remove(connection, number)
-    notes.remove_scope(connection, tenant, id)
     return number
 
 
