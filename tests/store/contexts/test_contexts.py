@@ -314,6 +314,26 @@ def test_few_results_at_the_end_are_cleared_as_in_a_list(tmp_path: Path) -> None
     assert list(context.decisions) == list(cw.build(messages, recipe, model="gpt-4o").decisions)
 
 
+@pytest.mark.parametrize("budget", [6_000, 7_000])
+def test_pinned_pictures_lose_as_many_as_in_a_list(tmp_path: Path, budget: int) -> None:
+    """They leave one to others, also where the newest other one is before the loaded end."""
+    photo = cw.Media("image", "image/jpeg", url="https://example.com/photo.jpg")
+    said = [cw.user("hm " * 20), cw.assistant("well " * 20)] * 500
+    messages = [
+        cw.user(["And this?", photo]),
+        *said,
+        cw.user(["The plan.", photo, photo, photo], pinned=True),
+        cw.user("So?"),
+    ]
+    recipe = Recipe(clearing=Clearing(most_media=3), budget=budget)
+    with Store(tmp_path / "store.db", sync="fast") as store:
+        chat = store.conversation("long")
+        chat.add(messages)
+        context = outcome(lambda: chat.context(recipe, model="gpt-4o"))
+    whole = cw.Conversation(tuple(messages), id="long")
+    assert context == outcome(lambda: recipe.build(whole, model="gpt-4o"))
+
+
 def test_what_is_erased_or_hidden_is_said_of_each(place: str) -> None:
     """As of a history in memory, also where the window never comes."""
     with cw.Store(place, embedder=None) as store:
