@@ -49,6 +49,10 @@ MORE = [
     {"role": "user", "content": "Two?"},
     {"role": "assistant", "content": "Two."},
 ]
+LONGER, OTHER_TURN = (
+    {"role": "user", "content": [{"type": "text", "text": text} for text in texts]}
+    for texts in (("Two?", "And three?"), ("And three?", "Two?"))
+)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,8 @@ MORE = [
         ({"tools": [TOOL, TOOL]}, "tools", "the tool list changed"),
         ({"system": "Be long."}, "system", "the system text changed"),
         ({"messages": MORE[1:]}, "messages[0]", "messages[0] changed"),
+        ({"messages": [*MORE[:2], LONGER]}, "messages[2]", "the last turn went on"),
+        ({"messages": [*MORE[:2], OTHER_TURN]}, "messages[2]", "messages[2] changed"),
         ({"messages": MORE[:1]}, "messages[1]", "the client went back to an earlier message"),
     ],
 )

@@ -92,6 +92,17 @@ def test_the_same_messages_written_otherwise() -> None:
     assert found.first_difference == "messages[0]"
 
 
+@pytest.mark.parametrize("model", ["claude-sonnet-5-5", "gemini-3.8-flash"])
+def test_a_turn_that_went_on(model: str) -> None:
+    """What the same side says next is merged into the last turn."""
+    asked = [*CHAT[:4], cw.user("Quickly!")]
+    found = compared(Recipe(), messages=(CHAT[:4], asked), model=model)
+    assert found.cause == "the last turn went on"
+    assert found.first_difference in ("messages[2]", "contents[2]")
+    edited = [*CHAT[:3], cw.user("And three plus three? Quickly!")]
+    assert compared(Recipe(), messages=(CHAT[:4], edited), model=model).cause == "message 4 changed"
+
+
 @pytest.mark.parametrize("format", sorted(NAMES))
 def test_two_requests_of_any_format(format: str) -> None:
     recipe = Recipe(system=("Be kind.",), window=KeepRecent(messages=1), note=None)

@@ -8,7 +8,7 @@ import msgspec
 
 from contextwright import formats
 from contextwright.context.explain import explained
-from contextwright.context.receipt import Comparison, Receipt, steps_of
+from contextwright.context.receipt import Comparison, Receipt, steps_of, went_on
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
@@ -110,6 +110,10 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
     edited = first_edited(context.decisions.view.log, previous.decisions.view.log)
     if edited is not None:
         return f"message {edited + 1} changed"
+    if place == previous.prefix[-1].place:
+        now, before = (dict(steps_of(one.payload)).get(place) for one in (context, previous))
+        if went_on(now, before):
+            return "the last turn went on"
     changed = [
         name for name, text in context.sections.items() if previous.sections.get(name) != text
     ]

@@ -19,6 +19,7 @@ from contextwright.context.receipt import (
     body_of,
     link_of,
     steps_of,
+    went_on,
 )
 from contextwright.models import Model
 from contextwright.text.json import encode_json
@@ -90,6 +91,10 @@ class Prompt(Struct, frozen=True):
             return "the tool list changed"
         if place in ("system", "instructions") or is_system(previous.steps[shared]):
             return "the system text changed"
+        if shared == len(previous.steps) - 1 and went_on(
+            self.steps[shared], previous.steps[shared]
+        ):
+            return "the last turn went on"
         return f"{place} changed"
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "spelt_steps",
     "steps_of",
     "units_of",
+    "went_on",
 ]
 
 
@@ -246,6 +247,28 @@ def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
             each = enumerate(cast("list[Any]", turns))
             steps += [(f"{place}[{index}]", turn) for index, turn in each]
     return steps
+
+
+def went_on(turn: Any, previous: Any) -> bool:
+    """Whether a turn is an earlier one with more behind it: what followed was merged into it."""
+    if not is_object(turn) or not is_object(previous):
+        return False
+    field = "parts" if "parts" in previous else "content"
+    others = [{**one, field: None} for one in (turn, previous)]
+    if others[0] != others[1]:
+        return False
+    mine, theirs = turn.get(field), previous.get(field)
+    if isinstance(mine, str) and isinstance(theirs, str):
+        return mine.startswith(theirs)
+    pieces, earlier = pieces_of(mine), pieces_of(theirs)
+    return pieces[: len(earlier)] == earlier and len(earlier) < len(pieces)
+
+
+def pieces_of(content: Any) -> list[Any]:
+    """Return the pieces of a turn without cache marks; a string is one text."""
+    if isinstance(content, list):
+        return unmarked(content)
+    return [{"type": "text", "text": content}]
 
 
 def beside_prompt(payload: Any) -> Any:
