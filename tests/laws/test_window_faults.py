@@ -16,7 +16,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.sections import CurrentTime
 from contextwright.store.store import Store
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.policies import FirstAndRecent, KeepRecent, Stepped, Window
+from contextwright.windows.policies import FirstAndRecent, KeepAll, KeepRecent, Stepped, Window
 from strategies.messages import PNG
 from strategies.runs import PHOTO, STICKER
 
@@ -287,3 +287,26 @@ def test_a_picture_that_takes_the_place_of_a_pinned_one_costs_no_room(budget: in
     recipe = Recipe(window=KeepRecent(), clearing=Clearing(most_media=3))
     context = recipe.build(messages, model="gpt-4o", budget=budget)
     assert budget - context.ledger.most < 12, "less than one more line takes"
+
+
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-5-5", "gemini-3.8-flash", "gpt-4o", "gpt-5.6-sol"]
+)
+def test_a_long_answer_that_just_fits_does_not_empty_the_window(model: str) -> None:
+    """Foreseen a little dearer than it was, it went: 22 tokens were sent where 1,030 fit."""
+    messages = [
+        cw.user("Hello."),
+        cw.assistant("Good morning."),
+        cw.user("Read the log."),
+        cw.assistant("It says: " + "the build has failed. " * 200),
+        cw.user("Why?"),
+        cw.assistant("I do not know."),
+        cw.user("Look again."),
+    ]
+    whole = Recipe(window=KeepAll()).build(messages, model=model, budget=10_000).ledger.most
+    for budget in range(whole - 30, whole):
+        stepped, newest = (
+            Recipe(window=window).build(messages, model=model, budget=budget).ledger.history
+            for window in (Stepped(), KeepRecent())
+        )
+        assert stepped >= 0.4 * newest

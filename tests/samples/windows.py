@@ -15,13 +15,14 @@ from strategies.windows import price
 
 
 class From(Window):
-    """Keeps what follows an index, whatever it costs."""
+    """Keeps what follows an index, and a task before it, whatever they cost."""
 
-    def __init__(self, start: int) -> None:
-        self.start = start
+    def __init__(self, start: int, task: Iterable[int] = ()) -> None:
+        self.start, self.task = start, task
 
     def spans(self, view: View, limit: float) -> list[Span]:
-        return [Span(self.start, view.count, "recent")]
+        task = [Span(index, index + 1, "task", True) for index in self.task if index < self.start]
+        return [*task, Span(self.start, view.count, "recent")]
 
 
 def decided(

@@ -37,10 +37,16 @@ class Window:
 
     why_dropped: ClassVar[str] = "outside the window"
     """The reason given for messages that do not stay."""
-    is_exact: ClassVar[bool] = False
-    """Whether it uses every token: it is asked again with what rendering leaves free."""
     is_unlimited: ClassVar[bool] = False
     """Whether it keeps everything, whatever the limit."""
+
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused.
+
+        If rendering leaves more, because messages cost less than foreseen, it is asked again.
+        """
+        return 1.0
 
     @property
     def first_messages(self) -> int:
@@ -80,7 +86,11 @@ class KeepRecent(
     """Whether to begin with a question, so that an answer is dropped with its question."""
 
     why_dropped: ClassVar[str] = "older than the newest that fit"
-    is_exact: ClassVar[bool] = True
+
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused: none."""
+        return 0.0
 
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep the newest messages within the limit."""
@@ -117,6 +127,11 @@ class Stepped(
             hint = "a share of the budget from 0 to 1, such as 0.6"
             raise UsageError(f"step cannot be {shown(self.step)}", hint=hint)
 
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused: a step."""
+        return self.step
+
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep what follows the cut, and the task."""
         earliest = newest(view, self.messages)
@@ -152,7 +167,11 @@ class FirstAndRecent(
     """The number of first messages to keep. If there is little room, newer ones replace them."""
 
     why_dropped: ClassVar[str] = "between the first and the newest"
-    is_exact: ClassVar[bool] = True
+
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused: none."""
+        return 0.0
 
     @property
     def first_messages(self) -> int:
@@ -197,7 +216,11 @@ class Layers(
     """The number of messages in both layers."""
 
     why_dropped: ClassVar[str] = "older than both layers"
-    is_exact: ClassVar[bool] = True
+
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused: none."""
+        return 0.0
 
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep the recent messages, each once and in order; drop the oldest first."""

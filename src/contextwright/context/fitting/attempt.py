@@ -142,8 +142,18 @@ class Attempt:
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
         found = self._narrowed()
-        is_exact = self.plan.recipe.window.is_exact
-        return self._widened(found) if is_exact and isinstance(found, Fitted) else found
+        if not isinstance(found, Fitted) or not self._is_emptier(found):
+            return found
+        return self._filled(found) if self.plan.recipe.window.unused else self._widened(found)
+
+    def _is_emptier(self, fitted: Fitted) -> bool:
+        """Whether a request leaves more room unused than its window may."""
+        free = fitted.free - self._reserved(fitted.draft.decisions)
+        return free > self.plan.recipe.window.unused * (self._spent(fitted) + free)
+
+    def _spent(self, fitted: Fitted) -> float:
+        """Return what the messages of a request were foreseen to cost."""
+        return self._view.spent(fitted.draft.decisions.kept())
 
     def _narrowed(self) -> Fitted | Count:
         """Lower the limit until a request fits; return it, or the count of the smallest."""
@@ -172,7 +182,7 @@ class Attempt:
 
         Bisects the limit that keeps the most.
         """
-        narrow, spent = best, self._view.spent(best.draft.decisions.kept())
+        narrow, spent = best, self._spent(best)
         most = spent + self._note_cost + best.free * CHEAPER + MERGED
         fits, fails = spent, most
         tried = [best.draft.decisions.staying]
@@ -192,6 +202,26 @@ class Attempt:
             limit = (fits + fails) / 2
         # Where the largest limit fits, messages cost less than foreseen: even more may fit.
         return self._widened(best) if fits == most and best is not narrow else best
+
+    def _filled(self, narrow: Fitted) -> Fitted:
+        """Return the request with the next messages that fit, until the window leaves its share.
+
+        Bisects the smallest limit that keeps more, because a cut moves on with the limit.
+        """
+        omitted, spent = narrow.draft.decisions.omitted, self._spent(narrow)
+        best, fewer = narrow, spent
+        limit = more = spent + self._note_cost + narrow.free * CHEAPER + MERGED
+        while omitted and more - fewer >= 1:
+            decisions = self._decide(limit)
+            if decisions.omitted >= omitted:
+                fewer = limit
+            else:
+                more = limit
+                if decisions.staying != best.draft.decisions.staying:
+                    trial = self.trial(decisions)
+                    best = trial if trial.free >= self._reserved(decisions) else best
+            limit = (fewer + more) / 2
+        return self._filled(best) if best is not narrow and self._is_emptier(best) else best
 
     def _reserved(self, decisions: Decisions) -> float:
         """Return the tokens to keep free for a summary of what is left out, and for sections."""
