@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
+    ChatMessage,
     HumanMessage,
     RemoveMessage,
     SystemMessage,
@@ -81,6 +82,43 @@ def test_results_of_invalid_calls_stay_and_those_of_none_do_not() -> None:
         HumanMessage("two"),
     ]
     assert trim_messages(history, model=MODEL) == history[1:]
+
+
+PDF = {"media_type": "application/pdf", "data": "aGk="}
+FOREIGN: dict[str, Any] = {
+    "Claude's document": {"type": "document", "source": {"type": "base64", **PDF}},
+    "Claude's file": {"type": "document", "source": {"type": "file", "file_id": "file_1"}},
+    "Claude's text": {"type": "document", "source": {"type": "text", **PDF, "data": "Hi"}},
+    "Gemini's media": {"type": "media", "mime_type": "video/mp4", "data": "aGk="},
+    "Gemini's file": {"type": "media", "mime_type": "video/mp4", "file_uri": "gs://a/b"},
+    "Bedrock's text": {"text": "Hi"},
+    "Bedrock's document": {"document": {"name": "a", "source": {"bytes": "aGk="}}},
+    "a cache point": {"cachePoint": {"type": "default"}},
+    "LangChain's video": {"type": "video", "base64": "aGk=", "mime_type": "video/mp4"},
+    "LangChain's text": {"type": "text-plain", "text": "Hi", "mime_type": "text/plain"},
+}
+ASKED = {"type": "text", "text": "What is this?"}
+CALL: Any = {"name": "look", "args": {}, "id": "c1"}
+
+
+@pytest.mark.parametrize("block", FOREIGN.values(), ids=FOREIGN)
+def test_blocks_of_any_provider_are_kept(block: Any, store: cw.Store) -> None:
+    history: list[BaseMessage] = [
+        HumanMessage([block, ASKED]),
+        AIMessage("", tool_calls=[CALL]),
+        ToolMessage([ASKED, block], tool_call_id="c1"),
+        HumanMessage([block]),
+    ]
+    assert trim_messages(history, model="claude-sonnet-5-5") == history
+    chat = StoreChatMessageHistory("lunch", store)
+    chat.add_messages(history)
+    assert chat.messages == history
+    assert {1, 3} <= {hit.seq for hit in store.search("What is this?")}
+
+
+def test_a_role_of_ones_own_counts_as_a_users() -> None:
+    history = [ChatMessage(content="Too long.", role="critic"), HumanMessage("And now?")]
+    assert trim_messages(history, model=MODEL) == history
 
 
 def test_a_message_no_model_reads_is_refused() -> None:

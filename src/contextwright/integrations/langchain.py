@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, cast, overload
+
+import msgspec
+from msgspec.structs import replace
 
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import MissingExtra, UsageError
@@ -16,6 +19,7 @@ from contextwright.formats.api import parse, render
 from contextwright.integrations.originals import original_of, with_original
 from contextwright.integrations.trimming import Trimming, joined
 from contextwright.messages.message import Message
+from contextwright.messages.parts import Media, Text, ToolResult
 from contextwright.models import Model
 from contextwright.store.store import Store
 
@@ -24,6 +28,7 @@ try:
     from langchain_core.messages import (
         AIMessage,
         BaseMessage,
+        ChatMessage,
         InvalidToolCall,
         MessageLikeRepresentation,
         convert_to_messages,
@@ -40,6 +45,9 @@ __all__ = ["StoreChatMessageHistory", "trim_messages"]
 
 NAME = "langchain"
 FORMAT = "openai-chat"
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+UNREADABLE = (KeyError, TypeError, ValueError)
+"""What LangChain raises for a message that it cannot convert."""
 Given: TypeAlias = Iterable[MessageLikeRepresentation] | PromptValue
 
 
@@ -139,14 +147,59 @@ def message_of(message: BaseMessage) -> Message:
     """
     try:
         wire: list[dict[str, Any]] = convert_to_openai_messages([message])
-    except ValueError as error:
-        raise UsageError(f"a {type(message).__name__} cannot be sent to a model") from error
+    except UNREADABLE as error:
+        return read_by_block(message, error)
+    if isinstance(message, ChatMessage) and message.role not in ROLES:
+        wire[0]["role"] = "user"
     if isinstance(message, AIMessage) and message.invalid_tool_calls:
         # Sent as calls all the same, so that their error results have a call.
         calls = [invalid_call(call) for call in message.invalid_tool_calls]
         wire[0]["tool_calls"] = [*wire[0].get("tool_calls", ()), *calls]
     read = parse(wire, FORMAT).messages
     return joined(read) if read else Message("assistant")
+
+
+def read_by_block(message: BaseMessage, error: Exception) -> Message:
+    """Return a message with blocks that only another provider reads, such as a PDF for Claude.
+
+    Raises:
+        UsageError: LangChain has no wire message for it, whatever its blocks.
+    """
+    known: list[Any] = []
+    foreign: list[Text | Media] = []
+    for block in message.content if isinstance(message.content, list) else ():
+        try:
+            convert_to_openai_messages([message.model_copy(update={"content": [block]})])
+            known.append(block)
+        except UNREADABLE:
+            foreign.append(foreign_part(cast("Any", block)))
+    if not foreign:
+        raise UsageError(f"a {type(message).__name__} cannot be sent to a model") from error
+    read = message_of(message.model_copy(update={"content": known}))
+    if not read.results:
+        return read.with_parts([*read.parts, *foreign])
+    results = [
+        replace(result, content=(Text(result.text), *foreign))
+        if isinstance(result, ToolResult)
+        else result
+        for result in read.parts
+    ]
+    return read.with_parts(results)
+
+
+def foreign_part(block: dict[str, Any]) -> Text | Media:
+    """Return a block as the media it holds, else as its JSON, so that it is counted."""
+    source: dict[str, Any] = block["source"] if isinstance(block.get("source"), dict) else block
+    mime = source.get("mime_type") or source.get("media_type")
+    data, url = (
+        source.get("base64") or source.get("data"),
+        source.get("url") or source.get("file_uri"),
+    )
+    if isinstance(mime, str) and isinstance(data or url, str) and source.get("type") != "text":
+        kind = mime.partition("/")[0]
+        named = kind if kind in ("image", "audio", "video") else "document"
+        return Media(named, mime, data, url=None if data else url)
+    return Text(msgspec.json.encode(block, enc_hook=repr).decode())
 
 
 def invalid_call(call: InvalidToolCall) -> dict[str, Any]:
