@@ -25,7 +25,7 @@ __all__ = ["STAND_IN", "Writer", "is_response", "wire_of"]
 
 STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Google's documented placeholder for calls that no Gemini model signed."""
-UNKNOWN = (0, "")
+UNKNOWN = (-1, "")
 """The position and name for a result whose call is missing."""
 
 
@@ -50,6 +50,10 @@ class Writer:
         self.called = 0
         self.answers: Object = {}
         """The content to which further results are added."""
+        self.answered = 0
+        """The position of the call that the latest result answers."""
+        self.in_order = True
+        """Whether the results in `answers` are in the order of their calls."""
         self.fresh = True
         """Whether no call has been made since the last other message."""
 
@@ -71,7 +75,8 @@ class Writer:
                     places.append(index)
                     continue
             self.content(message, index)
-            places.extend([index] * (len(contents) - len(places)))
+            while len(places) < len(contents):
+                places.append(index)
         self.settle()
 
     def instruct(self, message: Message) -> None:
@@ -87,8 +92,7 @@ class Writer:
         parts: list[Object] = []
         for place, part in enumerate(message.parts):
             if type(part) is ToolResult:
-                _, name = self.calls.get(part.call_id, UNKNOWN)
-                results.append(wire_of(part, name))
+                results.append(self.result(part))
             elif type(part) is ToolCall:
                 parts.append(self.call(part, index, place))
             else:
@@ -106,7 +110,7 @@ class Writer:
         if call.id is not None:
             self.called += 1
             self.calls[call.id] = (self.called, call.name)
-        wire = wire_of(call)
+        wire = call_wire(call)
         if self.fresh and self.signs_from is not None and index >= self.signs_from:
             if not wire.get(SIGNATURE):
                 wire[SIGNATURE] = STAND_IN
@@ -114,12 +118,21 @@ class Writer:
         self.fresh = False
         return wire
 
+    def result(self, result: ToolResult) -> Object:
+        """Write a result with the name of its call, and note whether it is in call order."""
+        if self.answers and self.contents[-1] is not self.answers:
+            self.settle()
+        position, name = self.calls.get(result.call_id, UNKNOWN)
+        if position < self.answered:
+            self.in_order = False
+        self.answered = position
+        return result_wire(result, name)
+
     def answer(self, results: list[Object], message: Message) -> None:
         """Add results to the content of the preceding results, or start one."""
-        if self.answers and self.contents[-1] is self.answers:
+        if self.answers:
             self.answers["parts"].extend(results)
             return
-        self.settle()
         self.contents.append(content_of("user", results, message))
         if not self.same_format:
             self.answers = self.contents[-1]
@@ -127,9 +140,9 @@ class Writer:
     def settle(self) -> None:
         """Sort the results of parallel calls into call order, if ids tell it."""
         results: list[Object] = self.answers.get("parts", [])
-        if len(results) > 1 and all(id_of(part) in self.calls for part in results):
+        if not self.in_order and all(id_of(part) in self.calls for part in results):
             results.sort(key=lambda part: self.calls.get(id_of(part), UNKNOWN))
-        self.answers = {}
+        self.answers, self.answered, self.in_order = {}, 0, True
 
 
 def id_of(part: Object) -> str | None:
@@ -149,9 +162,9 @@ def wire_of(part: Part, name: str = "") -> Object:
     if type(part) is Text:
         wire: Object = {"text": part.text}
     elif type(part) is ToolCall:
-        wire = call_wire(part)
+        return call_wire(part)
     elif type(part) is ToolResult:
-        wire = result_wire(part, name)
+        return result_wire(part, name)
     elif type(part) is Media:
         wire = media_wire(part)
     elif type(part) is Thinking:
@@ -160,9 +173,13 @@ def wire_of(part: Part, name: str = "") -> Object:
             wire[SIGNATURE] = part.signature
     else:
         return part.data
-    if part.extra:
-        fields = part.extra.get(NAME, {})
-        wire.update({key: fields[key] for key in fields if key not in wire})
+    return with_fields(wire, part.extra) if part.extra else wire
+
+
+def with_fields(wire: Object, extra: Extra) -> Object:
+    """Add the leftover fields that are not written yet."""
+    fields = extra.get(NAME, {})
+    wire.update({key: fields[key] for key in fields if key not in wire})
     return wire
 
 
@@ -171,12 +188,14 @@ def call_wire(call: ToolCall) -> Object:
     function: Object = {"name": call.name, "args": call.arguments}
     if call.id is not None:
         function["id"] = call.id
-    if call.extra:
-        rest = fields_inside(call.extra, "functionCall")
-        function.update({key: rest[key] for key in rest if key not in function})
-        if "args" in rest and not call.arguments:
-            del function["args"]
-    return {"functionCall": function}
+    wire: Object = {"functionCall": function}
+    if not call.extra:
+        return wire
+    rest = fields_inside(call.extra, "functionCall")
+    function.update({key: rest[key] for key in rest if key not in function})
+    if "args" in rest and not call.arguments:
+        del function["args"]
+    return with_fields(wire, call.extra)
 
 
 def result_wire(result: ToolResult, name: str) -> Object:
@@ -188,10 +207,12 @@ def result_wire(result: ToolResult, name: str) -> Object:
         parts = [piece_wire(piece) for piece in result.content if not has_words(piece)]
         if parts:
             function["parts"] = parts
-    if result.extra:
-        rest = fields_inside(result.extra, "functionResponse")
-        function.update({key: rest[key] for key in rest if key not in function})
-    return {"functionResponse": function}
+    wire: Object = {"functionResponse": function}
+    if not result.extra:
+        return wire
+    rest = fields_inside(result.extra, "functionResponse")
+    function.update({key: rest[key] for key in rest if key not in function})
+    return with_fields(wire, result.extra)
 
 
 def fields_inside(extra: Extra, key: str) -> Object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from contextwright.errors import shown
@@ -57,27 +57,28 @@ class Writer:
                     wire.append(spoken)
                     places.append(index)
                     continue
-            if role == "assistant":
-                wire.extend(self.assistant(message))
-            elif role == "tool":
+            if role == "tool":
                 for part in parts:
                     if type(part) is ToolResult:
                         wire.append(self.result(part))
-            else:
-                wire.extend(self.spoken(message))
-            places.extend([index] * (len(wire) - len(places)))
+                        places.append(index)
+                continue
+            written = self.assistant(message) if role == "assistant" else self.spoken(message)
+            wire += written
+            places += [index] * len(written)
         return wire
 
-    def spoken(self, message: Message) -> Iterable[dict[str, Any]]:
+    def spoken(self, message: Message) -> list[dict[str, Any]]:
         """Write a user or system message, after tool messages for any results in it."""
         spoken: list[Part] = []
+        results: list[dict[str, Any]] = []
         for part in message.parts:
             if type(part) is ToolResult:
-                yield self.result(part)
+                results.append(self.result(part))
             else:
                 spoken.append(part)
         if not spoken and message.parts:
-            return
+            return results
         wire: dict[str, Any] = {"role": message.role, "content": self.content(spoken) or ""}
         extra = message.extra.get(NAME)
         if extra:
@@ -86,7 +87,7 @@ class Writer:
                 wire["role"] = "developer"
         if message.author is not None:
             self.name(message.author.label, message.role, wire)
-        yield wire
+        return [*results, wire]
 
     @property
     def takes_developer(self) -> bool:
@@ -141,9 +142,10 @@ class Writer:
         calls: list[dict[str, Any]] = []
         results: list[ToolResult] = []
         old: ToolCall | None = None
-        refusals = [part for part in message.parts if type(part) is Text and is_refusal(part)]
-        # The last may have been a field of the message; the others were parts of its content.
-        refusals = refusals if extra.get("refusal") is True else []
+        refusals: list[Text] = []
+        if extra.get("refusal") is True:
+            # The last was a field of the message; the others were parts of its content.
+            refusals = [part for part in message.parts if type(part) is Text and is_refusal(part)]
         for part in message.parts:
             if type(part) is ToolCall:
                 calls.append(self.call(part))

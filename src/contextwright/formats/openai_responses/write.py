@@ -85,7 +85,8 @@ class Writer:
                 self.assistant(parts)
             else:
                 self.others(message)
-            places.extend([index] * (len(items) - len(places)))
+            while len(places) < len(items):
+                places.append(index)
 
     @cached_property
     def loose(self) -> dict[int, str]:
@@ -273,14 +274,19 @@ class Writer:
             reason = self.loose[id(part)]
             self.changes.append(Change("loss.opaque", self.path_of(part), reason))
             return
-        call_id = item.get("call_id")
-        if self.exact and call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
-            reason = "its call_id is empty or too long"  # its call would be a stored one
-            self.changes.append(Change("loss.orphan", self.path_of(part), reason))
-            return
-        item_id = item.get("id")
-        if item_id is not None and self.exact:
-            if self.is_own(item_id, kind_of(item)):
+        if self.exact:
+            call_id = item.get("call_id")
+            if call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
+                reason = "its call_id is empty or too long"  # its call would be a stored one
+                self.changes.append(Change("loss.orphan", self.path_of(part), reason))
+                return
+            item_id = item.get("id")
+            if item_id is None:
+                if item.get("type") in STORED and not self.stateless:
+                    reason = "it is stored under an id, and has none"
+                    self.changes.append(Change("loss.opaque", self.path_of(part), reason))
+                    return
+            elif self.is_own(item_id, kind_of(item)):
                 self.ids.add(item_id)
             elif type(part) is Opaque:
                 reason = "its id is of another host, or was used before"
@@ -289,10 +295,6 @@ class Writer:
             else:
                 self.changes.append(Change("repair.item_id", self.path_of(part), LOST_ID))
                 item = without(item, "id")
-        elif self.exact and not self.stateless and kind_of(item) in STORED:
-            reason = "it is stored under an id, and has none"
-            self.changes.append(Change("loss.opaque", self.path_of(part), reason))
-            return
         self.items.append(item)
 
 
