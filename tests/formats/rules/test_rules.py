@@ -24,7 +24,7 @@ def apply(
     rule: rules.Rule, *messages: cw.Message, target: Target | None = None
 ) -> tuple[list[cw.Message], list[str]]:
     draft, changes = rule(
-        [rules.Placed(rules.Place(index), one) for index, one in enumerate(messages)],
+        [(rules.Place(index), one) for index, one in enumerate(messages)],
         target or Target(TRAITS, MODEL),
     )
     return [message for _, message in draft], [change.code for change in changes]

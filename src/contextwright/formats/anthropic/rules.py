@@ -42,18 +42,18 @@ def pair_hosted(draft: Draft, target: Target) -> Ruled:
 def without_blocks(draft: Draft, lost: dict[At, str], changes: list[Change]) -> Draft:
     """Return the draft without these hosted blocks; their text stays."""
     paired: Draft = []
-    for position, placed in enumerate(draft):
+    for position, (place, message) in enumerate(draft):
         parts: list[tuple[int, Part]] = []
-        for index, part in enumerate(placed.message.parts):
+        for index, part in enumerate(message.parts):
             reason = lost.get((position, index))
             if reason is None or not isinstance(part, Opaque):
                 parts.append((index, part))
                 continue
-            changes.append(Change("loss.opaque", path_to(placed.place, index), reason))
+            changes.append(Change("loss.opaque", path_to(place, index), reason))
             if part.text:
                 parts.append((index, Text(part.text)))
         if parts:
-            paired.append(keeping(placed, parts))
+            paired.append(keeping((place, message), parts))
     return paired
 
 
@@ -78,12 +78,10 @@ def unpaired(draft: Draft, target: Target) -> dict[At, str]:
             elif kind.endswith("_tool_result"):
                 if called.pop(str(part.data.get("tool_use_id")), None) is None:
                     lost[position, index] = "a hosted tool's result without its call"
-    if (
-        previous == "assistant"
-        and draft[-1].message.parts
-        and wants_user(draft[-1].message, target)
-    ):
-        last_spoken = turn + 1  # a user turn will be added
+    if previous == "assistant":
+        _, last = draft[-1]
+        if last.parts and wants_user(last, target):
+            last_spoken = turn + 1  # a user turn will be added
     for at_turn, at in called.values():
         if last_spoken > at_turn:
             lost[at] = "a hosted call that never got its result"

@@ -14,6 +14,7 @@ from contextwright.formats.rules import (
     leave_out_foreign,
     leave_out_hidden,
     messages_of,
+    path_in,
     path_to,
     place_media,
     settle_roles,
@@ -128,12 +129,11 @@ class Writer:
             self.lose(draft, at, "answers no call")
 
     def lose(self, draft: Draft, at: tuple[int, int], reason: str) -> None:
-        path = path_to(draft[at[0]].place, at[1])
-        self.changes.append(Change("loss.tool_result", path, reason))
+        self.changes.append(Change("loss.tool_result", path_in(draft, at), reason))
 
     def contents(self, position: int, placed: Placed) -> list[str | dict[str, Any]]:
         """Return the `content` of each entry that a message becomes."""
-        message = placed.message
+        place, message = placed
         match message.role:
             case "system":
                 if len(message.parts) == 1 and isinstance(message.parts[0], Opaque):
@@ -146,7 +146,7 @@ class Writer:
                 contents = self.assistant_contents(position, placed)
                 if len(contents) > 1:
                     reason = f"one entry holds one call: {len(contents)} entries"
-                    self.changes.append(Change("repair.split", path_to(placed.place), reason))
+                    self.changes.append(Change("repair.split", path_to(place), reason))
                 return list(contents)
             case "tool":
                 return []

@@ -23,13 +23,13 @@ from contextwright.formats.forge.markup import (
 from contextwright.formats.forge.read import NAME, scan
 from contextwright.formats.rules import (
     Draft,
-    Placed,
     drop_blank,
     keeping,
     leave_out_foreign,
     leave_out_hidden,
     messages_of,
     name_speakers,
+    path_in,
     path_to,
     place_media,
     settle_roles,
@@ -110,16 +110,13 @@ def leave_out_orphans(draft: Draft, target: Target) -> tuple[Draft, list[Change]
     if not orphans or not target.options.repair or target.same_format:
         return draft, []
     lost = set(orphans)
-    changes = [
-        Change("loss.orphan", path_to(draft[position].place, index), "answers no call")
-        for position, index in orphans
-    ]
+    changes = [Change("loss.orphan", path_in(draft, at), "answers no call") for at in orphans]
     kept: Draft = []
-    for position, placed in enumerate(draft):
-        parts = enumerate(placed.message.parts)
+    for position, (place, message) in enumerate(draft):
+        parts = enumerate(message.parts)
         rest = [(index, part) for index, part in parts if (position, index) not in lost]
         if rest:
-            kept.append(keeping(placed, rest))
+            kept.append(keeping((place, message), rest))
     return kept, changes
 
 
@@ -149,13 +146,13 @@ def in_call_order(draft: Draft, matching: Matching) -> tuple[Draft, list[Change]
     for answer in matching.answers:
         by_message.setdefault(answer.at[0], []).append(answer)
     ordered: Draft = []
-    for position, placed in enumerate(draft):
-        parts = enumerate(placed.message.parts)
+    for position, (place, message) in enumerate(draft):
+        parts = enumerate(message.parts)
         kept = [(index, part) for index, part in parts if type(part) is not ToolResult]
         if kept:
-            ordered.append(keeping(placed, kept))
+            ordered.append(keeping((place, message), kept))
         results = [answered(answer, draft, changes) for answer in by_message.get(position, ())]
-        ordered.extend(Placed(placed.place, Message("tool", (one,))) for one in results)
+        ordered.extend((place, Message("tool", (one,))) for one in results)
     return ordered, changes
 
 

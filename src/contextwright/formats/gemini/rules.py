@@ -14,7 +14,6 @@ from contextwright.formats.media import sniffed_mime
 from contextwright.formats.rules import (
     RULES,
     Draft,
-    Placed,
     Rule,
     Ruled,
     clean_name,
@@ -79,7 +78,7 @@ def tell_kinds(draft: Draft, target: Target) -> Ruled:
                 parts.append(part if same else msgspec.structs.replace(part, content=pieces))
             else:
                 parts.append(of_its_kind(part))
-        told.append(Placed(place, rewritten(message, parts)))
+        told.append((place, rewritten(message, parts)))
     return told, []
 
 

@@ -44,7 +44,6 @@ from contextwright.formats.reader import Reader
 from contextwright.formats.rules import (
     Draft,
     Place,
-    Placed,
     Rule,
     Ruled,
     end_with_user,
@@ -244,7 +243,7 @@ def quote_metadata(draft: Draft, target: Target) -> Ruled:
                 path = path_to(place, index)
                 reason = "text that looks like metadata is quoted"
                 changes.append(Change("repair.meta", path, reason))
-        spelled.append(Placed(place, message))
+        spelled.append((place, message))
     return spelled, changes
 
 
@@ -273,7 +272,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         prepared = without_system(prepared, model, noted)
     legal = legalise(prepared, GRYAG_TRAITS, model, options, rules)
     target = legal.target
-    draft = [*map(Placed, map(Place, legal.origins), legal.messages)]
+    draft: Draft = list(zip(map(Place, legal.origins), legal.messages, strict=True))
     draft, quoted = quote_metadata(draft, target)
     messages = messages_of(draft)
     changes = [*noted, *legal.changes, *quoted]

@@ -98,7 +98,7 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
-        placed = Placed(place, message)
+        placed = (place, message)
         if holds_more(message):
             placed = fitted_message(placed, changes, same_format=target.same_format)
         fitted.append(placed)
@@ -139,7 +139,7 @@ def fitted_message(placed: Placed, changes: list[Change], *, same_format: bool) 
         if kept is not None:
             parts.append((index, kept))
     extra = own_fields(message.extra, MESSAGE_FIELDS[message.role], path_to(place), changes)
-    return keeping(Placed(place, replace(message, extra=extra)), parts)
+    return keeping((place, replace(message, extra=extra)), parts)
 
 
 def fitted_part(

@@ -16,7 +16,6 @@ from contextwright.formats.base import Options, keep_extra
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.rules import (
     Draft,
-    Placed,
     Ruled,
     keeping,
     path_to,
@@ -97,7 +96,7 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
             kept = fitted_part(part, message.role, path_to(place, index), changes)
             if kept is not None:
                 parts.append((index, kept))
-        fitted.append(keeping(Placed(place, replace(message, extra=extra)), parts))
+        fitted.append(keeping((place, replace(message, extra=extra)), parts))
     return fitted, changes
 
 
@@ -105,13 +104,13 @@ def leave_out_unknown(draft: Draft, target: Target) -> Ruled:
     """Drop items that no host of this format accepts; other hosts have fields of their own."""
     changes: list[Change] = []
     kept: Draft = []
-    for placed in draft:
+    for place, message in draft:
         parts = [
             (index, part)
-            for index, part in enumerate(placed.message.parts)
-            if not isinstance(part, Opaque) or is_item(part, path_to(placed.place, index), changes)
+            for index, part in enumerate(message.parts)
+            if not isinstance(part, Opaque) or is_item(part, path_to(place, index), changes)
         ]
-        kept.append(keeping(placed, parts))
+        kept.append(keeping((place, message), parts))
     return kept, changes
 
 

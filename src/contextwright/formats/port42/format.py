@@ -201,10 +201,11 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 def content_of(placed: Placed, called: dict[str | None, str], changes: list[Change]) -> str:
     """Return the text of a message; calls and results become text, reported as changes."""
     words: list[str] = []
-    for index, part in enumerate(placed.message.parts):
+    place, message = placed
+    for index, part in enumerate(message.parts):
         if isinstance(part, ToolCall | ToolResult):
             reason = "port42 keeps only text: written as text"
-            changes.append(Change("loss.structure", path_to(placed.place, index), reason))
+            changes.append(Change("loss.structure", path_to(place, index), reason))
         words.append(words_in(part, called))
     return "\n\n".join(words)
 

@@ -28,6 +28,7 @@ from contextwright.formats.rules.draft import (
     clean_name,
     keeping,
     messages_of,
+    path_in,
     path_to,
     rewritten,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "name_speakers",
     "opaque_fits",
     "pair_results",
+    "path_in",
     "path_to",
     "place_media",
     "place_system",
@@ -106,7 +108,7 @@ __all__ = [
 
 def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
     """Run rules in order over a conversation."""
-    draft: Draft = [Placed(Place(index), message) for index, message in enumerate(messages)]
+    draft: Draft = [(Place(index), message) for index, message in enumerate(messages)]
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)

@@ -13,6 +13,7 @@ from contextwright.formats.rules.draft import (
     clean_name,
     keeping,
     messages_of,
+    path_in,
     path_to,
     replace,
     rewritten,
@@ -54,13 +55,13 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
             reason = f"a message of the {message.role} cannot hold this; it is the {role}'s"
             changes.append(Change("repair.role", path_to(place), reason))
             message = replace(message, role=role)
-        settled.append(Placed(place, message))
+        settled.append((place, message))
     return settled, changes
 
 
 def apart_from_results(placed: Placed) -> Sequence[Placed]:
     """Part an assistant's message from results of its own calls: of tools that a host ran."""
-    parts = placed.message.parts
+    parts = placed[1].parts
     calls = {part.id for part in parts if type(part) is ToolCall}
     if not calls or all(type(part) is not ToolResult for part in parts):
         return (placed,)
@@ -89,26 +90,25 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     if not moved and not matching.orphans and all(map(is_named, matching.answers)):
         return draft, []
     changes = [
-        Change("loss.orphan", path_to(draft[at[0]].place, at[1]), "answers no call")
-        for at in matching.orphans
+        Change("loss.orphan", path_in(draft, at), "answers no call") for at in matching.orphans
     ]
     changes.extend(moved)
     by_message: dict[int, list[Answer]] = {}
     for answer in matching.answers:
         by_message.setdefault(answer.at[0], []).append(answer)
     paired: Draft = []
-    for position, placed in enumerate(draft):
-        parts = placed.message.parts
+    for position, (place, message) in enumerate(draft):
+        parts = message.parts
         kept = [(at, part) for at, part in enumerate(parts) if type(part) is not ToolResult]
         if kept or not parts:
-            paired.append(keeping(placed, kept))
+            paired.append(keeping((place, message), kept))
         answers = by_message.get(position)
         if answers:
             answers = sorted(answers, key=lambda answer: answer.result_at or LAST)
             sources = [answer.result_at or answer.at for answer in answers]
-            place = Place(placed.place.origin, tuple(draft[at].place.part(n) for at, n in sources))
+            place = Place(place.origin, tuple(draft[at][0].part(n) for at, n in sources))
             results = tuple(answered(answer, draft, changes) for answer in answers)
-            paired.append(Placed(place, Message("tool", results)))
+            paired.append((place, Message("tool", results)))
     return paired, changes
 
 
@@ -173,7 +173,7 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
         if answer.result_at is None:
             continue
         position, index = answer.result_at
-        holder = draft[position].message
+        _, holder = draft[position]
         between = spoken_before[position] - spoken_before[answer.at[0] + 1]
         misplaced = holder.role not in ("tool", "user")
         if (
@@ -181,7 +181,7 @@ def moved_results(draft: Draft, answers: list[Answer]) -> list[Change]:
             or misplaced
             or any(type(part) is not ToolResult for part in holder.parts[:index])
         ):
-            path = path_to(draft[position].place, index)
+            path = path_in(draft, answer.result_at)
             changes.append(Change("repair.order", path, "moved directly after its call"))
     return changes
 
@@ -191,7 +191,7 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
     call = answer.call
     if answer.result is not None:
         return replace(answer.result, call_id=call.id, name=call.name)
-    path = path_to(draft[answer.at[0]].place, answer.at[1])
+    path = path_in(draft, answer.at)
     changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
     return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
 
@@ -202,14 +202,14 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
     answers = match_results(messages_of(draft)).answers
-    for position, group in groupby(answers, key=lambda answer: answer.at[0]):
+    for _, group in groupby(answers, key=lambda answer: answer.at[0]):
         parallel = list(group)
         for answer, new in zip(parallel, ids.spell(parallel), strict=True):
             id = answer.call.id
             if new != id:
                 code = "invent.id" if id is None else "repair.id"
                 was = "a call without id" if id is None else clean_name(repr(id))
-                path = path_to(draft[position].place, answer.at[1])
+                path = path_in(draft, answer.at)
                 changes.append(Change(code, path, f"{was} gets the id {new!r}"))
                 spelled[answer.at] = new
             result = answer.result
@@ -263,7 +263,7 @@ def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
                 elif isinstance(part, ToolCall):
                     parts.append(replace(part, id=ids[position, index]))
             message = message.with_parts(parts)
-        written.append(Placed(place, message))
+        written.append((place, message))
     return written
 
 
@@ -284,7 +284,7 @@ def spell_tool_names(draft: Draft, target: Target) -> Ruled:
             else part
             for part in message.parts
         ]
-        spelled.append(Placed(place, rewritten(message, parts)))
+        spelled.append((place, rewritten(message, parts)))
     return spelled, changes
 
 
@@ -303,7 +303,7 @@ def spell_errors(draft: Draft, target: Target) -> Ruled:
                 )
                 part = with_error_words(part)
             parts.append(part)
-        spelled.append(Placed(place, rewritten(message, parts)))
+        spelled.append((place, rewritten(message, parts)))
     return spelled, changes
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
@@ -23,6 +24,7 @@ __all__ = [
     "clean_name",
     "keeping",
     "messages_of",
+    "path_in",
     "path_to",
     "replace",
     "rewritten",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """Where a message stood in the input; an invented message has its neighbour's index."""
 
     origin: int
@@ -42,13 +44,8 @@ class Place(NamedTuple):
         return (self.origin, index) if self.parts is None else self.parts[index]
 
 
-class Placed(NamedTuple):
-    """A message of a draft, and where it stood in the input."""
-
-    place: Place
-    message: Message
-
-
+Placed: TypeAlias = tuple[Place, Message]
+"""A message of a draft, and where it stood in the input."""
 Draft: TypeAlias = list[Placed]
 Ruled: TypeAlias = tuple[Draft, list[Change]]
 Rule: TypeAlias = Callable[[Draft, Target], Ruled]
@@ -66,6 +63,12 @@ def path_to(place: Place, part: int | None = None) -> str:
     return f"messages[{message}].parts[{part}]"
 
 
+def path_in(draft: Draft, at: At) -> str:
+    """Return the path that a part of a draft had in the input."""
+    position, part = at
+    return path_to(draft[position][0], part)
+
+
 def messages_of(draft: Draft) -> list[Message]:
     """Return the messages of a draft."""
     return [message for _, message in draft]
@@ -77,7 +80,7 @@ def keeping(placed: Placed, kept: Sequence[tuple[int, Part]]) -> Placed:
     indices, parts = [index for index, _ in kept], tuple(part for _, part in kept)
     if indices != [*range(len(message.parts))]:
         place = Place(place.origin, tuple(map(place.part, indices)))
-    return Placed(place, rewritten(message, parts))
+    return (place, rewritten(message, parts))
 
 
 def rewritten(message: Message, parts: Iterable[Part]) -> Message:

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from contextwright.formats.rules.draft import (
     Draft,
-    Placed,
     Ruled,
     clean_name,
     keeping,
@@ -64,7 +63,7 @@ def leave_out_hidden(draft: Draft, target: Target) -> Ruled:
     ]
     if not changes:
         return draft, changes
-    return [entry for entry in draft if entry.message.visibility == "public"], changes
+    return [placed for placed in draft if placed[1].visibility == "public"], changes
 
 
 def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
@@ -82,7 +81,7 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
             found = travelling(part, message, target, path_to(place, index), changes)
             parts.extend((index, part) for part in found)
         message = own_extra(message, message.role, target, path_to(place), changes)
-        kept.append(keeping(Placed(place, message), parts))
+        kept.append(keeping((place, message), parts))
     return kept, changes
 
 

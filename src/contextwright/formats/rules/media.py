@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextwright.formats.media import is_mislabelled, sniffed_mime
 from contextwright.formats.rules.draft import (
     Draft,
-    Placed,
     Ruled,
     clean_name,
     path_to,
@@ -36,7 +35,7 @@ def place_media(draft: Draft, target: Target) -> Ruled:
             placed.extend(waiting)
             waiting = []
         if not holds_media(message):
-            placed.append(Placed(place, message))
+            placed.append((place, message))
             continue
         moved: list[Media] = []
         parts: list[Part] = []
@@ -48,10 +47,10 @@ def place_media(draft: Draft, target: Target) -> Ruled:
                 parts.append(media_in_result(part, target, path, moved, changes))
             else:
                 parts.append(part)
-        placed.append(Placed(place, rewritten(message, parts)))
+        placed.append((place, rewritten(message, parts)))
         if moved:
             note = Text(f"[media of the {message.role} message above]")
-            waiting.append(Placed(place, Message("user", (note, *moved))))
+            waiting.append((place, Message("user", (note, *moved))))
     return [*placed, *waiting], changes
 
 

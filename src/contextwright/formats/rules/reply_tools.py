@@ -26,15 +26,15 @@ def speak_reply_tools(draft: Draft, target: Target) -> Ruled:
     }
     changes: list[Change] = []
     spoken: Draft = []
-    for position, placed in enumerate(draft):
+    for position, (place, message) in enumerate(draft):
         parts: list[tuple[int, Part]] = []
-        for index, part in enumerate(placed.message.parts):
+        for index, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and (position, index) in unanswered:
-                words = speech(part, target, path_to(placed.place, index), changes)
+                words = speech(part, target, path_to(place, index), changes)
                 parts.extend((index, word) for word in words)
             else:
                 parts.append((index, part))
-        spoken.append(keeping(placed, parts))
+        spoken.append(keeping((place, message), parts))
     return spoken, changes
 
 

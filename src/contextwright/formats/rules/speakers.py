@@ -70,9 +70,9 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
             label = labels[author]
             if label not in names:
                 if prefix:
-                    placed = Placed(place, prefixed(message, prefixes[label]))
+                    placed = (place, prefixed(message, prefixes[label]))
             elif names[label] != author.label:
-                placed = Placed(place, replace(message, author=Author(name=names[label])))
+                placed = (place, replace(message, author=Author(name=names[label])))
         spelled.append(placed)
     changes.extend(author_changes(distinct, names, target, prefix=prefix))
     return spelled, changes
@@ -152,15 +152,15 @@ def place_system(draft: Draft, target: Target) -> Ruled:
     for place, message in draft:
         if message.role == "system":
             if leading:
-                placed.extend(only_texts(Placed(place, message), changes))
+                placed.extend(only_texts((place, message), changes))
             else:
-                waiting.append(Placed(place, message))
+                waiting.append((place, message))
             continue
         leading = False
         if message.role == "assistant" and waiting:
             placed.extend(system_notes(waiting, target, changes, placed[-1]))
             waiting = []
-        placed.append(Placed(place, message))
+        placed.append((place, message))
     if waiting:
         placed.extend(system_notes(waiting, target, changes, placed[-1]))
     return placed, changes
@@ -168,13 +168,14 @@ def place_system(draft: Draft, target: Target) -> Ruled:
 
 def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: Placed) -> Draft:
     """Return system messages as the target accepts them in mid-conversation, after a message."""
-    if target.model.mid_system and behind.message.role in ("user", "tool"):
+    before, spoken = behind
+    if target.model.mid_system and spoken.role in ("user", "tool"):
         for place, _ in waiting:
-            if place.origin < behind.place.origin:
+            if place.origin < before.origin:
                 changes.append(Change("repair.system", path_to(place), "moved after the user turn"))
         if target.same_format:
             return waiting
-        return [Placed(waiting[0].place, joined(messages_of(waiting)))]
+        return [(waiting[0][0], joined(messages_of(waiting)))]
     notes: Draft = []
     for place, message in waiting:
         reason = f"{target.model.id} takes no system message here; sent as a marked user note"
@@ -187,7 +188,7 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
                 part = replace(part, text=f"[System note: {part.text}]")
             parts.extend(travelling(part, note, target, path_to(place, index), changes))
         if parts:
-            notes.append(Placed(place, rewritten(note, parts)))
+            notes.append((place, rewritten(note, parts)))
     return notes
 
 
@@ -201,7 +202,7 @@ def only_texts(placed: Placed, changes: list[Change]) -> Draft:
             changes.append(Change("loss.opaque", path_to(place, index), reason))
         else:
             parts.append(part)
-    return [Placed(place, rewritten(message, parts))] if parts else []
+    return [(place, rewritten(message, parts))] if parts else []
 
 
 def name_fits(message: Message, author: Author, target: Target, speakers: Speakers) -> bool:

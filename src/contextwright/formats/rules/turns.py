@@ -9,8 +9,8 @@ from itertools import groupby, takewhile
 from contextwright.formats.rules.draft import (
     Draft,
     Place,
-    Placed,
     Ruled,
+    messages_of,
     path_to,
     replace,
     rewritten,
@@ -56,7 +56,7 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
             reason = f"{target.title} refuses an error without text"
             changes.append(Change("invent.error", path_to(place), reason))
         if parts:
-            kept.append(Placed(place, rewritten(message, parts)))
+            kept.append((place, rewritten(message, parts)))
         elif not message.parts:
             changes.append(Change("loss.blank", path_to(place), "empty messages are not sent"))
     return kept, changes
@@ -94,12 +94,12 @@ def merge_same_role(draft: Draft, target: Target) -> Ruled:
         return draft, []
     merged: Draft = []
     changes: list[Change] = []
-    for role, run in groupby(draft, lambda entry: entry.message.role):
+    for role, run in groupby(draft, lambda placed: placed[1].role):
         if role == "system":
             merged.extend(run)
             continue
-        first, *others = run
-        merged.append(Placed(first.place, joined([first.message, *(m for _, m in others)])))
+        (place, first), *others = run
+        merged.append((place, joined([first, *messages_of(others)])))
         if role != "tool":
             changes.extend(
                 Change("repair.merged", path_to(place), "merged with the previous turn")
@@ -120,33 +120,35 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
     if not target.options.repair:
         return draft, []
     first = next(
-        (index for index, entry in enumerate(draft) if entry.message.role != "system"), None
+        (index for index, (_, message) in enumerate(draft) if message.role != "system"), None
     )
     if first is None:
         if draft and not target.traits.needs_user:
             return draft, []
-        draft = [*draft, Placed(Place(len(draft)), Message("user", (Text(START),)))]
+        draft = [*draft, (Place(len(draft)), Message("user", (Text(START),)))]
         return draft, [Change("invent.user_turn", "messages", "there is no user turn")]
     place, message = draft[first]
     wanted = target.traits.user_first and (not target.same_format or calls_first(draft[first:]))
     if message.role == "user" or not wanted:
         return draft, []
-    opening = Placed(place, Message("user", (Text(START),)))
+    opening = (place, Message("user", (Text(START),)))
     change = Change("invent.user_turn", path_to(place), f"{target.title} starts with a user turn")
     return [*draft[:first], opening, *draft[first:]], [change]
 
 
 def calls_first(draft: Draft) -> bool:
     """Whether the assistant's first turn, merged as providers merge it, calls a tool."""
-    leading = takewhile(lambda entry: entry.message.role == "assistant", draft)
-    return any(entry.message.calls for entry in leading)
+    leading = takewhile(lambda message: message.role == "assistant", messages_of(draft))
+    return any(message.calls for message in leading)
 
 
 def end_with_user(draft: Draft, target: Target) -> Ruled:
     """Add a user turn at the end if the model refuses to continue an assistant turn."""
-    if not draft or draft[-1].message.role != "assistant" or not target.options.repair:
+    if not draft or not target.options.repair:
         return draft, []
     place, message = draft[-1]
+    if message.role != "assistant":
+        return draft, []
     if not wants_user(message, target):
         last = message.parts[-1]
         if target.traits.final_space or type(last) is not Text or last.text == last.text.rstrip():
@@ -154,11 +156,11 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
         stripped = replace(last, text=last.text.rstrip())
         change = Change("loss.blank", path_to(place), "trailing white space is removed")
         stripped = rewritten(message, (*message.parts[:-1], stripped))
-        return [*draft[:-1], Placed(place, stripped)], [change]
+        return [*draft[:-1], (place, stripped)], [change]
     change = Change(
         "invent.user_turn", path_to(place), f"{target.model.id} needs a user turn at the end"
     )
-    return [*draft, Placed(place, Message("user", (Text(CONTINUE),)))], [change]
+    return [*draft, (place, Message("user", (Text(CONTINUE),)))], [change]
 
 
 def wants_user(last: Message, target: Target) -> bool:

@@ -79,9 +79,9 @@ def look(messages: list[Any], start: int, found: Found) -> tuple[list[Object], l
                 and len(content) == 1
                 and type(block := content[0]) is dict
                 and len(block) == 2
-                and block.get("type") == "text"
+                and block["type"] == "text"
             ):
-                text = block.get("text")
+                text = block["text"]
             if type(text) is str and text and not text.isspace():
                 if open_calls:
                     return None
@@ -104,7 +104,7 @@ def look(messages: list[Any], start: int, found: Found) -> tuple[list[Object], l
 def is_rich(content: list[Object]) -> bool:
     """Whether there may be media or cache breakpoints."""
     for block in content:
-        if MARK in block or block["type"] == "image" or is_list(block.get("content")):
+        if MARK in block or block["type"] == "image" or isinstance(block.get("content"), list):
             return True
     return False
 
