@@ -17,6 +17,7 @@ from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.rules import (
     Draft,
     Ruled,
+    is_plain_text,
     keeping,
     path_to,
 )
@@ -90,6 +91,9 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
+        if is_plain_text(message):
+            fitted.append((place, message))
+            continue
         extra = own_fields(message.extra, ADDRESSED, path_to(place), changes)
         parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):

@@ -100,7 +100,9 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     for position, (place, message) in enumerate(draft):
         parts = message.parts
         kept = [(at, part) for at, part in enumerate(parts) if type(part) is not ToolResult]
-        if kept or not parts:
+        if len(kept) == len(parts):
+            paired.append((place, message))
+        elif kept:
             paired.append(keeping((place, message), kept))
         answers = by_message.get(position)
         if answers:

@@ -22,6 +22,7 @@ __all__ = [
     "Rule",
     "Ruled",
     "clean_name",
+    "is_plain_text",
     "keeping",
     "messages_of",
     "path_in",
@@ -81,6 +82,16 @@ def keeping(placed: Placed, kept: Sequence[tuple[int, Part]]) -> Placed:
     if indices != [*range(len(message.parts))]:
         place = Place(place.origin, tuple(map(place.part, indices)))
     return (place, rewritten(message, parts))
+
+
+def is_plain_text(message: Message) -> bool:
+    """Whether a message is nothing but plain text, which every API takes as it is."""
+    if message.extra:
+        return False
+    for part in message.parts:
+        if type(part) is not Text or part.extra:
+            return False
+    return True
 
 
 def rewritten(message: Message, parts: Iterable[Part]) -> Message:

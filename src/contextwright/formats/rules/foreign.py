@@ -8,6 +8,7 @@ from contextwright.formats.rules.draft import (
     Draft,
     Ruled,
     clean_name,
+    is_plain_text,
     keeping,
     path_to,
     replace,
@@ -71,13 +72,13 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
+        if is_plain_text(message):
+            kept.append((place, message))
+            continue
         if message.parts and all(is_said_elsewhere(part, target) for part in message.parts):
             continue
         parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):
-            if type(part) is Text and not part.extra:
-                parts.append((index, part))  # plain text can be sent to any provider
-                continue
             found = travelling(part, message, target, path_to(place, index), changes)
             parts.extend((index, part) for part in found)
         message = own_extra(message, message.role, target, path_to(place), changes)
