@@ -45,9 +45,8 @@ def settle_roles(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     settled: Draft = []
     for place, message in chain.from_iterable(map(apart_from_results, draft)):
-        results = sum(type(part) is ToolResult for part in message.parts)
         role = message.role
-        if results and results == len(message.parts):
+        if message.only_results:
             role = "tool"
         elif role == "tool":
             role = "user"
