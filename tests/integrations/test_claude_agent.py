@@ -94,3 +94,22 @@ def test_sessions_of_others_are_not_listed(sessions: Callable[[], StoreSessions]
             assert [info.id async for info in store.list()] == ["lunch", "my%20project/s1"]
 
     asyncio.run(run())
+
+
+def test_entries_with_text_that_no_store_holds_come_back(
+    sessions: Callable[[], StoreSessions],
+) -> None:
+    binary = {
+        "type": "user",
+        "uuid": "b1",
+        "message": {"role": "user", "content": "a\0risotto\ud83d"},
+    }
+
+    async def run() -> None:
+        held = sessions()
+        async with held.store as store:
+            await held.append(KEY, [binary, QUESTION])
+            assert await held.load(KEY) == [binary, QUESTION]
+            assert 1 in {hit.seq for hit in await store.search("risotto")}
+
+    asyncio.run(run())

@@ -14,6 +14,7 @@ import contextwright as cw
 pytest.importorskip("google.adk", reason="google-adk is not installed: it asks for old packages")
 
 from google.adk.errors.already_exists_error import AlreadyExistsError
+from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig
@@ -90,6 +91,40 @@ def test_sessions_are_what_adks_own_service_keeps(tmp_path: Path) -> None:
 
     found = with_both(tmp_path, test)
     assert len(found[0][0][2]) == len(events)
+
+
+def test_a_session_is_created_once_and_deleted_for_good(tmp_path: Path) -> None:
+    async def test(service: BaseSessionService) -> Any:
+        made = await asyncio.gather(
+            *(service.create_session(**KEY, session_id="s1") for _ in range(6)),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(one, AlreadyExistsError) for one in made) == 5
+        session = await service.get_session(**KEY, session_id="s1")
+        assert session is not None
+        await service.delete_session(**KEY, session_id="s1")
+        with pytest.raises(SessionNotFoundError):
+            await service.append_event(session, said("Too late."))
+        assert await service.get_session(**KEY, session_id="s1") is None
+        states: list[Any] = []
+        for diet in ("vegan", "none", "vegan"):
+            again = await service.create_session(**KEY, session_id="s1", state={"user:diet": diet})
+            states.append(again.state)
+            await service.delete_session(**KEY, session_id="s1")
+        return states
+
+    assert with_both(tmp_path, test)[-1] == {"user:diet": "vegan"}
+
+
+def test_text_that_no_store_holds_comes_back(tmp_path: Path) -> None:
+    async def test(service: BaseSessionService) -> Any:
+        session = await service.create_session(**KEY, session_id="s1", state={"seen": "a\0b"})
+        await service.append_event(session, said("a\0b\ud800", timestamp=3.0, id="e1"))
+        found = await service.get_session(**KEY, session_id="s1")
+        assert found is not None
+        return found.state, [event.content for event in found.events], found.last_update_time
+
+    with_both(tmp_path, test)
 
 
 def test_events_are_messages_and_fit_a_budget(tmp_path: Path) -> None:

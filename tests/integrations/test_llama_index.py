@@ -63,7 +63,11 @@ def test_messages_come_back_as_they_went_in(store: cw.Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [ChatMessage(content="\ud800"), ChatMessage(additional_kwargs={"f": object()})]
+    "bad",
+    [
+        ChatMessage(additional_kwargs={"f": float("nan")}),
+        ChatMessage(additional_kwargs={"f": object()}),
+    ],
 )
 def test_what_cannot_be_set_leaves_what_was_there(store: cw.Store, bad: ChatMessage) -> None:
     memory = StoreMemory.from_defaults("lunch", store)

@@ -58,6 +58,37 @@ def test_items_come_back_exactly(body: dict[str, Any]) -> None:
     run(work)
 
 
+def test_text_that_no_store_holds_comes_back() -> None:
+    call = {
+        "type": "function_call",
+        "call_id": "c1",
+        "name": "cat",
+        "arguments": '{"a": "\\u0000"}',
+    }
+    output = {"type": "function_call_output", "call_id": "c1", "output": "\0\x1b[2J\ud800"}
+    items: list[Any] = [{"role": "user", "content": "Read it."}, call, output]
+
+    async def work(store: cw.AsyncStore) -> None:
+        await StoreSession("one", store).add_items(items)
+        assert await StoreSession("one", store, model=MODEL).get_items() == items
+        stored = [one.message async for one in store.conversation("one").read()]
+        assert stored[2].results[0].text == "\ufffd\x1b[2J\ufffd"
+
+    run(work)
+
+
+def test_several_pops_at_once_take_an_item_each() -> None:
+    items: list[Any] = [{"role": "user", "content": f"Question {number}"} for number in range(12)]
+
+    async def work(store: cw.AsyncStore) -> None:
+        await StoreSession("one", store).add_items(items)
+        popped = await asyncio.gather(*(StoreSession("one", store).pop_item() for _ in range(8)))
+        assert sorted(map(str, popped)) == sorted(map(str, items[4:]))
+        assert await StoreSession("one", store).get_items() == items[:4]
+
+    run(work)
+
+
 def history(turns: int) -> list[Any]:
     """Turns with a call each, its reasoning before it."""
     return [

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import Conflict, ParseError
 from contextwright.formats.api import parse
-from contextwright.integrations.originals import with_original
+from contextwright.integrations.originals import kept_original, with_original
 from contextwright.integrations.trimming import joined
 from contextwright.messages.message import Message
 from contextwright.store.aio import AsyncStore
@@ -52,7 +52,9 @@ class StoreSessions:
         """Return all entries of a session, in order; None if there is none."""
         chat = self.store.conversation(conversation_of(key))
         entries = [
-            stored.message.meta[NAME] async for stored in chat.read() if NAME in stored.message.meta
+            entry
+            async for stored in chat.read()
+            if (entry := kept_original(stored.message, NAME)) is not None
         ]
         return entries or None
 

@@ -19,9 +19,9 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from contextwright.context.recipe_data import RecipeData
-from contextwright.errors import UsageError
+from contextwright.errors import Conflict, UsageError
 from contextwright.formats.api import parse, render
-from contextwright.integrations.originals import original_of, with_original
+from contextwright.integrations.originals import kept_original, original_of, with_original
 from contextwright.integrations.trimming import Trimming, joined
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -30,6 +30,7 @@ from contextwright.store.records import StoredMessage, Turn
 
 try:
     from google.adk.errors.already_exists_error import AlreadyExistsError
+    from google.adk.errors.session_not_found_error import SessionNotFoundError
     from google.adk.events.event import Event
     from google.adk.sessions import Session, State
     from google.adk.sessions.base_session_service import (
@@ -45,7 +46,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["StoreSessionService"]
 
-NAME, STATE = "google_adk", "google_adk_state"
+NAME, STATE, CREATED = "google_adk", "google_adk_state", "created"
 FORMAT = "gemini"
 SCOPES = (State.APP_PREFIX, State.USER_PREFIX)
 
@@ -98,8 +99,15 @@ class StoreSessionService(BaseSessionService):
         chat = self._chat(app_name, user_id, id)
         if await chat.length():
             raise AlreadyExistsError(f"Session with id {id} already exists.")
-        opening = Message("system", kind="event", visibility="internal")
-        await self._store(chat.id, (app_name, user_id), opening, state or {}, key="created")
+        # Its name makes it differ from that of another process, which creates the same session.
+        name = uuid4().hex
+        opening = Message("system", kind="event", visibility="internal", meta={CREATED: name})
+        try:
+            await self._store(
+                chat.id, (app_name, user_id), opening, state or {}, key=CREATED, shared_key=name
+            )
+        except Conflict as error:
+            raise AlreadyExistsError(f"Session with id {id} already exists.") from error
         created = await self.get_session(app_name=app_name, user_id=user_id, session_id=id)
         assert created is not None
         return created
@@ -163,16 +171,22 @@ class StoreSessionService(BaseSessionService):
         """Store an event with the state it leaves, and add it to the session; once for each id.
 
         A partial event is not stored.
+
+        Raises:
+            SessionNotFoundError: the session was deleted.
         """
         if event.partial:
             return event
-        appended = await super().append_event(session, event)
         chat = self._chat(session.app_name, session.user_id, session.id)
+        if not await chat.length():
+            raise SessionNotFoundError(f"Session {session.id} not found.")
+        appended = await super().append_event(session, event)
         owner = (session.app_name, session.user_id)
         dumped = event.model_dump(mode="json", by_alias=True, exclude_none=True)
         message = with_original(message_of(event), NAME, dumped)
         delta = dict(event.actions.state_delta) if event.actions else {}
-        await self._store(chat.id, owner, message, delta, key=event.id)
+        shared_key = f"{chat.id} {event.id}"
+        await self._store(chat.id, owner, message, delta, key=event.id, shared_key=shared_key)
         session.last_update_time = event.timestamp
         return appended
 
@@ -181,14 +195,24 @@ class StoreSessionService(BaseSessionService):
         return self.store.conversation("/".join(quote(part, safe="") for part in key))
 
     async def _store(
-        self, id: str, owner: tuple[str, str], message: Message, delta: dict[str, Any], *, key: str
+        self,
+        id: str,
+        owner: tuple[str, str],
+        message: Message,
+        delta: dict[str, Any],
+        *,
+        key: str,
+        shared_key: str,
     ) -> None:
-        """Store a message and what it changes in the states, all of it or nothing."""
+        """Store a message and what it changes in the states, all of it or nothing.
+
+        `key` names it in the session, `shared_key` among the changes of the user's and app's state.
+        """
         app, user, own = split(delta)
         shared = ((self._chat(owner[0]).id, app), (self._chat(*owner).id, user))
         note = Message("system", kind="event", visibility="internal")
         turns = [
-            Turn(place, [with_original(note, STATE, values)], f"{id} {key}")
+            Turn(place, [with_original(note, STATE, values)], shared_key)
             for place, values in shared
             if values
         ]
@@ -245,7 +269,7 @@ def own_state(stored: list[StoredMessage]) -> dict[str, Any]:
     """Return the state that messages leave, one change after the other."""
     state: dict[str, Any] = {}
     for one in stored:
-        state.update(one.message.meta.get(STATE, {}))
+        state.update(kept_original(one.message, STATE) or {})
     return state
 
 
@@ -269,7 +293,7 @@ def within(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
 def changed(stored: list[StoredMessage]) -> float:
     """Return the time of the last event, else of its storing, in seconds."""
     newest = stored[-1]
-    original = newest.message.meta.get(NAME)
+    original = kept_original(newest.message, NAME)
     if original is not None:
         return float(original["timestamp"])
     return datetime.fromisoformat(newest.stored_at).timestamp() if newest.stored_at else 0.0

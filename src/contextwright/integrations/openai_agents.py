@@ -94,12 +94,15 @@ class StoreSession:
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove and return the newest item; None if there is none.
 
+        Of several calls at once, each gets an item of its own.
+
         The store keeps its text as a deleted message, until it is erased or forgotten. A message
         that was added without the SDK goes as a whole, also if it is several items.
         """
         while newest := await self._newest(1):
-            await self._chat.delete(newest[-1].seq)
-            if items := items_of(newest[-1:]):
+            is_ours = await self._chat.delete(newest[-1].seq)  # not another's at the same moment
+            items = items_of(newest[-1:]) if is_ours else []
+            if items:
                 return items[-1]
         return None
 

@@ -242,9 +242,9 @@ class AsyncChat:
         """Return a hidden or deleted message to contexts."""
         await self.store.run((await self._chat()).show, seq)
 
-    async def delete(self, seq: int) -> None:
-        """Exclude a message from every context, marked as deleted; `show` brings it back."""
-        await self.store.run((await self._chat()).delete, seq)
+    async def delete(self, seq: int) -> bool:
+        """Exclude a message from every context, marked as deleted; see `Chat.delete`."""
+        return await self.store.run((await self._chat()).delete, seq)
 
     async def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
         """Replace a message or its text; see `Chat.edit`."""

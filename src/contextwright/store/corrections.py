@@ -30,9 +30,12 @@ class Corrections:
         """Return a hidden or deleted message to contexts."""
         self._mark_visibility(seq, "public")
 
-    def delete(self, seq: int) -> None:
-        """Exclude a message from every context, marked as deleted; `show` brings it back."""
-        self._mark_visibility(seq, "deleted")
+    def delete(self, seq: int) -> bool:
+        """Exclude a message from every context, marked as deleted; `show` brings it back.
+
+        Returns False if it was deleted before.
+        """
+        return self._mark_visibility(seq, "deleted")
 
     def edit(self, seq: int, message: Message | str, *, keep: bool = True) -> None:
         """Replace a message or its text.
@@ -82,12 +85,12 @@ class Corrections:
         """Allow windows to drop a message again."""
         self._mark(seq, {"pinned": 0})
 
-    def _mark_visibility(self, seq: int, visibility: Visibility) -> None:
-        self._mark(seq, {"visibility": visibility})
+    def _mark_visibility(self, seq: int, visibility: Visibility) -> bool:
+        return self._mark(seq, {"visibility": visibility})
 
-    def _mark(self, seq: int, change: dict[str, Value]) -> None:
+    def _mark(self, seq: int, change: dict[str, Value]) -> bool:
         require_number(seq)
         tenant, id = self.state.tenant, self.id
-        self.state.engine.write(
+        return self.state.engine.write(
             lambda connection: turns.mark(connection, tenant, id, seq, change), id
         )

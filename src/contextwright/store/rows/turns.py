@@ -230,8 +230,11 @@ def require_known(
             )
 
 
-def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> None:
-    """Hide, show, delete, pin or unpin a message; the message itself never changes."""
+def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> bool:
+    """Hide, show, delete, pin or unpin a message; the message itself never changes.
+
+    Returns whether it was marked otherwise before.
+    """
     head = conversations.require(connection, tenant, id)
     # Lock against writers of summaries, so that none is missed below.
     last = conversations.locked_length(connection, head)
@@ -247,12 +250,15 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
     message = message_at(connection, head, seq)
     if message.visibility == "erased":
         raise UsageError(f"message {seq} of {shown(id)} was erased", hint="nothing brings it back")
+    marked = f"SELECT {column} FROM marks WHERE conversation = ? AND seq = ?"
+    before = connection.rows(marked, head.number, seq)
     connection.run(sql, head.number, seq, value)
     if column == "visibility":
         origin = "UPDATE marks SET origin = ? WHERE conversation = ? AND seq = ?"
         connection.run(origin, source_id(message), head.number, seq)
         summaries.forget_from(connection, head.number, seq)
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
+    return (value,) not in before
 
 
 def message_at(connection: Connection, head: conversations.Head, seq: int) -> Message:
