@@ -105,7 +105,7 @@ def try_candidates(
     """Replay conversations with every candidate; `answer` reserves tokens for each reply.
 
     Raises:
-        ContextwrightError: there is no request to replay.
+        ContextwrightError: there is no request to replay, or none that fits the budget.
     """
     reserve = Recipe().answer if answer is None else answer
     recipes = [
@@ -118,6 +118,9 @@ def try_candidates(
         if progress is not None:
             progress(done, len(conversations))
     rows = [total(each) for each in zip(*played, strict=True)]
+    if not any(row.requests for row in rows) and any(row.refused for row in rows):
+        message = "no request fits the budget, with any window"
+        raise ContextwrightError(message, hint="try a larger budget")
     if not any(row.requests for row in rows):
         hint = "a request is everything before a reply"
         raise ContextwrightError("there is no request to replay", hint=hint)

@@ -49,7 +49,7 @@ def test_lines_that_fail_are_named(cw: Run, tmp_path: Path) -> None:
     code, out, err = cw("tune", str(logs), *ARGUMENTS, "--most", "1", "--json")
     assert (code, json.loads(out)[0]["requests"]) == (1, 2)
     first, second = err.splitlines()
-    assert first.startswith("cw: line 2")
+    assert first.startswith(f"cw: {logs}: line 2")
     assert second == "cw: 1 conversation of 2 replayed (--most)"
 
 
@@ -58,6 +58,7 @@ def test_lines_that_fail_are_named(cw: Run, tmp_path: Path) -> None:
     [
         ((), 2, "name either files or a store"),
         ((TRAIN, "--store", "x.db"), 2, "name either files or a store"),
+        ((TRAIN, "--budget", "1"), 1, "no request fits the budget"),
         ((TRAIN, "--write", "mine.json"), 2, "does not end in .toml"),
         ((TRAIN, "--min-kept", "99"), 1, "no window keeps 99% of the messages"),
         (("nowhere.json",), 2, "cannot read 'nowhere.json'"),

@@ -128,7 +128,8 @@ def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversati
         except ContextwrightError as error:
             failed += 1
             where = "" if error is data else f"line {number}: "  # the error names its line
-            note(f"cw: {where}{error}")
+            name = "" if file == "-" else f"{file}: "
+            note(f"cw: {name}{where}{error}")
     return conversations, failed
 
 
