@@ -43,6 +43,14 @@ def test_conversations_of_a_store(cw: Run, tmp_path: Path) -> None:
     assert only_line(err) == "cw: 1 conversation of 2 replayed (--most)"
 
 
+def test_a_budget_too_small_for_every_window(cw: Run) -> None:
+    code, _, err = cw("tune", TRAIN, "--model", "gpt-5.6-sol", "--budget", "1")
+    assert (code, only_line(err)) == (
+        1,
+        "cw: no request fits the budget, with any window (try a larger budget)",
+    )
+
+
 def test_lines_that_fail_are_named(cw: Run, tmp_path: Path) -> None:
     logs = tmp_path / "logs.jsonl"
     logs.write_text(f"{json.dumps(CHAT)}\n{{\n{json.dumps(CHAT)}\n")
@@ -58,7 +66,6 @@ def test_lines_that_fail_are_named(cw: Run, tmp_path: Path) -> None:
     [
         ((), 2, "name either files or a store"),
         ((TRAIN, "--store", "x.db"), 2, "name either files or a store"),
-        ((TRAIN, "--budget", "1"), 1, "no request fits the budget"),
         ((TRAIN, "--write", "mine.json"), 2, "does not end in .toml"),
         ((TRAIN, "--min-kept", "99"), 1, "no window keeps 99% of the messages"),
         (("nowhere.json",), 2, "cannot read 'nowhere.json'"),
