@@ -92,6 +92,16 @@ def test_a_program_holds_the_request_as_data(client: Client, format: str) -> Non
         assert [json.loads(str(literal)) for literal in literals] == [payload]
 
 
+def test_a_translated_request_goes_to_a_host_of_the_api_it_was_written_for(client: Client) -> None:
+    """The upstream has no name that the program could know, such as a server of one's own."""
+    record = replace(RECORD, format="anthropic", upstream_format="openai-chat", upstream="mine")
+    number = recorded(client.store, json.dumps(PAYLOAD).encode(), record=record)
+    for kind in ("curl", "python"):
+        program = client.call(f"/requests/{number}/export?as={kind}").body.decode()
+        assert "https://api.openai.com/v1/chat/completions" in program
+        assert "OPENAI_API_KEY" in program
+
+
 def test_the_exported_test_passes(client: Client) -> None:
     scope: dict[str, Any] = {}
     exec(client.call("/requests/1/export?as=test").body, scope)

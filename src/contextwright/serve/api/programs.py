@@ -61,8 +61,8 @@ def program_of(kind: ProgramKind, record: RecordedRequest, payload: dict[str, An
 
 def host_of(record: RecordedRequest) -> Host:
     """Return the host of a request's upstream, else one that speaks its API."""
-    known = HOSTS.get(record.upstream)
-    return known if known and known.format == record.upstream_format else host_for(record.format)
+    known, format = HOSTS.get(record.upstream), record.upstream_format
+    return known if known and known.format == format else host_for(format)
 
 
 def headers_of(host: Host) -> dict[str, str]:
