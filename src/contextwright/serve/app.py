@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -31,6 +32,7 @@ from contextwright.providers.retries import Retries
 from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
+from contextwright.serve.continuations import Continuations, is_continuable
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
@@ -42,7 +44,7 @@ from contextwright.serve.relay import relay
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.spans import RequestSpans
-from contextwright.serve.translate import answer, count_tokens, cross
+from contextwright.serve.translate import answer, as_client_reads, count_tokens, cross
 from contextwright.serve.vault import History, Vault
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
@@ -145,6 +147,7 @@ class Gateway:
         self.environment = environment
         self.client = HttpClient(decompress=False)
         self.readings = Readings()
+        self.continuations = Continuations()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
         self.recorder: Recorder | None = None
@@ -240,6 +243,9 @@ class Gateway:
         provider = self.provider_for(route, call, key)
         line = (session_of(call) or owner, call.format, call.model)
         reading = self.readings.read(line, call.format, call.fields)
+        said = self.continuations.whole(owner, reading.said, provider.format)
+        if said is not reading.said:
+            reading = replace(reading, said=said, known_trail=None)
         history = History(owner, provider.format, reading)
         if passage is not None:
             passage.begin(history.next_place if history.may_be_signed else None)
@@ -248,12 +254,15 @@ class Gateway:
         if passage is not None:
             passage.translated(crossing)
 
-        def keep(events: list[Event]) -> None:
+        def keep(events: list[Event], id: str) -> None:
             if history.may_be_signed:
                 message = gather_partial(events, provider.format).message
                 signed = self.vault.keep(history, message)
                 if passage is not None:
                     passage.signed = signed
+            if is_continuable(said):
+                reply = as_client_reads(events, provider.format, call, id)
+                self.continuations.keep(owner, said, reply, len(call.body))
 
         return await answer(crossing, provider, keep)
 

@@ -20,6 +20,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.calls import Call
+from contextwright.serve.continuations import Continuations
 from contextwright.serve.reading import Readings, read_fields
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
@@ -76,7 +77,9 @@ class Transcript(Struct, frozen=True, kw_only=True):
     owner: str
 
 
-def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
+def ended_request(
+    transcript: Transcript, readings: Readings, continuations: Continuations
+) -> EndedRequest:
     """Read a request and its answer, and make them ready for the store."""
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
     crossing = transcript.crossing
@@ -89,6 +92,8 @@ def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
     if is_masked or said is None:
         said, read = read_request(transcript, readings)
         payload = payload or read
+    if said is not None:
+        said = continuations.whole(transcript.owner, said)
     reply = read_reply(call.format, outcome, answer or b"")
     state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage
@@ -111,6 +116,8 @@ def ended_request(transcript: Transcript, readings: Readings) -> EndedRequest:
         changes=tuple(without_keys(change, transcript.keys) for change in changes),
         masked=is_masked,
     )
+    if said is not None and reply is not None and state == "answered":
+        continuations.keep(transcript.owner, said, reply, len(call.body))
     message = reply.answer if reply is not None and state == "answered" else None
     ended = EndedRequest(
         record=record,

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
+from contextwright.serve.continuations import Continuations
 from contextwright.serve.metrics import Metrics
 from contextwright.serve.outcome import ended_request
 from contextwright.serve.passage import Passage
@@ -73,6 +74,7 @@ class Recorder:
         self.log = RequestLog(store.state, process_name())
         self.metrics = Metrics()
         self.readings = Readings()
+        self.continuations = Continuations()
         self.held_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._begun: deque[Step] = deque()
@@ -215,7 +217,7 @@ class Recorder:
         over = [step.passage for step in steps if step.ended]
         if over:
             transcripts = [each.transcript() for each in over]
-            ended = [ended_request(each, self.readings) for each in transcripts]
+            ended = [ended_request(each, self.readings, self.continuations) for each in transcripts]
             records = self.log.finish(ended)
             for passage, record in zip(over, records, strict=True):
                 passage.record = record

@@ -26,7 +26,7 @@ from contextwright.formats.replies.events import (
     UsageUpdate,
 )
 from contextwright.formats.replies.home import HomeCalls
-from contextwright.formats.replies.reply import gather_partial
+from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.formats.replies.writer import Frame
 from contextwright.messages.changes import Change
@@ -40,7 +40,7 @@ from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
 from contextwright.text.json import decode_object, encode_json
 
-__all__ = ["Crossing", "count_tokens", "cross"]
+__all__ = ["Crossing", "answer", "as_client_reads", "count_tokens", "cross"]
 
 CHANGES_HEADER = "x-contextwright-changes"
 MAX_CODES = 20
@@ -146,14 +146,16 @@ def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
 
 
 async def answer(
-    crossing: Crossing, provider: AnyProvider, end: Callable[[list[Event]], None]
+    crossing: Crossing, provider: AnyProvider, end: Callable[[list[Event], str], None]
 ) -> Response:
     """Ask the upstream, and answer the client in its own API; `end` gets the whole answer.
+
+    `end` also gets the id under which the client knows it.
 
     Raises:
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
     """
-    call = crossing.call
+    call, id = crossing.call, new_id()
     home = HomeCalls(crossing.conversation, crossing.tool_names)
     model = crossing.model
     if isinstance(provider, Provider):
@@ -166,10 +168,10 @@ async def answer(
         await batches.aclose()
         raise refusal(error)
 
-    whole = at_home(first, batches, home, end)
+    whole = at_home(first, batches, home, lambda events: end(events, id))
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
-        frames = written(whole, call)
+        frames = written(whole, call, id)
         kind, chunks = ("application/json", as_list) if call.wants_list else (EVENTS, as_events)
         headers["content-type"] = f"{kind}; charset=utf-8"
         streamed = StreamedAnswer(chunks(frames), headers=headers.items())
@@ -179,10 +181,14 @@ async def answer(
     if (error := error_in(seen)) is not None:
         raise refusal(error)
     reply = gather_partial(seen, provider.format)
-    body = write_reply(
-        reply, call.format, model=call.model, id=new_id(), created=int(time.time())
-    ).body
+    body = write_reply(reply, call.format, model=call.model, id=id, created=int(time.time())).body
     return Response(encode_json(body), headers=headers, media_type="application/json")
+
+
+def as_client_reads(events: list[Event], format: str, call: Call, id: str) -> ModelReply:
+    """Return an answer of an upstream as a client reads it, with the ids that it knows."""
+    body = write_reply(gather_partial(events, format), call.format, id=id).body
+    return api.parse_reply(body, call.format)
 
 
 def own_headers(call: Call) -> dict[str, str]:
@@ -213,14 +219,14 @@ async def at_home(
 
 
 async def written(
-    batches: AsyncGenerator[list[Event], None], call: Call
+    batches: AsyncGenerator[list[Event], None], call: Call, id: str
 ) -> AsyncGenerator[list[Frame], None]:
     """Yield the events of an answer in the client's API, as they come.
 
     Raises:
         BrokenOff: the upstream broke off; the client got that as an error.
     """
-    writer = stream_writer(call.format, call.model, id=new_id(), created=int(time.time()))
+    writer = stream_writer(call.format, call.model, id=id, created=int(time.time()))
     async with aclosing(batches):
         async for batch in batches:
             frames = [frame for event in batch for frame in writer.write(event)]

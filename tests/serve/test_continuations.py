@@ -1,0 +1,153 @@
+"""Clients of Responses that name the answer they go on from, and send only what is new."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.errors import ProviderError
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.serve.continuations import Continuations
+from providers.standin import KEY, Request, said, serving
+from serve.gateways import Running, running
+from serve.test_recording import texts
+from serve.test_translate import TOOLS, reply_of
+from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
+
+CLIENT = "openai-responses"
+OTHERS = [format for format in FORMATS if format != CLIENT]
+TOOL = cw.render(cw.Conversation((cw.user("x"),), tuple(TOOLS)), CLIENT, model="m").payload["tools"]
+
+
+def ask(gateway: Running, *items: Any, **fields: Any) -> tuple[str, ModelReply]:
+    """Ask; return the answer's id, and the answer."""
+    body = {"input": list(items), "tools": TOOL, **fields}
+    streams = body.pop("stream", False)
+    answer = gateway.generate(CLIENT, body, model="any", streams=streams)
+    assert answer.status == 200, answer.body
+    reply = reply_of(answer.body, CLIENT, streams)
+    return reply.extra[CLIENT]["id"], reply
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("upstream", FORMATS)
+def test_the_upstream_gets_the_whole_history(upstream: str, streams: bool) -> None:
+    seen: list[cw.Conversation] = []
+
+    def answer(request: Request) -> ModelReply:
+        seen.append(cw.parse(request.body, request.format))
+        if request.number:
+            return said(f"Answer {request.number}.")
+        call = cw.ToolCall("add", {"a": 1}, None if upstream == "gemini" else "call_1")
+        if upstream == "openai-chat":
+            return said(call)
+        signature = server.sign(request.format, request.model)
+        if upstream == "gemini":
+            return said(
+                cw.ToolCall("add", {"a": 1}, extra={"gemini": {"thoughtSignature": signature}})
+            )
+        return said(cw.Thinking("Hm.", signature=signature, origin=upstream), call)
+
+    with (
+        serving(answer) as server,
+        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
+    ):
+        first, reply = ask(gateway, user("1 + 2?"), instructions="Be brief.", stream=streams)
+        result = {"type": "function_call_output", "call_id": reply.message.calls[0].id}
+        second, _ = ask(
+            gateway, {**result, "output": "3"}, previous_response_id=first, stream=streams
+        )
+        ask(gateway, user("Sure?"), instructions="Be long.", previous_response_id=second)
+        ask(gateway, user("Why?"), previous_response_id=second)  # another branch
+        assert server.refused == []
+        assert server.returned == set(server.signed)
+    told = [[one.text.strip() for one in each.messages if one.text.strip()] for each in seen]
+    assert told == [
+        ["Be brief.", "1 + 2?"],
+        ["1 + 2?"],  # instructions hold for one request
+        ["Be long.", "1 + 2?", "Answer 1.", "Sure?"],
+        ["1 + 2?", "Answer 1.", "Why?"],
+    ]
+    for each in seen[1:]:
+        results = [part for one in each.messages for part in one.parts]
+        assert [part.text for part in results if isinstance(part, cw.ToolResult)] == ["3"]
+
+
+@pytest.mark.parametrize("upstream", OTHERS)
+@pytest.mark.parametrize("field", ["previous_response_id", "conversation", "prompt"])
+def test_a_history_that_nobody_here_has_is_refused(field: str, upstream: str) -> None:
+    value = {"id": "pmpt_1"} if field == "prompt" else "resp_or_conv"
+    with (
+        serving(said("Yes.")) as server,
+        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
+    ):
+        answer = gateway.generate(CLIENT, {"input": "Go on.", field: value}, model="any")
+        assert server.bodies == []
+    assert answer.status == 400
+    assert answer.json["error"]["message"] == (
+        f"{field} {value!r} is not known here, and not to the upstream: send the whole input"
+    )
+
+
+def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with (
+            serving(lambda request: said(f"Answer {request.number}.")) as server,
+            running(open_settings(CLIENT, server), store=store) as gateway,
+        ):
+            last: dict[str, str] = {}
+            for number in range(3):
+                body = {"input": f"Question {number}?", **last}
+                answer = gateway.generate(CLIENT, body, model="m", key=KEY, streams=number == 1)
+                reply = reply_of(answer.body, CLIENT, number == 1)
+                last = {"previous_response_id": reply.extra[CLIENT]["id"]}
+            assert len(server.bodies[2]["input"]) == len("Question 2?")  # as it came
+        records = store.requests()
+        (name,) = {record.conversation for record in records}
+        assert texts(store, name) == [
+            text for number in range(3) for text in (f"Question {number}?", f"Answer {number}.")
+        ]
+
+
+def conversation(*messages: cw.Message, **fields: Any) -> cw.Conversation:
+    items = [{"role": one.role, "content": one.text} for one in messages]
+    return cw.parse({"input": items, "model": "m", **fields}, CLIENT)
+
+
+def answered(id: str) -> ModelReply:
+    body = {"id": id, "object": "response", "status": "completed", "output": []}
+    return cw.parse_reply(body, CLIENT)
+
+
+def is_known(known: Continuations, owner: str, id: str) -> bool:
+    try:
+        known.whole(owner, conversation(cw.user("b"), previous_response_id=id), "anthropic")
+    except ProviderError:
+        return False
+    return True
+
+
+def test_each_client_has_its_own() -> None:
+    known = Continuations()
+    known.keep("one", conversation(cw.user("a")), answered("resp_1"), 10)
+    assert is_known(known, "one", "resp_1")
+    assert not is_known(known, "another", "resp_1")
+
+
+def test_a_client_that_wants_nothing_stored_sends_everything() -> None:
+    known = Continuations()
+    known.keep("one", conversation(cw.user("a"), store=False), answered("resp_1"), 10)
+    assert not is_known(known, "one", "resp_1")
+
+
+def test_the_oldest_are_forgotten() -> None:
+    known = Continuations(max_bytes=25)
+    for number in range(3):
+        known.keep("one", conversation(cw.user("a")), answered(f"resp_{number}"), 10)
+    known.keep("one", conversation(cw.user("a")), answered("resp_2"), 10)  # asked twice
+    assert [is_known(known, "one", f"resp_{number}") for number in range(3)] == [False, True, True]
