@@ -11,7 +11,7 @@ from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve.continuations import Continuations
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import Running, running
-from serve.test_recording import texts
+from serve.recording.test_recording import texts
 from serve.test_translate import TOOLS, reply_of
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
 

@@ -31,7 +31,7 @@ from contextwright.store.rows.signatures import SignedAnswer
 from profiles import FAULT, examples
 from providers.standin import KEY, Request, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running
-from serve.test_kill import gateway_process
+from serve.recording.test_kill import gateway_process
 from serve.test_translate import reply_of, request_of
 from serve.upstreams import ENVIRONMENT, settings_for
 

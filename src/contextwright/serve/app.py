@@ -37,13 +37,13 @@ from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
-from contextwright.serve.passage import Passage
 from contextwright.serve.reading import Readings
-from contextwright.serve.recorder import Recorder, record_of
+from contextwright.serve.recording.passage import Passage
+from contextwright.serve.recording.recorder import Recorder, record_of
+from contextwright.serve.recording.spans import RequestSpans
 from contextwright.serve.relay import relay
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
-from contextwright.serve.spans import RequestSpans
 from contextwright.serve.translate import answer, as_client_reads, count_tokens, cross
 from contextwright.serve.vault import History, Vault
 from contextwright.store.store import Store

@@ -21,8 +21,8 @@ from contextwright.formats.gemini.write import STAND_IN
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
-from contextwright.serve.processes import is_running
 from contextwright.serve.reading import Reading
+from contextwright.serve.recording.processes import is_running
 from contextwright.store.rows import signatures
 from contextwright.store.rows.signatures import Found, SignedAnswer
 from contextwright.store.store import Store

@@ -9,7 +9,7 @@ from providers.standin import KEY, serving
 from serve.clients.cell import installed, run
 from serve.clients.script import Script
 from serve.clients.table import CLIENTS, Client
-from serve.test_kill import gateway_process
+from serve.recording.test_kill import gateway_process
 from serve.upstreams import settings_for
 
 PAIRS = {"openai-chat": "anthropic", "anthropic": "gemini", "gemini": "openai-responses"}

@@ -66,8 +66,8 @@ def record(
     """
     try:
         from contextwright.serve import read_settings
-        from contextwright.serve.processes import process_name
         from contextwright.serve.programs import launch, passing_settings
+        from contextwright.serve.recording.processes import process_name
     except ImportError as error:
         raise MissingExtra("a gateway", "serve") from error
     settings = read_settings(routes) if routes else passing_settings(os.environ)

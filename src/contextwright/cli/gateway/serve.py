@@ -105,7 +105,7 @@ def is_exposed(host: str, settings: GatewaySettings) -> bool:
 
 def collectors() -> dict[str, Any]:
     """Return where spans and measures go."""
-    from contextwright.serve.spans import measure_to_collector, send_to_collector
+    from contextwright.serve.recording.spans import measure_to_collector, send_to_collector
 
     return {"tracer_provider": send_to_collector(), "meter_provider": measure_to_collector()}
 

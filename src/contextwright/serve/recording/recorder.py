@@ -22,14 +22,14 @@ from msgspec.structs import replace
 from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
 from contextwright.serve.continuations import Continuations
-from contextwright.serve.metrics import Metrics
-from contextwright.serve.outcome import ended_request
-from contextwright.serve.passage import Passage
-from contextwright.serve.processes import is_running, process_name
 from contextwright.serve.reading import Readings
+from contextwright.serve.recording.metrics import Metrics
+from contextwright.serve.recording.outcome import ended_request
+from contextwright.serve.recording.passage import Passage
+from contextwright.serve.recording.processes import is_running, process_name
+from contextwright.serve.recording.spans import RequestSpans
 from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
-from contextwright.serve.spans import RequestSpans
 from contextwright.store.recording import RequestLog
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import requests

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import contextwright as cw
 from contextwright.formats.replies.events import Usage
-from contextwright.serve.metrics import Metrics
+from contextwright.serve.recording.metrics import Metrics
 from contextwright.store.requests import RecordedRequest
 from serve.gateways import TOKEN, running
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from contextwright.errors import MissingExtra
 from contextwright.providers.spans import Exchange, Spans, written
-from contextwright.serve.outcome import Transcript
+from contextwright.serve.recording.outcome import Transcript
 from contextwright.store.recording import EndedRequest
 from contextwright.store.requests import RecordedRequest
 

@@ -15,7 +15,8 @@ import contextwright as cw
 from contextwright.formats.replies.events import ReplyError, Usage
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.streams import write_stream
-from contextwright.serve import GatewaySettings, Route, recorder
+from contextwright.serve import GatewaySettings, Route
+from contextwright.serve.recording import recorder
 from contextwright.store import RecordedRequest, RequestBodies
 from contextwright.store.requests import RecordedFork
 from contextwright.text.json import decode_json

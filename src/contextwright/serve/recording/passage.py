@@ -16,7 +16,7 @@ from starlette.responses import Response
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.outcome import Outcome, Transcript, masked
+from contextwright.serve.recording.outcome import Outcome, Transcript, masked
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
