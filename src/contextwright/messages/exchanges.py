@@ -1,10 +1,8 @@
 """Which tool result answers which call.
 
 Chat Completions pairs by adjacency, Responses by id, Anthropic and Gemini by turn, Forge not at
-all. Here a result answers the latest call with its id. A result without an id answers a call of the
-last turn that has calls, as it does for Gemini: the earliest unanswered call of its name, else the
-earliest unanswered one. Calls of messages that follow each other directly are one turn; those
-before it were given up, so that a missing result never shifts the results of later turns.
+all. Here a result answers the latest call with its id; a result without an id answers the
+earliest unanswered call of its name, else the earliest unanswered call.
 """
 
 from __future__ import annotations
@@ -31,8 +29,6 @@ class Answer(Struct):
     at: At
     result: ToolResult | None = None
     result_at: At | None = None
-    is_given_up: bool = False
-    """Whether only a result with its id can still answer it, because a later turn has calls."""
 
 
 class Matching(Struct):
@@ -68,13 +64,9 @@ class Waiting:
         self.by_id: dict[str, deque[Answer]] = {}
         """The calls of the latest message that has the id: one message may use it several times."""
         self.by_name: dict[str, deque[Answer]] = {}
-        """The calls of the last turn that has some."""
         self.by_age: deque[Answer] = deque()
-        """The calls of the last turn that has some."""
 
     def add(self, answer: Answer) -> None:
-        if not self.goes_on(answer.at[0]):
-            self.give_up()
         call = answer.call
         if call.id is not None:
             queue = self.by_id.get(call.id)
@@ -87,19 +79,6 @@ class Waiting:
             named = self.by_name[call.name] = deque()
         named.append(answer)
         self.by_age.append(answer)
-
-    def goes_on(self, index: int) -> bool:
-        """Whether a call in a message belongs to the turn of the last unanswered call."""
-        while self.by_age and self.by_age[-1].result is not None:
-            self.by_age.pop()
-        return bool(self.by_age) and self.by_age[-1].at[0] >= index - 1
-
-    def give_up(self) -> None:
-        """Leave the unanswered calls to results with their ids: a new turn begins."""
-        for answer in self.by_age:
-            answer.is_given_up = True
-        self.by_name.clear()
-        self.by_age.clear()
 
     def take(self, result: ToolResult) -> Answer | None:
         if result.call_id is not None:

@@ -25,8 +25,8 @@ class Exchanges:
     """The exchanges of a growing log, by the index of each member.
 
     Messages are matched when someone asks for them, the newest first, because a window seldom
-    needs more. That gives the same as matching all of them: a result answers the newest call with
-    its id, or one of the last turn that has calls. If its call is further back, more are matched.
+    needs more. That gives the same as matching all of them: a result that names its call answers
+    the newest call of that name. If one does not, or its call is further back, more are matched.
     """
 
     def __init__(self, fewest: int = FEWEST) -> None:
@@ -140,17 +140,12 @@ class Exchanges:
         return max(count - max(3 * matched, self._fewest), 0)
 
     def _restart(self, first: int) -> int:
-        """Forget what was matched, to begin at another holder, or with the turn of its calls."""
-        while first and (self._holders[first][1].results or self._goes_on(first)):
+        """Forget what was matched, to begin at another holder, or at the calls before it."""
+        while first and self._holders[first][1].results:
             first -= 1
         self._begin()
         self._first = first
         return first
-
-    def _goes_on(self, place: int) -> bool:
-        """Whether a holder may belong to the turn of the calls directly before it."""
-        index, message, _ = self._holders[place - 1]
-        return index + 1 == self._indexes[place] and bool(message.calls)
 
     def _go_on(self, start: int, stop: int) -> bool:
         """Match some holders; False if one may answer a call before those that are matched."""
@@ -174,7 +169,7 @@ class Exchanges:
                     self._names.setdefault(index, {})[place] = answer.call.name
                     if answer.at[0] != index:
                         self._link(answer.at[0], index)
-                if since is not None and answer is None and part.call_id is not None:
+                if since is not None and (answer is None or part.call_id is None):
                     is_certain = False
         if has_results:
             self._note_results(index)

@@ -43,8 +43,6 @@ def result(id: str, content: str, name: str = "calc") -> cw.ToolResult:
 
 
 NO_RESULT = cw.ToolResult("b", rules.NO_RESULT, "calc", is_error=True)
-BARE = cw.ToolResult(None, "1", "f")
-LOST = cw.ToolResult(None, rules.NO_RESULT, "f", is_error=True)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +113,6 @@ LOST = cw.ToolResult(None, rules.NO_RESULT, "f", is_error=True)
             ],
             [],
             id="FRG-11: without ids and names, the earliest first",
-        ),
-        pytest.param(
-            [A(call(None, "f")), U("go on"), A(call(None, "f")), tool(BARE)],
-            [A(call(None, "f")), tool(LOST), U("go on"), A(call(None, "f")), tool(BARE)],
-            ["invent.result"],
-            id="without ids: a call that was given up takes no later result",
         ),
         pytest.param(
             [A([cw.Text("x"), call("a"), cw.ToolResult("a", "1", "calc")])],

@@ -1,9 +1,9 @@
 """Forge: messages of role and text, with `<tool>` calls and `[thinking]` in assistant text.
 
 Only assistant text is parsed. Calls have no ids in the text: they are numbered, and a result
-answers the earliest open call with its tool name in the last turn that has calls, else the earliest
-open call there. If we would write a text differently, the original is kept in
-`Message.extra["forge"]["raw"]` and written back as long as it still says the same as the message.
+answers the earliest open call with its tool name, else the earliest open call. If we would write a
+text differently, the original is kept in `Message.extra["forge"]["raw"]` and written back as long
+as it still says the same as the message.
 """
 
 from __future__ import annotations

@@ -21,8 +21,6 @@ __all__ = ["OpenCall", "join", "open_call_rows", "unanswered"]
 OpenCall: TypeAlias = tuple[int, int, str | None, str]
 """Number of the message, index of the part, id, name."""
 
-GIVEN_UP = "\x1f"
-"""Instead of the name of a call that only a result with its id can answer any more."""
 LONGEST = 200
 """Longer ids and names are stored as their digest, because no index can hold them."""
 
@@ -34,9 +32,7 @@ WHERE o.conversation = ? {condition} AND NOT EXISTS (
 ORDER BY o.seq, o.part LIMIT 1"""
 TAKE_BY_ID = TAKE.format(condition="AND o.id = ?")
 TAKE_BY_NAME = TAKE.format(condition="AND o.name = ?")
-TAKE_OLDEST = TAKE.format(condition="AND o.name <> ?")
-GOES_ON = "SELECT 1 FROM open_calls WHERE conversation = ? AND name <> ? AND seq >= ? LIMIT 1"
-GIVE_UP = "UPDATE open_calls SET name = ? WHERE conversation = ? AND name <> ?"
+TAKE_OLDEST = TAKE.format(condition="")
 
 
 def join(
@@ -73,8 +69,6 @@ class Joining:
         answered: list[int] = []
         for index, part in enumerate(message.parts):
             if type(part) is ToolCall and message.role == "assistant":
-                if not self._own.goes_on(seq):
-                    self._give_up_before(seq)
                 answer = Answer(part, (seq, index))
                 self._own.add(answer)
                 self._calls.append(answer)
@@ -95,12 +89,6 @@ class Joining:
         waiting = [answer for answer in self._calls if answer.result is None]
         open_call_rows(self._connection, self._conversation, still_open(waiting, self._own))
 
-    def _give_up_before(self, seq: int) -> None:
-        """Leave calls of earlier turns to results with their ids, unless the last goes on here."""
-        number = self._conversation
-        if self._others_wait and not self._connection.rows(GOES_ON, number, GIVEN_UP, seq - 1):
-            self._connection.run(GIVE_UP, GIVEN_UP, number, GIVEN_UP)
-
     def _take(self, result: ToolResult) -> list[int]:
         """Return the number of the message with the call that a result answers, if there is one."""
         own, id, name = self._own, result.call_id, result.name
@@ -112,7 +100,7 @@ class Joining:
             if name:
                 stored = self._take_stored(TAKE_BY_NAME, short(name))
             if stored is None and not (name and any(waits(own.by_name.get(name, ())))):
-                stored = self._take_stored(TAKE_OLDEST, GIVEN_UP)
+                stored = self._take_stored(TAKE_OLDEST)
         if stored is not None:
             return [stored]
         answer = own.take(result)
@@ -143,8 +131,9 @@ def still_open(waiting: Iterable[Answer], own: Waiting) -> list[OpenCall]:
     for answer in waiting:
         id = answer.call.id
         newest = id is not None and any(one is answer for one in own.by_id[id])
-        name = GIVEN_UP if answer.is_given_up else short(answer.call.name)
-        calls.append((*answer.at, short(id) if newest and id is not None else None, name))
+        calls.append(
+            (*answer.at, short(id) if newest and id is not None else None, short(answer.call.name))
+        )
     return calls
 
 
