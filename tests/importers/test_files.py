@@ -102,6 +102,14 @@ OTHERS: list[tuple[Any, str | None]] = [
         {"messages": [{"role": "user", "content": "x"}], "top_k": 5, "response_format": {}},
         "openai-chat",
     ),
+    (
+        {"messages": [{"role": "user", "content": "x"}], "top_k": 5},
+        "openai-chat",
+    ),
+    (
+        {"messages": [{"role": "user", "content": "x"}], "thinking": {"type": "enabled"}},
+        "openai-chat",
+    ),
     ({"messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]}, "openai-chat"),
     ([{"role": "user", "content": "x"}], "openai-chat"),
     ([{"role": "tool", "content": "Tool: calculator\nResult: 8"}], "forge"),

@@ -25,7 +25,10 @@ CLAUDE_BLOCKS = (
     *("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"),
     *("server_tool_use", "mcp_tool_use", "container_upload", "search_result", "compaction"),
 )
-CLAUDE_FIELDS = {*anthropic.Request.__struct_fields__} - {*openai_chat.Request.__struct_fields__}
+CLAUDE_FIELDS = {*anthropic.Request.__struct_fields__} - {
+    *openai_chat.Request.__struct_fields__,
+    *("top_k", "thinking"),  # many hosts of OpenAI's API take these too
+}
 OPENAI_FIELDS = {*openai_chat.Request.__struct_fields__} - {*anthropic.Request.__struct_fields__}
 OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
 OPENAI_ROLES = ("developer", "tool", "function")
@@ -205,10 +208,21 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "port42"
     tools = blocks_of(body.get("tools"))
     claude = "system" in body or any(map(is_claude_tool, tools))
-    settings = not CLAUDE_FIELDS.isdisjoint(body) and OPENAI_FIELDS.isdisjoint(body)
-    is_plain_claude = settings and not any("function" in tool for tool in tools)
+    has_functions = any("function" in tool for tool in tools)
+    is_plain_claude = has_claude_settings(body) and not has_functions
     plain = "anthropic" if is_plain_claude else "openai-chat"
     return told_by_messages(messages, claude=claude, plain=plain)
+
+
+def has_claude_settings(body: dict[str, Any]) -> bool:
+    """Whether a body has settings of Anthropic's API, and none of OpenAI's."""
+    if not OPENAI_FIELDS.isdisjoint(body):
+        return False
+    thinking = body.get("thinking")
+    thinks = is_object(thinking) and (
+        thinking.get("type") == "adaptive" or "budget_tokens" in thinking
+    )
+    return thinks or not CLAUDE_FIELDS.isdisjoint(body)
 
 
 def told_by_messages(
