@@ -91,8 +91,10 @@ class Model:
     def show(self, id: str, seq: int) -> None:
         self.mark(id, seq, visibility="public")
 
-    def delete(self, id: str, seq: int) -> None:
+    def delete(self, id: str, seq: int) -> bool:
+        deleted = [row[0] for row in self.rows(id) if row[2].visibility == "deleted"]
         self.mark(id, seq, visibility="deleted")
+        return seq not in deleted
 
     def pin(self, id: str, seq: int) -> None:
         self.mark(id, seq, pinned=True)

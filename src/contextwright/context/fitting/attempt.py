@@ -204,22 +204,26 @@ class Attempt:
         return self._widened(best) if fits == most and best is not narrow else best
 
     def _filled(self, narrow: Fitted) -> Fitted:
-        """Return the request with the next messages that fit, until the window leaves its share.
+        """Return the request with the fewest more messages that leave no more than the share.
 
-        Bisects the smallest limit that keeps more, because a cut moves on with the limit.
+        Bisects the limit, because a cut moves on with it.
         """
         omitted, spent = narrow.draft.decisions.omitted, self._spent(narrow)
-        best, fewer = narrow, spent
-        limit = more = spent + self._note_cost + narrow.free * CHEAPER + MERGED
+        best = tried = narrow
+        fewer, more = spent, spent + self._note_cost + narrow.free * CHEAPER + MERGED
+        limit = more
         while omitted and more - fewer >= 1:
             decisions = self._decide(limit)
-            if decisions.omitted >= omitted:
-                fewer = limit
-            else:
+            keeps_more = decisions.omitted < omitted
+            if keeps_more and decisions.staying != tried.draft.decisions.staying:
+                tried = self.trial(decisions)
+            if keeps_more and tried.free < self._reserved(decisions):
                 more = limit
-                if decisions.staying != best.draft.decisions.staying:
-                    trial = self.trial(decisions)
-                    best = trial if trial.free >= self._reserved(decisions) else best
+            elif keeps_more and not self._is_emptier(tried):
+                more, best = limit, tried
+            else:
+                fewer = limit
+                best = tried if keeps_more and self._is_emptier(best) else best
             limit = (fewer + more) / 2
         return self._filled(best) if best is not narrow and self._is_emptier(best) else best
 
