@@ -329,8 +329,7 @@ def test_days_are_found_by_going_back(now: datetime, number: int, weekday: int, 
     assert read(f"on the {number}th", now) == f"{day} ~"
     day = next(day for day in earlier if day.weekday() == weekday)
     assert read(f"on {day:%A}", now) == f"{day} ~"
-    days = [day for day in earlier if day.month == month and day.year == earlier[0].year]
-    first = min(days or [day for day in earlier if day.month == month])
+    first = next(day for day in earlier if day.month == month).replace(day=1)
     last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
     assert read(f"in {first:%B}", now) == f"{first}..{last} ~"
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from contextwright.context.fitting.meter import TokenMeter
-from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.models import Model
 from contextwright.store.contexts.loader import Needs
 from contextwright.store.rows.conversations import Head
 from contextwright.tokens.count import Calibration
 from contextwright.windows.log import Log
+
+if TYPE_CHECKING:
+    from contextwright.context.fitting.meter import TokenMeter
+    from contextwright.context.fitting.priced_history import PricedHistory
 
 __all__ = ["Builds", "LoadedHistory"]
 
@@ -55,6 +57,8 @@ class Builds:
 
     def meter(self, format: str, model: Model) -> TokenMeter:
         """Return the meter for a format and a model; it caches every text it has counted."""
+        from contextwright.context.fitting.meter import TokenMeter
+
         meter = self._meters.get((format, model.id))
         if meter is None or meter.model != model:
             meter = self._meters[format, model.id] = TokenMeter(format, model)
