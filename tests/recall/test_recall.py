@@ -9,6 +9,7 @@ from math import exp, log
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.recall.aliases import with_aliases
@@ -34,6 +35,7 @@ from samples.recall import (
 # --- the question --------------------------------------------------------------------------------
 
 PEOPLE = ("Anna", "Will", "Олена", "小明 Wang", "O'Brien", "Anna-Maria de la Cruz", "I", "")
+CROWD = ("Олег", "Ольга Коваль", "Андрій", "Jürgen Fischer", "Sabine", "Żaneta", "Hans")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,28 @@ PEOPLE = ("Anna", "Will", "Олена", "小明 Wang", "O'Brien", "Anna-Maria de
 )
 def test_whom_a_question_names(query: str, speakers: set[str]) -> None:
     assert question_of(query, PEOPLE).speakers == speakers
+
+
+@pytest.mark.parametrize(
+    ("query", "speakers", "meaning"),
+    [
+        ("Що подарувати Ользі?", {"Ольга Коваль"}, "Що подарувати"),
+        ("Що казала Ольга?", {"Ольга Коваль"}, "Що казала"),
+        ("Де живе сестра Андрія?", {"Андрій"}, "Де живе сестра"),
+        ("что купил андрей", set(), "что купил андрей"),
+        ("Кто ездил с Андреем и Ольгой?", {"Андрій", "Ольга Коваль"}, "Кто ездил с и"),
+        ("Wie heißt Jürgens Hund?", {"Jürgen Fischer"}, "Wie heißt Hund"),
+        ("Was ist mit Sabines Router?", {"Sabine"}, "Was ist mit Router"),
+        ("Welche Fische mag Hans?", {"Hans"}, "Welche Fische mag"),
+        ("Gdzie jest pies Żanety?", {"Żaneta"}, "Gdzie jest pies"),
+        ("Who has Sabines?", set(), "Who has Sabines"),
+    ],
+)
+def test_names_have_the_forms_of_their_language(
+    query: str, speakers: set[str], meaning: str
+) -> None:
+    question = question_of(query, CROWD)
+    assert (question.speakers, question.meaning.rstrip("?")) == (speakers, meaning)
 
 
 @pytest.mark.parametrize(
@@ -303,6 +327,8 @@ def test_what_one_calls_the_other_is_learnt() -> None:
     assert best(messages, "What does Bobby hate?") == "Me, I hate the snow."
     third = [*messages, cw.user("Hello", author=cw.Author("3", "Clara"))]
     assert with_aliases(question, found_of(question, third), outline_of(third))[0] == question
+    nameless = [replace(one, author=one.author if one.author == ANNA else None) for one in messages]
+    assert with_aliases(question, found_of(question, nameless), outline_of(nameless))[0] == question
     few = talk("Bobby!", "Yes?", "Bobby, come.", *FILLER)
     assert with_aliases(question, found_of(question, few), outline_of(few))[0] == question
 

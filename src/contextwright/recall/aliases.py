@@ -25,18 +25,21 @@ def with_aliases(
     """Return a question with the person it names as others call them.
 
     If two people talk, a name that one of them uses often, and the other hardly ever, is the
-    other's. It is not searched for, because that person does not use it.
+    other's. It is not searched for, because that person does not use it. Who has no name is a
+    model or its user: what one of them says again and again is mostly the subject, such as Redis.
     """
     people = outline.people()
     if len(people) != 2 or not question.names:
         return question, found
     (first, _), (second, _) = people
+    if not (first and second):
+        return question, found
     called: dict[str, str] = {}
     for one in found:
         if one.term in question.names and len(one.numbers) >= FEWEST_CALLS:
-            speakers = map(outline.speaker, one.numbers)
-            callers = Counter(name for name in speakers if name is not None)
-            caller, calls = callers.most_common(1)[0]
+            entries = [entry for number in one.numbers if (entry := outline.entry(number))]
+            callers = Counter(entry.speaker for entry in entries if entry.is_said)
+            caller, calls = max(callers.items(), key=lambda pair: pair[1], default=("", 0))
             often = sum(count for (name, _), count in people.items() if name == caller)
             if calls >= MOSTLY * callers.total() and calls >= OFTEN * often:
                 called[one.term] = second if caller == first else first

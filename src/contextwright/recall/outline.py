@@ -222,13 +222,6 @@ class Outline:
                 return page.lines.sizes[number - page.first]
         return 0
 
-    def speaker(self, number: int) -> str | None:
-        """Return the speaker of a message; None if there is no such message."""
-        for first, last, page in self.pages:
-            if first <= number <= last:
-                return page.lines.speakers[number - page.first]
-        return None
-
 
 def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tuple[str, str]]:
     """Return the number of messages of each speaker in some of the lines."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from contextwright.recall.dates.periods import Period, periods
 from contextwright.text.persons import means_speaker
 from contextwright.text.terms import (
+    Languages,
     common_words,
     compound_parts,
     keywords,
@@ -37,6 +38,10 @@ KEYWORDS = 5
 LONGEST = 2_000
 """Maximum characters of a question; a longer one was probably pasted."""
 
+INFLECTING = frozenset(("greek", "polish", "russian", "ukrainian"))
+"""Languages in which names have cases."""
+GENITIVE = frozenset(("dutch", "german", "swedish"))
+"""Languages that add an s to a name, without an apostrophe."""
 WORD = re.compile(r"\w+")
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -99,13 +104,39 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
 
 def asked_among(question: Question, speakers: Iterable[str]) -> Question:
     """Return a question as it is asked among people of these names."""
+    people = tuple(speakers)
     words = WORD.findall(question.text)
     known = set(map(plain, words))
-    little = common_words(languages_of(question.text))
-    named = frozenset(name for name in speakers if is_named(name, words, known, little))
+    languages = languages_of(question.text)
+    little = common_words(languages)
+    named = {name for name in people if is_named(name, words, known, little)}
     names = {plain(word) for name in named for word in WORD.findall(name)}
+    capital = [word for word in words if word[:1].isupper() and plain(word) not in names | little]
+    forms = {base: plain(word) for word in capital for base in bases(word, languages)}
+    for name in people:
+        found = [forms[base] for base in bases(name, languages, is_name=True) if base in forms]
+        if found:
+            named.add(name)
+            names.update(found)
     rest = [word for word in words if plain(word) not in names]
-    return replace(question, meaning=" ".join(rest) or question.text, speakers=named)
+    meaning = " ".join(rest) or question.text
+    return replace(question, meaning=meaning, speakers=frozenset(named))
+
+
+def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]:
+    """Return what the forms of a name have in common, as the language of each word inflects it.
+
+    That is its stem and its first letters, because Олег and Ольга have the same stem. Of German
+    only the genitive counts, because it writes all nouns as names: Fischer has the stem of Fische.
+    """
+    result: set[str] = set()
+    for word in WORD.findall(text):
+        language = languages.of(word.lower())
+        if len(word) > 2 and language in INFLECTING:
+            result |= {f"{plain(word)[:3]}:{term}" for term in terms_of(word, languages)}
+        elif language in GENITIVE and (is_name or word.endswith("s")):
+            result.add(plain(word if is_name else word[:-1]))
+    return result
 
 
 def is_named(name: str, words: list[str], known: set[str], little: Container[str]) -> bool:
