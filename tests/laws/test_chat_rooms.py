@@ -14,7 +14,7 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
-from contextwright.windows.policies import KeepRecent, Stepped
+from contextwright.windows.policies import FirstAndRecent, KeepRecent, Layers, Stepped, Window
 from profiles import STORE, examples
 from samples.windows import From
 from strategies.runs import PEOPLE, TARGETS
@@ -23,12 +23,22 @@ MERGED = 30
 """Tokens that rendering may add to or save on what messages cost alone."""
 WORDS = "ok, I will be there at seven if the train is not late again, see you at the station"
 
-lines = st.lists(
-    st.tuples(st.integers(0, 4), st.sampled_from((1, 4, 12, 40, len(WORDS)))),
-    min_size=20,
-    max_size=50,
+line = st.tuples(st.integers(0, 4), st.sampled_from((1, 4, 12, 40, len(WORDS))))
+lines = st.one_of(
+    st.lists(line, min_size=20, max_size=50),
+    st.lists(st.builds(lambda one, times: [one] * times, line, st.integers(1, 20)), min_size=2).map(
+        lambda bursts: [one for burst in bursts for one in burst][-50:]
+    ),
 )
-"""Who speaks, 0 for the model, and how many letters."""
+"""Who speaks, 0 for the model, and how many letters; some say many things in one turn."""
+TO_THE_TOKEN = (
+    KeepRecent(),
+    KeepRecent(whole_turns=True),
+    FirstAndRecent(14, 4),
+    FirstAndRecent(40, 2),
+    Layers(),
+)
+"""Windows that leave no room unused."""
 
 
 def said(people: tuple[cw.Author, ...], who: int, length: int) -> cw.Message:
@@ -70,15 +80,29 @@ def test_the_cut_of_a_chat_room_is_steady_and_its_window_full(
 
 @pytest.mark.parametrize(("format", "model"), TARGETS)
 @examples(STORE)
-@given(lines, st.sampled_from(PEOPLE))
+@given(
+    lines,
+    st.sampled_from(PEOPLE),
+    st.sampled_from(TO_THE_TOKEN),
+    st.sampled_from((None, cw.SummaryPolicy())),
+    st.integers(60, 340),
+    st.sampled_from((1, 1, 7)),
+)
 def test_a_larger_budget_never_keeps_fewer_messages_of_a_chat_room(
-    format: str, model: str, lines: list[tuple[int, int]], people: tuple[cw.Author, ...]
+    format: str,
+    model: str,
+    lines: list[tuple[int, int]],
+    people: tuple[cw.Author, ...],
+    window: Window,
+    summary: cw.SummaryPolicy | None,
+    least: int,
+    step: int,
 ) -> None:
-    recipe = Recipe(window=KeepRecent())
+    recipe = Recipe(window=window, summary=summary)
     messages = [*(said(people, who, length) for who, length in lines), cw.user("And now?")]
     history = recipe.history(messages, model=model, format=format)
     kept = 0
-    for budget in range(60, 400, 7):
+    for budget in range(least, least + 40 * step, step):
         context = recipe.build(history, model=model, format=format, budget=budget)
         assert context.ledger.most <= budget
         assert len(messages) - context.decisions.omitted >= kept

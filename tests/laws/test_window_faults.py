@@ -166,6 +166,23 @@ def test_7_a_larger_budget_keeps_no_fewer_messages() -> None:
     assert all(larger >= 0.4 * smaller - 2 for smaller, larger in pairwise(counts))
 
 
+@pytest.mark.parametrize("summary", [None, cw.SummaryPolicy()])
+def test_7_the_first_messages_never_replace_more_of_the_newest(
+    summary: cw.SummaryPolicy | None,
+) -> None:
+    """Once 74 tokens kept the newest 9 messages, and 75 the first 4 and the newest 4: messages that
+    make one turn cost less than foreseen, and only one of both ways was tried."""
+    messages = [*(cw.assistant(f"line {number}") for number in range(18)), cw.user("And now?")]
+    recipe = Recipe(window=FirstAndRecent(14, 4), summary=summary)
+    counts = [
+        len(messages)
+        - recipe.build(messages, model="gemini-3.8-flash", budget=budget).decisions.omitted
+        for budget in range(45, 140)
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1] == 13
+
+
 @pytest.mark.parametrize(
     "late",
     [

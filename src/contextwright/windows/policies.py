@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
@@ -52,6 +53,14 @@ class Window:
     def first_messages(self) -> int:
         """The number of first messages it may keep."""
         return 0
+
+    @property
+    def alternatives(self) -> Sequence[Window]:
+        """The ways it can use its room, the best first; the one that keeps most messages counts.
+
+        With a higher limit each of them keeps what it kept, and perhaps more.
+        """
+        return (self,)
 
     def spans(self, view: View, limit: float) -> Sequence[Span | range]:
         """Return the ranges of indexes that stay, in order, within a number of tokens.
@@ -164,7 +173,8 @@ class FirstAndRecent(
     messages: int = 20
     """Maximum number of messages, including the omission note; system messages do not count."""
     first: int = 2
-    """The number of first messages to keep. If there is little room, newer ones replace them."""
+    """The number of first messages to keep. Half of them, a quarter and so on, or none stay if there
+    is so little room that this keeps more messages in all."""
 
     why_dropped: ClassVar[str] = "between the first and the newest"
 
@@ -178,30 +188,46 @@ class FirstAndRecent(
         """The number of first messages it may keep."""
         return self.first
 
+    @property
+    def alternatives(self) -> list[AllOrFirst]:
+        """The same with all first messages, half of them, a quarter and so on, and none."""
+        recent = max(1, self.messages - self.first - 1)
+        first = max(0, min(self.first, self.messages - 1 - recent))
+        halves = [first >> times for times in range(first.bit_length() + 1)]
+        return [AllOrFirst(self.messages, number, recent) for number in halves]
+
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep everything while it fits; else the first ones and the newest."""
+        found = [one.spans(view, limit) for one in self.alternatives]
+        return max(found, key=partial(size, view))  # with the most first ones among equals
+
+
+class AllOrFirst(Window, Struct, frozen=True):
+    """Keeps everything while it fits, else a fixed number of first messages, and the newest."""
+
+    messages: int
+    first: int
+    recent: int
+
+    why_dropped: ClassVar[str] = FirstAndRecent.why_dropped
+
+    @property
+    def unused(self) -> float:
+        """The share of the room it may leave unused: none."""
+        return 0.0
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep everything, else the first messages and as many of the newest as fit."""
         if view.spoken <= self.messages and Room(view, limit).stopped is None:
             return [Span(0, view.count, "all")]
-        recent = max(1, self.messages - self.first - 1)
-        earliest = view.newest(recent)
-        first = view.first(max(0, min(self.first, self.messages - 1 - recent)))
-        best, most = [Span(view.last or 0, view.count, "recent")], -1
-        for number in range(len(first) + 1):
-            spans = self._recent(view, limit, earliest, whole_exchanges(view, first[:number]))
-            # The most messages, so that a larger limit never keeps fewer; then the most first ones.
-            if spans and (kept := size(view, spans)) >= most:
-                best, most = spans, kept
-        return best
-
-    def _recent(
-        self, view: View, limit: float, earliest: int, head: list[int]
-    ) -> list[Span] | None:
-        """Return the first messages and as many of the newest as fit; None if none do."""
+        head = whole_exchanges(view, view.first(self.first))
         stop = head[-1] + 1 if head else 0
-        room = Room(view, limit, also=head, earliest=max(stop, earliest))
+        earliest = max(stop, view.newest(self.recent))
+        room = Room(view, limit, also=head, earliest=earliest)
+        last = view.last or 0
         if room.base > limit:
-            return None
-        start = min(max(room.start, stop, earliest), view.last or 0)
+            return [Span(last, view.count, "recent")]
+        start = min(max(room.start, earliest), last)
         first = [Span(index, index + 1, "first messages") for index in head if index < start]
         return [*first, Span(start, view.count, "recent")]
 

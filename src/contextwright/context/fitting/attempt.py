@@ -19,6 +19,7 @@ from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import MEDIA, History, View
+from contextwright.windows.policies import Window
 from contextwright.windows.room import Room
 from contextwright.windows.ruler import BYTES_PER_TOKEN
 
@@ -56,6 +57,10 @@ class Fitted(Struct, frozen=True):
         """The tokens of the budget that are left."""
         reserve = self.attempt.plan.recipe.reserve(self.count)
         return self.attempt.budget - self.count.most - reserve
+
+    def keeps_more_than(self, other: Fitted) -> bool:
+        """Whether fewer messages are left out than of another request."""
+        return self.draft.decisions.omitted < other.draft.decisions.omitted
 
 
 class Merged(View):
@@ -98,10 +103,16 @@ class Attempt:
     """
 
     def __init__(
-        self, plan: Plan, budget: int, relaxed: Relaxation, reserve: float | None = None
+        self,
+        plan: Plan,
+        budget: int,
+        relaxed: Relaxation,
+        reserve: float | None = None,
+        window: Window | None = None,
     ) -> None:
         self.plan, self.budget, self.relaxed, self.reserve = plan, budget, relaxed, reserve
         recipe = plan.recipe
+        self.window = window or recipe.window
         key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.meter.frame(
             key, lambda: plan.render(plan.conversation(relaxed.system, ()))
@@ -120,13 +131,13 @@ class Attempt:
         if self._is_outgrown:
             return None
         view = self.plan.history.history.view(width=self._width)
-        trial = self.trial(decide(self.plan.recipe.window, view, inf))
+        trial = self.trial(decide(self.window, view, inf))
         return trial if trial.free >= (self.reserve or 0) else None
 
     @cached_property
     def _is_outgrown(self) -> bool:
         """Whether the window drops messages even if each costs the least it can."""
-        history, window = self.plan.history, self.plan.recipe.window
+        history, window = self.plan.history, self.window
         most = (self.limit - (self.reserve or 0)) * 1.02 + 8 * MERGED
         if history.exceeds(most, window):
             return True
@@ -141,15 +152,29 @@ class Attempt:
 
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
+        first, *others = self.window.alternatives
+        best = self._cut_by(first)
+        for window in others:
+            most = decide(window, self._view, inf)
+            if isinstance(best, Fitted) and most.omitted < best.draft.decisions.omitted:
+                found = self._cut_by(window)
+                if isinstance(found, Fitted) and found.keeps_more_than(best):
+                    best = found
+        return best
+
+    def _cut_by(self, window: Window) -> Fitted | Count:
+        """Return the request with as many messages as one way of using the room keeps."""
+        if window is not self.window:
+            return Attempt(self.plan, self.budget, self.relaxed, self.reserve, window)._cut()
         found = self._narrowed()
         if not isinstance(found, Fitted) or not self._is_emptier(found):
             return found
-        return self._filled(found) if self.plan.recipe.window.unused else self._widened(found)
+        return self._filled(found) if self.window.unused else self._widened(found)
 
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
         free = fitted.free - self._reserved(fitted.draft.decisions)
-        return free > self.plan.recipe.window.unused * (self._spent(fitted) + free)
+        return free > self.window.unused * (self._spent(fitted) + free)
 
     def _spent(self, fitted: Fitted) -> float:
         """Return what the messages of a request were foreseen to cost."""
@@ -258,7 +283,7 @@ class Attempt:
 
         None where nothing is wanted, and where the window would not keep them in an empty room.
         """
-        window, view, room = self.plan.recipe.window, self._view, self._room
+        window, view, room = self.window, self._view, self._room
         if not self._wanted or not room:
             return None, 0.0
         widest = decide(window, view, room)
@@ -275,12 +300,12 @@ class Attempt:
 
     def _tokens_since(self, index: int) -> float:
         """Return the tokens of all messages from an index on, and of those that must stay."""
-        kept = decide(self.plan.recipe.window, self._view, 0, since=index).kept()
+        kept = decide(self.window, self._view, 0, since=index).kept()
         return self._view.spent(kept)
 
     def smallest(self) -> Decisions:
         """Return the decisions that keep only what no window may drop."""
-        return decide(self.plan.recipe.window, self._view, 0)
+        return decide(self.window, self._view, 0)
 
     def allowance(self) -> float:
         """Return the tokens of a summary.
@@ -307,14 +332,13 @@ class Attempt:
     def _decide(self, limit: float) -> Decisions:
         """Return what the window keeps within a limit, with room for what replaces the rest."""
         recipe, view = self.plan.recipe, self._view
-        window = recipe.window
         if recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
         # Something is left out, since all of it together did not fit.
         room = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
         since, tokens = self._newest
-        return decide(window, view, room, since=since if tokens <= room else None)
+        return decide(self.window, view, room, since=since if tokens <= room else None)
 
     @cached_property
     def _note_cost(self) -> float:
