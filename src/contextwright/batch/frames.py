@@ -100,8 +100,14 @@ def applied(
     """Return the dataframe with the results of an operation.
 
     Raises:
-        UsageError: there is no such column, or the target needs ids.
+        UsageError: it is not a Daft dataframe, there is no such column, the target needs ids, or
+            there are no workers.
     """
+    if not isinstance(dataframe, daft.DataFrame):  # pyright: ignore[reportUnnecessaryIsInstance]
+        hint = "daft.from_pandas, daft.from_arrow and daft.from_pydict make one"
+        raise UsageError(f"not a Daft dataframe: {type(dataframe).__name__}", hint=hint)
+    if workers is not None and workers < 1:
+        raise UsageError(f"{workers} workers", hint="at least 1")
     for name in (column, id):
         if name is not None and name not in dataframe.column_names:
             hint = f"columns: {', '.join(dataframe.column_names)}"

@@ -191,8 +191,8 @@ def operation_of(
     """Return an operation; names of models and recipes are looked up here.
 
     Raises:
-        UsageError: a name is unknown, the operation lacks a target, a model or a recipe, or a
-            field would have no effect.
+        UsageError: a name is unknown, the operation lacks a target, a model or a recipe, the
+            budget is not positive, or a field would have no effect.
     """
     operation = Operation(
         kind=kind,
@@ -207,6 +207,8 @@ def operation_of(
     if operation.target is not None:
         (formats.find if kind == "simulate" else find_target)(operation.target)
     as_options(operation.options)
+    if operation.budget is not None and operation.budget < 1:
+        raise UsageError(f"a budget of {operation.budget:,} tokens", hint="at least 1")
     refuse_unused(operation)
     if kind == "convert" and operation.target is None:
         raise UsageError("convert needs a target", hint="name a format or a kind of file")
