@@ -192,7 +192,7 @@ BROKEN = {
     "prose": ("Привіт".encode(), "line 1: unexpected 'П' at column 1 (expected a value)"),
     "two documents": (
         b"{}\n{}",
-        "line 2: something follows the document at column 1 (JSON Lines are read with --jsonl)",
+        "line 2: something follows the document at column 1 (cw batch reads JSON Lines)",
     ),
     "key that would move a terminal": (
         rb'{"\u001b[2J": {"a" 1}}',

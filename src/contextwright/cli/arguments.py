@@ -1,32 +1,18 @@
-"""The meaning of arguments: models, times, texts, and the files that errors name."""
+"""The meaning of arguments: models, times and texts."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
-from contextwright import formats
-from contextwright.documents.read import decode, read_bytes
-from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
-from contextwright.formats import api
-from contextwright.formats.gryag.compact import compact_text, is_compact
-from contextwright.importers.detection import format_of
-from contextwright.messages.conversation import Conversation
+from contextwright.documents.read import read_bytes
+from contextwright.errors import ParseError, UsageError, shown
 from contextwright.messages.times import with_zone
 from contextwright.models import Model, Models
 
 __all__ = [
-    "about",
     "find_model",
-    "is_file",
     "known_models",
     "named_model",
-    "parse_document",
-    "read_conversation",
-    "read_data",
     "read_text",
     "read_time_option",
 ]
@@ -77,45 +63,3 @@ def read_time_option(text: str, option: str = "--now") -> datetime:
             hint="example: 2026-11-15T13:05:00+02:00",
         ) from None
     return with_zone(moment)
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-def is_file(name: str) -> bool:
-    """Whether an argument that may be a file or a conversation is a file, or standard input."""
-    return name == "-" or (os.path.exists(name) and not os.path.isdir(name))
-
-
-def read_conversation(file: str, format: str | None) -> Conversation:
-    """Read the one conversation of a file; without a format, it is detected."""
-    if format is not None:
-        formats.find(format)
-    with about(file):
-        return parse_document(read_data(file, format), format)
-
-
-def read_data(file: str, format: str | None = None) -> Any:
-    """Return the decoded JSON of a file, or the text of one in gryag's compact form."""
-    data = read_bytes(file)
-    compact = format in (None, "gryag") and is_compact(data, named=format is not None)
-    return compact_text(data) if compact else decode(data)
-
-
-def parse_document(data: Any, format: str | None) -> Conversation:
-    """Parse a decoded document; without a format, it is detected."""
-    return api.parse(data, format or format_of(data))
-
-
-@contextmanager
-def about(file: str) -> Generator[None]:
-    """Put the file's name before errors about its content."""
-    name = "standard input" if file == "-" else file
-    try:
-        yield
-    except UsageError:
-        raise
-    except ContextwrightError as error:
-        raise ContextwrightError(f"{name}: {error}") from error
-    except RecursionError as error:
-        raise ContextwrightError(f"{name}: nested too deeply") from error

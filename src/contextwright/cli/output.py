@@ -193,6 +193,12 @@ def count_changes(codes: Counter[str]) -> None:
         note(f"cw: {numbered(codes.total(), 'change')}: {counted} (--changes lists them)")
 
 
+def left_out(skipped: Counter[str]) -> None:
+    """Say what of a file did not become messages, on standard error."""
+    for reason, number in skipped.most_common():
+        note(f"cw: left out {number:,} × {reason}")
+
+
 def error_fields(error: BaseException, number: int) -> dict[str, Any]:
     """Return an error as the data of an error line."""
     if not isinstance(error, ContextwrightError):

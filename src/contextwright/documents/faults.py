@@ -138,9 +138,7 @@ class Reader:
             if kind == "end":
                 return self._end()
             if self.expected == "nothing":
-                raise Fault(
-                    start, "something follows the document", "JSON Lines are read with --jsonl"
-                )
+                raise Fault(start, "something follows the document", "cw batch reads JSON Lines")
             if kind == "mark":
                 self._mark(token, start)
             elif kind == "string":

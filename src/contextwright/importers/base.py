@@ -15,6 +15,7 @@ from contextwright import formats
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError, shown
 from contextwright.messages.changes import Change
+from contextwright.messages.conversation import Conversation, framed, replaced
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, MediaKind, Text
 from contextwright.messages.quotes import SOURCE
@@ -119,6 +120,12 @@ class Imported(Struct, frozen=True, kw_only=True):
     """Its line in the file, or the line of each of its messages."""
     has_ids: bool = False
     """Whether each message has its own id, so that a later export can change it."""
+
+    def whole(self) -> Conversation:
+        """Read all messages; return the conversation with its tools, settings and changes."""
+        messages = tuple(self.messages)
+        changes = tuple(self.report.changes)  # complete only now
+        return replaced(framed(self.settings), id=self.id, messages=messages, changes=changes)
 
 
 class ReadOptions(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from contextwright.wire.anthropic import types as anthropic
 from contextwright.wire.openai_chat import types as openai_chat
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["detect", "detect_document", "format_of"]
+__all__ = ["detect", "detect_document", "format_of", "is_log"]
 
 CLAUDE_BLOCKS = (
     *("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"),
@@ -108,10 +108,9 @@ def told_by_lines(files: Files, file: str) -> str:
     _, first = next(files.lines(file))
     if not is_object(first):
         raise unsure(files.shown(file), "its lines are not objects")
-    if first.get("type") in LOG_LINES or ("instructions" in first and "id" in first):
-        return "codex"
-    if "sessionId" in first or "leafUuid" in first or "snapshot" in first:
-        return "claude-code"
+    agent = told_by_log_line(first)
+    if agent is not None:
+        return agent
     if "preferred_output" in first:
         return "openai-finetuning"
     if is_message(first):
@@ -123,6 +122,20 @@ def told_by_lines(files: Files, file: str) -> str:
     if found is None:
         raise unsure(files.shown(file), "its lines match no known source")
     return "openai-finetuning" if found == "openai-chat" else found
+
+
+def told_by_log_line(line: dict[str, Any]) -> str | None:
+    """Detect the agent that wrote a line of a log."""
+    if line.get("type") in LOG_LINES or ("instructions" in line and "id" in line):
+        return "codex"
+    is_claude_code = "sessionId" in line or "leafUuid" in line or "snapshot" in line
+    return "claude-code" if is_claude_code else None
+
+
+def is_log(lines: Iterable[tuple[int, Any]]) -> bool:
+    """Whether the lines of a file make up one conversation: an agent's log, or messages."""
+    first = next((value for _, value in lines), None)
+    return is_object(first) and (is_message(first) or told_by_log_line(first) is not None)
 
 
 def told_by_document(files: Files, file: str) -> str:

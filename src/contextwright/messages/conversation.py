@@ -12,6 +12,7 @@ from contextwright.errors import UsageError, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Extra, Opaque
+from contextwright.text.json import convert
 
 __all__ = ["Conversation", "Effort", "OutputFormat", "Settings", "ToolChoice"]
 
@@ -87,9 +88,25 @@ class Conversation(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """Repairs made while parsing."""
 
 
+FRAME = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
+"""The fields that a conversation keeps when its messages are stored elsewhere."""
+
+
 def replaced(conversation: Conversation, **fields: Any) -> Conversation:
     """Return the conversation with other fields."""
     return msgspec.structs.replace(conversation, **fields)
+
+
+def framed(settings: Mapping[str, Any]) -> Conversation:
+    """Return a conversation without messages, from its fields as plain JSON; others are left out.
+
+    They may be the user's own, under names that we use too: then none of them is taken.
+    """
+    kept = {name: value for name, value in settings.items() if name in FRAME}
+    try:
+        return convert({**kept, "messages": ()}, Conversation)
+    except msgspec.ValidationError:
+        return Conversation(())
 
 
 def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conversation:

@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 
 from contextwright.errors import UsageError, shown
 
+EARLIEST, LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
+"""Every time zone can tell the times between these; others overflow in some."""
+
 
 def read_time(spelling: str) -> datetime | None:
     """Parse ISO 8601, or a number of seconds as Slack writes it; None if it is neither.
 
-    A time without a zone is UTC.
+    A time without a zone is UTC. One at an end of the calendar is no time.
     """
     try:
         moment = datetime.fromisoformat(spelling)
@@ -19,12 +22,21 @@ def read_time(spelling: str) -> datetime | None:
             moment = datetime.fromtimestamp(float(spelling), UTC)
         except (ValueError, OverflowError, OSError):
             return None
-    return with_zone(moment)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if EARLIEST <= moment <= LATEST else None
 
 
 def with_zone(moment: datetime) -> datetime:
-    """Return a time with a zone, so that times can be compared; without one it is UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    """Return a time with a zone, so that times can be compared; without one it is UTC.
+
+    Raises:
+        UsageError: it is at an end of the calendar.
+    """
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if EARLIEST <= moment <= LATEST:
+        return moment
+    hint = f"{EARLIEST.date()} to {LATEST.date()}"
+    raise UsageError(f"the time {moment.isoformat()} is at an end of the calendar", hint=hint)
 
 
 def as_time(moment: datetime | str | None) -> str | None:

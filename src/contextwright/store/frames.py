@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, framed
 from contextwright.messages.message import Message
 from contextwright.messages.quotes import SOURCE
 from contextwright.store.chat import Chat
 from contextwright.store.records import ConversationInfo, StoredMessage
-from contextwright.text.json import convert
 
 __all__ = [
     "TIMED",
@@ -30,21 +28,14 @@ TIMED = ("aya", "port42")
 PAGE_SIZE, MAX_LOOKED_AT = 128, 1_024
 """Messages read at once, and in all, to find the time of the newest question."""
 
-KEPT = frozenset(Conversation.__struct_fields__) - {"messages", "id", "source", "changes"}
-
 
 def frame_of(info: ConversationInfo) -> Conversation:
     """Return a stored conversation without its messages: its id, title, tools and settings."""
-    kept: dict[str, Any] = {name: value for name, value in info.settings.items() if name in KEPT}
     about = {"title": info.title, "agent": info.agent}
     known = {name: value for name, value in about.items() if value is not None}
-    if known:
-        kept["extra"] = {**kept.get("extra", {}), "contextwright": known}
-    try:
-        conversation = convert({**kept, "messages": ()}, Conversation)
-    except msgspec.ValidationError:  # the user's own settings, under names that we use too
-        conversation = Conversation(())
-    return msgspec.structs.replace(conversation, id=info.id)
+    frame = framed(info.settings)
+    extra = {**frame.extra, "contextwright": known} if known else frame.extra
+    return msgspec.structs.replace(frame, id=info.id, extra=extra)
 
 
 def conversation_of(chat: Chat, *, timed: bool = False) -> Conversation:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from commands import Run, only_line
+from samples.exports import CHATGPT, CLAUDE_CODE, CODEX, write_json, write_lines
 
 CHAT = {
     "model": "gpt-4o",
@@ -76,7 +77,7 @@ def test_each_line_shows_its_format(cw: Run) -> None:
     ("data", "message"),
     [
         ({"hello": 1}, "the format cannot be detected (name it with --from: anthropic, "),
-        ([{"mapping": {}}], "this is an export of chatgpt (cw import stores it)"),
+        (b'{"role": "user", "content": "a"}\n{', "line 2"),
     ],
 )
 def test_what_no_content_shows(cw: Run, data: Any, message: str) -> None:
@@ -95,6 +96,62 @@ def test_a_file_is_read_unless_a_store_is_named(
     Path("lunch").write_text(json.dumps(CHAT))
     assert "Two?" in cw("show", "lunch").out
     assert "From the store" in cw("show", "lunch", "--store", "chat.db").out
+
+
+TOOLS = {
+    "claude-code": CLAUDE_CODE,
+    "codex": CODEX,
+    "openai-chat": [{"role": "user", "content": "One?"}, {"role": "assistant", "content": "1"}],
+}
+"""Logs: several lines make up one conversation."""
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_log_is_one_conversation(cw: Run, name: str, tmp_path: Path) -> None:
+    """Every command reads it as if it had been imported."""
+    log = str(write_lines(tmp_path / "log.jsonl", *TOOLS[name]))
+    store = ("--store", str(tmp_path / "chat.db"))
+    cw("import", log, "--as", "log", *store)
+    model = ("--model", "claude-sonnet-5-5")
+    exported = cw("export", "log", "--format", "openai-chat", *store).out
+    assert cw("convert", log, "--to", "openai-chat").out == exported
+    assert cw("convert", log, "--from", name, "--to", "openai-chat").out == exported
+    assert cw("build", log, *model).out == cw("build", "log", *model, *store).out
+    for command in ("explain", "simulate", "tune"):
+        assert cw(command, log, *model).code == 0
+    assert cw("show", log).out
+
+
+def test_a_file_of_several_conversations(cw: Run, tmp_path: Path) -> None:
+    for file in (
+        write_lines(tmp_path / "lines.jsonl", CHAT, CHAT),
+        write_json(tmp_path / "export.json", [CHATGPT[0], {**CHATGPT[0], "conversation_id": "2"}]),
+    ):
+        code, out, err = cw("convert", str(file), "--to", "anthropic")
+        assert (code, out) == (1, "")
+        assert err.splitlines()[-1] == (
+            f"cw: {file}: it holds 2 conversations (--jsonl reads a conversation per line; "
+            "cw import stores them, to name one)"
+        )
+        assert cw("simulate", str(file), "--model", "gpt-4o").code == 0
+
+
+def test_a_log_is_no_request(cw: Run, tmp_path: Path) -> None:
+    log = str(write_lines(tmp_path / "log.jsonl", *CLAUDE_CODE))
+    for command in ("check", "fix"):
+        code, out, err = cw(command, log)
+        assert (code, out) == (1, "")
+        assert only_line(err).endswith("(cw batch reads JSON Lines)")
+
+
+def test_a_strict_conversion_refuses_what_a_log_loses(cw: Run, tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}
+    lines = [{"role": "user", "content": "One?"}, {"role": "assistant", "tool_calls": [call]}]
+    log = str(write_lines(tmp_path / "log.jsonl", *lines))
+    assert cw("convert", log, "--to", "anthropic").code == 0
+    code, out, err = cw("convert", log, "--to", "anthropic", "--strict")
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith(f"cw: {log}: repair.")
 
 
 # Fixing

@@ -25,6 +25,7 @@ from contextwright.cli.options import (
 from contextwright.cli.output import (
     count_changes,
     indented,
+    left_out,
     list_changes,
     note,
     numbered,
@@ -174,8 +175,7 @@ def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: 
     known = f" ({outcome.known:,} already stored)" if outcome.known else ""
     conversations = numbered(outcome.conversations, "conversation")
     say(f"{label}: {outcome.format}: {verb}{new} of {conversations}{known}")
-    for reason, number in found.skipped.most_common():
-        note(f"cw: left out {number:,} × {reason}")
+    left_out(found.skipped)
     if listed:
         list_changes(found.changes)
         return

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import msgspec
 
 from contextwright import display, formats
-from contextwright.cli.arguments import about, parse_document, read_time_option
+from contextwright.cli.arguments import read_time_option
+from contextwright.cli.inputs import about, parse_document
 from contextwright.cli.options import (
     AsJson,
     At,

@@ -7,7 +7,8 @@ import re
 from typing import Annotated, Any, cast
 
 from contextwright import formats
-from contextwright.cli.arguments import about, find_model, named_model, read_data
+from contextwright.cli.arguments import find_model, named_model
+from contextwright.cli.inputs import about, read_payload
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -23,7 +24,6 @@ from contextwright.cli.output import note, numbered, say, say_json
 from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats import api
-from contextwright.importers.detection import format_of
 
 __all__ = ["check", "count"]
 
@@ -54,9 +54,9 @@ def check(
         format = facts.format
     if format is not None:
         formats.find(format)
+    data, found = read_payload(file, format)
     with about(file):
-        data = read_data(file, format)
-        problems = api.check(data, format or format_of(data), model=facts)
+        problems = api.check(data, found, model=facts)
     if as_json:
         say_json(problems)
     elif problems:

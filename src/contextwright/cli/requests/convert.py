@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Struct
 
-from contextwright import formats
+from contextwright import formats, importers
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, named_model, read_data
+from contextwright.cli.arguments import named_model
+from contextwright.cli.inputs import Input, about, read_input, read_payload
 from contextwright.cli.options import (
     AsJson,
     File,
@@ -120,6 +121,7 @@ def convert(
 
     \b
     cw convert chat.json --to anthropic --model claude-sonnet-5-5
+    cw convert ~/.codex/sessions/2026/11/15/rollout-1.jsonl --to anthropic
     cw convert - --from aya --to gemini --changes < thread.json
     zcat logs.gz | cw convert - --from anthropic --to openai-chat --jsonl > out.jsonl
     """
@@ -128,8 +130,7 @@ def convert(
     rendering.require_target(target)
     if jsonl:
         return convert_lines(conversion, file, output, listed=changes)
-    with about(file):
-        rendered = conversion.run(read_data(file, source))
+    rendered = conversion.of_file(read_input(file, source))
     with written(output) as write:
         write(indented(rendered.json))
     report_changes(rendered.changes, listed=changes)
@@ -154,10 +155,23 @@ class Conversion(Struct, frozen=True):
             data, source, self.target, model=self.model, strict=self.strict, **options
         )
 
+    def of_file(self, found: Input) -> Rendered:
+        """Convert the one conversation of a file."""
+        if found.conversations is None:
+            with about(found.file):
+                return msgspec.structs.replace(self, source=found.format).run(found.document)
+        conversation = found.one()
+        if self.strict and conversation.changes:
+            raise ContextwrightError(f"{found.file}: {conversation.changes[0]}")
+        options = msgspec.structs.asdict(self.rendering)
+        rendered = api.render(conversation, self.target, model=self.model, **options)
+        changes = (*conversation.changes, *rendered.changes)
+        return msgspec.structs.replace(rendered, changes=changes)
+
     def require_formats(self) -> None:
         """Fail before anything is read if a format does not exist."""
         if self.source is not None:
-            formats.find(self.source)
+            importers.find(self.source)
         formats.find(self.target)
 
 
@@ -211,9 +225,8 @@ def fix(
     facts = named_model(model, models)
     if format is not None:
         formats.find(format)
+    data, found = read_payload(file, format)
     with about(file):
-        data = read_data(file, format)
-        found = format or format_of(data)
         fixed = api.convert(data, found, found, model=facts)
         errors = [
             one for one in api.check(fixed.payload, found, model=facts) if one.level == "error"

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, read_time_option
+from contextwright.cli.arguments import read_time_option
 from contextwright.cli.gateway.comparison import compared_rows, diff_recorded
+from contextwright.cli.inputs import about
 from contextwright.cli.options import (
     Argument,
     AsJson,

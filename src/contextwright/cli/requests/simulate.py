@@ -6,9 +6,10 @@ from typing import Annotated
 
 import msgspec
 
-from contextwright import formats
+from contextwright import formats, importers
 from contextwright.cli import completion
-from contextwright.cli.arguments import about, find_model, parse_document, read_data
+from contextwright.cli.arguments import find_model
+from contextwright.cli.inputs import parse_document, read_conversations
 from contextwright.cli.options import AsJson, File, InputFormat, Option, TargetOptions
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
 from contextwright.cli.requests.plot import plot as drawing
@@ -76,11 +77,12 @@ def simulate(
     recipes = [recipe_of(name, target.max_output_tokens) for name in recipe or ["default"]]
     formats.find(target.format or model.format)
     if source is not None:
-        formats.find(source)
+        importers.find(source)
     if plot is not None and not plot.endswith(".svg"):
         raise UsageError("a plot is an SVG file", hint="--plot out.svg")
-    with about(file):
-        conversations, failed = read(file, source, jsonl=jsonl)
+    conversations, failed = (
+        conversation_lines(file, source) if jsonl else (read_conversations(file, source), 0)
+    )
     rows = replay_all(conversations, recipes, model, target)
     if not any(row.requests or row.refused for row in rows):
         raise ContextwrightError(
@@ -114,10 +116,8 @@ def replay_all(
     return [total(rows) for rows in zip(*played, strict=True)]
 
 
-def read(file: str, source: str | None, *, jsonl: bool) -> tuple[list[Conversation], int]:
-    """Return the conversations of a file, and the number of lines that could not be read."""
-    if not jsonl:
-        return [parse_document(read_data(file, source), source)], 0
+def conversation_lines(file: str, source: str | None) -> tuple[list[Conversation], int]:
+    """Return the conversations of a file, one per line, and the number of unreadable lines."""
     conversations: list[Conversation] = []
     failed = 0
     for number, data in read_lines(file):

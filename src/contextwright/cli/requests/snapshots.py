@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from contextwright import formats
-from contextwright.cli.arguments import about, find_model, is_file, parse_document, read_data
+from contextwright import formats, importers
+from contextwright.cli.arguments import find_model
+from contextwright.cli.inputs import about, is_file, read_conversation
 from contextwright.cli.options import RequestOptions, StoreOptions
 from contextwright.cli.output import numbered
 from contextwright.cli.stores import existing_chat
@@ -62,13 +63,12 @@ class Source(Struct, frozen=True):
         if self.where.is_named:
             hint = "leave out --from, or --store and --tenant"
             raise UsageError("--from reads a file, --store a stored conversation", hint=hint)
-        formats.find(self.format)
+        importers.find(self.format)
         return True
 
     def read(self) -> Conversation:
         """Read the conversation of the file."""
-        with about(self.name):
-            return parse_document(read_data(self.name, self.format), self.format)
+        return read_conversation(self.name, self.format)
 
     @contextmanager
     def chat(self) -> Generator[Chat]:

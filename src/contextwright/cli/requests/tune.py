@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from contextwright import formats
-from contextwright.cli.arguments import about, find_model
+from contextwright import formats, importers
+from contextwright.cli.arguments import find_model
+from contextwright.cli.inputs import read_conversations
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -17,11 +18,13 @@ from contextwright.cli.options import (
 )
 from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
 from contextwright.cli.requests.frontier_plot import frontier_plot
-from contextwright.cli.requests.simulate import read
+from contextwright.cli.requests.simulate import conversation_lines
 from contextwright.cli.stores import existing
 from contextwright.context.explain import money
 from contextwright.context.tuning import Trial, frontier, recommend, try_candidates
+from contextwright.documents.read import read_lines
 from contextwright.errors import UsageError
+from contextwright.importers.detection import is_log
 from contextwright.messages.conversation import Conversation
 from contextwright.models import Model
 from contextwright.store.frames import conversation_of
@@ -36,7 +39,7 @@ def tune(
     where: StoreOptions,
     logs: Annotated[
         list[str] | None,
-        Argument("[LOGS…]", help="JSON files, or JSON Lines with a conversation per line."),
+        Argument("[LOGS…]", help="JSON, JSON Lines with a conversation per line, agents' logs."),
     ] = None,
     source: InputFormat = None,
     most: Annotated[
@@ -70,6 +73,7 @@ def tune(
     price per message that a request holds whole.
 
     \b
+    cw tune ~/.claude/projects/*/*.jsonl --model claude-sonnet-5-5 --budget 50000
     cw tune runs/*.jsonl --model claude-sonnet-5-5 --budget 8000 --write mine.toml
     cw tune --store chat.db --model gpt-5.6-sol --budget 20000 --min-kept 50 --plot frontier.svg
     """
@@ -127,16 +131,22 @@ def recorded(
         refuse({"--from": source}, "has no effect on a store: it is the format of files")
         return from_store(where, most), 0
     if source is not None:
-        formats.find(source)
+        importers.find(source)
     found: list[Conversation] = []
     failed = 0
     for file in logs:
-        with about(file):
-            conversations, wrong = read(file, source, jsonl=file.endswith(LINES))
+        conversations, wrong = recorded_in(file, source)
         found += conversations
         failed += wrong
     tell_of_the_rest(len(found), most)
     return found[:most], failed
+
+
+def recorded_in(file: str, source: str | None) -> tuple[list[Conversation], int]:
+    """Return the conversations of a file, and the number of lines that could not be read."""
+    if file.endswith(LINES) and not is_log(read_lines(file)):
+        return conversation_lines(file, source)
+    return read_conversations(file, source), 0
 
 
 def from_store(where: StoreOptions, most: int) -> list[Conversation]:
