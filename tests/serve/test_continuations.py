@@ -9,6 +9,7 @@ import contextwright as cw
 from contextwright.errors import ProviderError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve.continuations import Continuations
+from contextwright.serve.settings import ECHO
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import Running, running
 from serve.recording.test_recording import texts
@@ -78,15 +79,14 @@ def test_the_upstream_gets_the_whole_history(upstream: str, streams: bool) -> No
         assert [part.text for part in results if isinstance(part, cw.ToolResult)] == ["3"]
 
 
-@pytest.mark.parametrize("upstream", OTHERS)
+@pytest.mark.parametrize("upstream", [*OTHERS, ECHO])
 @pytest.mark.parametrize("field", ["previous_response_id", "conversation", "prompt"])
 def test_a_history_that_nobody_here_has_is_refused(field: str, upstream: str) -> None:
     value = {"id": "pmpt_1"} if field == "prompt" else "resp_or_conv"
-    with (
-        serving(said("Yes.")) as server,
-        running(settings_for(upstream, server), environment=ENVIRONMENT) as gateway,
-    ):
-        answer = gateway.generate(CLIENT, {"input": "Go on.", field: value}, model="any")
+    with serving(said("Yes.")) as server:
+        settings = None if upstream == ECHO else settings_for(upstream, server)
+        with running(settings, environment=ENVIRONMENT) as gateway:
+            answer = gateway.generate(CLIENT, {"input": "Go on.", field: value}, model=ECHO)
         assert server.bodies == []
     assert answer.status == 400
     assert answer.json["error"]["message"] == (
@@ -94,7 +94,8 @@ def test_a_history_that_nobody_here_has_is_refused(field: str, upstream: str) ->
     )
 
 
-def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("as_items", [False, True], ids=["a string", "items"])
+def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path, as_items: bool) -> None:
     with cw.Store(tmp_path / "store.db", sync="fast") as store:
         with (
             serving(lambda request: said(f"Answer {request.number}.")) as server,
@@ -102,16 +103,33 @@ def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path) -> No
         ):
             last: dict[str, str] = {}
             for number in range(3):
-                body = {"input": f"Question {number}?", **last}
+                question = f"Question {number}?"
+                body = {"input": [user(question)] if as_items else question, **last}
                 answer = gateway.generate(CLIENT, body, model="m", key=KEY, streams=number == 1)
                 reply = reply_of(answer.body, CLIENT, number == 1)
                 last = {"previous_response_id": reply.extra[CLIENT]["id"]}
-            assert len(server.bodies[2]["input"]) == len("Question 2?")  # as it came
+            assert "Question 0?" not in str(server.bodies[2])  # as it came
         records = store.requests()
         (name,) = {record.conversation for record in records}
         assert texts(store, name) == [
             text for number in range(3) for text in (f"Question {number}?", f"Answer {number}.")
         ]
+        third, second, _ = [record.prefix for record in records]
+        assert second is not None
+        assert third is not None
+        assert third.first_difference is second.first_difference is None
+        assert 0 < second.shared < second.tokens <= third.shared < third.tokens
+
+
+def test_what_is_not_known_here_is_compared_with_nothing(tmp_path: Path) -> None:
+    """The upstream has the beginning of its prompt."""
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(said("Yes.")) as server:
+            with running(open_settings(CLIENT, server), store=store) as gateway:
+                for previous in ({}, {"previous_response_id": "resp_elsewhere"}, {}):
+                    body = {"input": [user("Well?")], **previous}
+                    gateway.generate(CLIENT, body, model="m", key=KEY)
+        assert [record.prefix for record in store.requests()] == [None] * 3
 
 
 def conversation(*messages: cw.Message, **fields: Any) -> cw.Conversation:
@@ -126,7 +144,7 @@ def answered(id: str) -> ModelReply:
 
 def is_known(known: Continuations, owner: str, id: str) -> bool:
     try:
-        known.whole(owner, conversation(cw.user("b"), previous_response_id=id), "anthropic")
+        known.whole(owner, conversation(cw.user("b"), previous_response_id=id), elsewhere=False)
     except ProviderError:
         return False
     return True

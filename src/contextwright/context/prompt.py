@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.context.receipt import (
+    CACHE_MARKS,
     PROMPT,
     TURNS,
     Comparison,
@@ -37,8 +38,11 @@ come again.
 """
 AROUND_BYTES = 160
 """Bytes that are shown on each side of a difference."""
-PLAIN_TURNS = "messages["
-"""Where turns stand whose lone text may be a string or a block."""
+PLAIN_TURNS = ("messages", "input")
+"""Fields of turns whose lone text may be a string or a block."""
+PLAIN_BLOCKS = ("text", "input_text")
+STORED = "previous_response_id"
+"""Names the answer that a request goes on from, with all that was said before it."""
 SYSTEM_ROLES = ("system", "developer")
 TOKENS, SIZE = attrgetter("tokens"), attrgetter("size")
 
@@ -50,6 +54,8 @@ class Prompt(Struct, frozen=True):
     units: tuple[Unit, ...]
     steps: tuple[Any, ...] = ()
     """The steps as they stand in the request."""
+    is_whole: bool = True
+    """Whether that is all the model reads; a client of Responses may name what OpenAI stores."""
 
     @property
     def tokens(self) -> int:
@@ -128,6 +134,7 @@ def prompt_of(
 
     The first ones that are also spelt the same are not even hashed.
     """
+    payload = in_turns(payload)
     steps = steps_of(payload)
     earlier = previous if previous is not None and previous.model == model else Prompt(model, ())
     same = 0
@@ -139,14 +146,15 @@ def prompt_of(
     rest = units_after(chain, steps[same:])
     known = same + shared_units(earlier.units[same:], rest)
     fresh = with_tokens(rest[known - same :], payload, (pricers or Pricers()).of(model, format))
-    return Prompt(model, (*earlier.units[:known], *fresh), tuple([step for _, step in steps]))
+    units = (*earlier.units[:known], *fresh)
+    return Prompt(model, units, tuple([step for _, step in steps]), not payload.get(STORED))
 
 
 def units_after(chain: str, steps: Sequence[tuple[str, Any]]) -> list[Unit]:
     """Return the steps that follow others, without their tokens."""
     units: list[Unit] = []
     for place, step in steps:
-        plain = with_plain_text(step) if place.startswith(PLAIN_TURNS) else step
+        plain = with_plain_text(step) if place.partition("[")[0] in PLAIN_TURNS else step
         body = body_of(plain)
         chain = link_of(chain, body)
         units.append(Unit(place, chain, 0, len(body)))
@@ -189,19 +197,30 @@ def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
 
     Claude Code writes a turn as a block while a cache mark stands on it, and as a string after.
     """
-    turns = payload.get("messages")
-    if not is_list(turns):
+    payload = in_turns(payload)
+    turns = {field: payload[field] for field in PLAIN_TURNS if is_list(payload.get(field))}
+    return {**payload, **{field: list(map(with_plain_text, turns[field])) for field in turns}}
+
+
+def in_turns(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the request with its turns in a list: Responses takes a lone question as a string."""
+    question = payload.get("input")
+    if not isinstance(question, str):
         return payload
-    return {**payload, "messages": [with_plain_text(turn) for turn in turns]}
+    return {**payload, "input": [{"role": "user", "content": question}]}
 
 
 def with_plain_text(turn: Any) -> Any:
     """Return a turn with its content as a string, if that is all it is."""
-    blocks = turn.get("content") if is_object(turn) else None
+    if not is_object(turn):
+        return turn
+    if turn.get("type") == "message":  # of an item, and the default
+        turn = {name: value for name, value in turn.items() if name != "type"}
+    blocks = turn.get("content")
     if not is_list(blocks) or len(blocks) != 1 or not is_object(blocks[0]):
         return turn
     block = blocks[0]
-    if block.get("type") != "text" or block.keys() - {"type", "text", "cache_control"}:
+    if block.get("type") not in PLAIN_BLOCKS or block.keys() - {"type", "text", *CACHE_MARKS}:
         return turn
     return {**turn, "content": block.get("text")}
 

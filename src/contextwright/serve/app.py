@@ -32,7 +32,7 @@ from contextwright.providers.retries import Retries
 from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
-from contextwright.serve.continuations import Continuations, is_continuable
+from contextwright.serve.continuations import RESPONSES, Continuations, is_continuable
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
@@ -243,7 +243,8 @@ class Gateway:
         provider = self.provider_for(route, call, key)
         line = (session_of(call) or owner, call.format, call.model)
         reading = self.readings.read(line, call.format, call.fields)
-        said = self.continuations.whole(owner, reading.said, provider.format)
+        stores = provider.format == RESPONSES and route.upstream != ECHO
+        said = self.continuations.whole(owner, reading.said, elsewhere=stores)
         if said is not reading.said:
             reading = replace(reading, said=said, known_trail=None)
         history = History(owner, provider.format, reading)

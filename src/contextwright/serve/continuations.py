@@ -13,7 +13,7 @@ from contextwright.formats.replies.reply import ModelReply
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 
-__all__ = ["Continuations", "is_continuable"]
+__all__ = ["RESPONSES", "Continuations", "is_continuable"]
 
 RESPONSES = "openai-responses"
 PREVIOUS = "previous_response_id"
@@ -49,10 +49,10 @@ class Continuations:
         while self._bytes > self._max_bytes:
             self._drop(*next(iter(self._said)))
 
-    def whole(self, owner: str, said: Conversation, upstream: str = RESPONSES) -> Conversation:
+    def whole(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
         """Return what a client said with the history that it goes on from.
 
-        What is not known here is left to an upstream that speaks Responses itself.
+        What is not known here is left to an upstream that may know it `elsewhere`.
 
         Raises:
             ProviderError: the history is not known, and the upstream cannot know it.
@@ -64,7 +64,7 @@ class Continuations:
             rest = {name: value for name, value in fields.items() if name != PREVIOUS}
             messages = joined(known.messages, said.messages)
             return replace(said, messages=messages, extra={**said.extra, RESPONSES: rest})
-        if upstream != RESPONSES:
+        if not elsewhere:
             for name in (PREVIOUS, *ELSEWHERE):
                 if fields.get(name):
                     raise unknown(name, fields[name])

@@ -174,7 +174,9 @@ class RequestLog:
                 old = getattr(before.bodies, kind)
                 bodies.replace(connection, record.number, kind, body, base, old)
         self.compact.discard(record.number)
-        self._keep_at_hand(record.number, Recent.of(sent, prompt, trail))
+        self._keep_at_hand(
+            record.number, Recent.of(sent, prompt if prompt.is_whole else None, trail)
+        )
         self._keep_newest(line, record.number)
         if record.mode == "translated":
             signatures.finish(connection, record.number, ended.signed)
@@ -294,7 +296,8 @@ class RequestLog:
         if known is NOTHING:
             record = requests.find(connection, self.state.tenant, number)
             sent = bodies.all_of(connection, number)
-            known = Recent.of(sent, recorded_prompt(record, sent))
+            prompt = recorded_prompt(record, sent)
+            known = Recent.of(sent, prompt if prompt and prompt.is_whole else None)
             self._keep_at_hand(number, known)
         return known
 
@@ -361,7 +364,7 @@ def compared(
     """Return the prompt of a request, and its record with what it shares with the one before it."""
     model = as_model(record.sent_model)
     prompt = prompt_of(ended.payload, record.upstream_format, model, previous, pricers)
-    if previous is None:
+    if previous is None or not prompt.is_whole:
         return prompt, record
     comparison = explained(prompt.compared_with(previous), record.fork)
     return prompt, replace(record, prefix=comparison)

@@ -93,7 +93,9 @@ def ended_request(
         said, read = read_request(transcript, readings)
         payload = payload or read
     if said is not None:
-        said = continuations.whole(transcript.owner, said)
+        new, said = said, continuations.whole(transcript.owner, said, elsewhere=True)
+        if said is not new and crossing is None:  # the upstream reads the whole history
+            payload = api.render(said, call.format, model=as_model(call.model)).payload
     reply = read_reply(call.format, outcome, answer or b"")
     state, error = state_of(outcome, reply, transcript.reply or b"")
     usage = None if reply is None else reply.usage
