@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection, IncompleteRead
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 import contextwright as cw
 from contextwright.formats.replies.reply import events_of
 from contextwright.formats.replies.streams import write_stream
-from contextwright.serve import GatewaySettings, Route
+from contextwright.serve import GatewaySettings, Route, server
 from providers.standin import KEY, BreakOff, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running
 from serve.test_translate import reply_of, request_of
@@ -72,6 +72,32 @@ def test_a_client_that_leaves_early_ends_the_request(
             assert silent.left.wait(20)
         (record,) = store.requests()
         assert record.state == "interrupted"
+
+
+@pytest.mark.parametrize("beginning", [b"", HEAD], ids=["before the head", "before the first byte"])
+@pytest.mark.parametrize("upstream", ["anthropic", "openrouter"])
+def test_a_gateway_that_ends_breaks_off_what_still_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    upstream: str,
+    beginning: bytes,
+) -> None:
+    monkeypatch.setattr(server, "GRACE_SECONDS", 0)
+    silent = Silent(beginning)
+    key = None if upstream == "anthropic" else "UPSTREAM_KEY"
+    settings = GatewaySettings((Route("*", upstream, base_url=silent.address, key_variable=key),))
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, ExitStack() as clients:
+        with running(settings, environment=ENVIRONMENT, store=store) as gateway:
+            client = clients.enter_context(asking(gateway, HELLO, TOKEN))
+            assert silent.asked.wait(20)
+        with client.makefile("rb") as answer:
+            assert b"500" not in answer.read()
+        assert [record.state for record in store.requests()] == ["interrupted"]
+    assert silent.left.wait(20)
+    logged = capsys.readouterr().err
+    assert "Cancel 1 running task" in logged
+    assert "Traceback" not in logged
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from asyncio import TimerHandle
+from asyncio import CancelledError, TimerHandle
 from socket import socket
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from contextwright.serve.http.stream import CLOSE
+from contextwright.serve.http.stream import CLOSE, hang_up
 
 __all__ = ["GatewayServer"]
 
@@ -44,7 +45,7 @@ class GatewayServer(uvicorn.Server):
             "timeout_keep_alive": KEEP_ALIVE_SECONDS,
             **options,
         }
-        super().__init__(uvicorn.Config(app, **chosen))
+        super().__init__(uvicorn.Config(ends_quietly(app), **chosen))
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End streams of events, which never end by themselves, and then everything else."""
@@ -52,6 +53,21 @@ class GatewayServer(uvicorn.Server):
         if api is not None:
             api.stop()
         await super().shutdown(sockets)
+
+
+def ends_quietly(app: ASGIApp) -> ASGIApp:
+    """Return an application that closes the connections of calls which the server cancels.
+
+    uvicorn would log each as an error of the application.
+    """
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except CancelledError as error:
+            await hang_up(scope, receive, error)
+
+    return call
 
 
 class BoundedProtocol(HttpToolsProtocol):

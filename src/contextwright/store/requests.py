@@ -22,7 +22,7 @@ __all__ = [
 RequestState: TypeAlias = Literal["open", "answered", "failed", "interrupted", "lost"]
 """`open`: sent, not answered yet. `failed`: the upstream refused it, or could not be reached.
 `interrupted`: the answer was cut off, or the client disconnected. `lost`: the gateway ended before
-it was answered.
+it was answered, or could not store the answer.
 """
 
 RequestMode: TypeAlias = Literal["pass-through", "translated"]

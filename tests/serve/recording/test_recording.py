@@ -297,14 +297,15 @@ def test_an_answer_that_comes_compressed_is_read(tmp_path: Path) -> None:
         assert (record.state, texts(store, record.conversation)) == ("answered", ["Hello", "Yes."])
 
 
-def test_a_redirect_is_not_an_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [200, 204, 302])
+def test_nothing_is_not_an_answer(tmp_path: Path, status: int) -> None:
     with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
-        server.status, server.body = 302, b""
+        server.status, server.body = status, b""
         route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
         with running(GatewaySettings((route,)), store=store) as gateway:
-            assert gateway.ask("/v1/messages", {"model": "m", "messages": []}).status == 302
+            assert gateway.ask("/v1/messages", {"model": "m", "messages": []}).status == status
         (record,) = store.requests()
-        assert (record.state, record.status, record.error) == ("failed", 302, "server")
+        assert (record.state, record.status, record.error) == ("failed", status, "server")
 
 
 def test_nothing_is_recorded_where_it_is_not_wanted(tmp_path: Path) -> None:
@@ -349,6 +350,18 @@ def test_what_is_not_recorded_is_counted(
             assert gateway.generate("openai-chat", HELLO, model="echo").status == 200
     assert "no such table: bodies" in caplog.text
     assert "Hello" not in caplog.text
+
+
+def test_a_request_whose_end_cannot_be_stored_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(store=store) as gateway:
+            store.engine.write_alone(lambda connection: connection.run("DROP TABLE places"))
+            for _ in range(2):
+                assert gateway.generate("openai-chat", HELLO, model="echo").status == 200
+        assert [record.state for record in store.requests()] == ["lost", "lost"]
+    assert "no such table: places" in caplog.text
 
 
 def test_an_answer_without_room_is_passed_on_and_named(

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from contextwright.errors import ProviderError
 
-__all__ = ["CLOSE", "BrokenOff", "StreamedAnswer", "while_connected"]
+__all__ = ["CLOSE", "BrokenOff", "StreamedAnswer", "hang_up", "while_connected"]
 
 Value = TypeVar("Value")
 
@@ -116,11 +116,11 @@ async def disconnected(receive: Receive) -> None:
         pass
 
 
-async def hang_up(scope: Scope, receive: Receive, error: BrokenOff) -> None:
+async def hang_up(scope: Scope, receive: Receive, error: BaseException) -> None:
     """Close the connection in the middle of an answer, after what was sent before.
 
     Raises:
-        BrokenOff: the server has no way to close it other than an error.
+        BaseException: the `error`, if the server has no other way to close it.
     """
     close = scope.get("extensions", {}).get(CLOSE)
     if close is None:

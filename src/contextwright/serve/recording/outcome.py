@@ -97,7 +97,7 @@ def ended_request(
         if said is not new and crossing is None:  # the upstream reads the whole history
             payload = api.render(said, call.format, model=as_model(call.model)).payload
     reply = read_reply(call.format, outcome, answer or b"")
-    state, error = state_of(outcome, reply, transcript.reply or b"")
+    state, error = state_of(outcome, reply, transcript.reply)
     usage = None if reply is None else reply.usage
     changes = record.changes if transcript.reply is not None else (*record.changes, NOT_KEPT)
     prices = as_model(record.sent_model).prices
@@ -201,16 +201,20 @@ def decompressed(body: bytes, encoding: str) -> bytes:
     return body
 
 
-def state_of(outcome: Outcome, reply: ModelReply | None, body: bytes) -> tuple[RequestState, str]:
-    """Return how a request ended, and the kind of its error."""
+def state_of(
+    outcome: Outcome, reply: ModelReply | None, body: bytes | None
+) -> tuple[RequestState, str]:
+    """Return how a request ended, and the kind of its error; `body` is None if it was not kept."""
     if outcome.broken_off:
         return "interrupted", ""
     if outcome.error:
         return "failed", outcome.error
     if (outcome.status or 200) >= 300:
-        return "failed", read_error(outcome.status or 500, {}, body).kind
+        return "failed", read_error(outcome.status or 500, {}, body or b"").kind
     if reply is not None and reply.error is not None:
         return "failed", reply.error.kind
     if not outcome.whole or (reply is not None and reply.finish == "interrupted"):
         return "interrupted", ""
+    if body == b"":  # a status that promises an answer, or 204, which says that there is none
+        return "failed", "server"
     return "answered", ""

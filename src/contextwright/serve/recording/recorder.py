@@ -80,6 +80,8 @@ class Recorder:
         self._begun: deque[Step] = deque()
         self._ended: deque[Step] = deque()
         self._backlog_bytes = 0
+        self._unfinished: set[int] = set()
+        """Requests whose end could not be stored, until they are marked."""
         self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._warned = float("-inf")
@@ -190,9 +192,21 @@ class Recorder:
         errors = [error] * len(steps)
         if error and len(steps) > 1:
             errors = [self._attempt(partial(self._write, [step])) for step in steps]
-        self._backlog_bytes -= sum(one.passage.held_bytes for one in steps if one.ended)
+        over = [
+            (step.passage, error) for step, error in zip(steps, errors, strict=True) if step.ended
+        ]
+        self._backlog_bytes -= sum(passage.held_bytes for passage, _ in over)
+        self._unfinished |= {each.number for each, error in over if error and each.number}
+        if self._unfinished:
+            self._attempt(self._give_up)
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._written, steps, errors)
+
+    def _give_up(self) -> None:
+        """Mark requests lost whose end could not be stored."""
+        numbers = sorted(self._unfinished)
+        self.store.engine.write(lambda connection: requests.mark_lost(connection, numbers))
+        self._unfinished.clear()
 
     def _attempt(self, work: Callable[[], None]) -> str:
         """Do some work; return what went wrong, without a word of anybody's content."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ __all__ = [
     "give_up",
     "last_of_session",
     "latest",
+    "mark_lost",
     "moment",
     "of_process",
     "page",
@@ -40,6 +41,7 @@ INSERT INTO requests (tenant, session, state, process, started, record)
 VALUES (?, ?, ?, ?, ?, ?) RETURNING number"""
 FINISH = "UPDATE requests SET state = ?, conversation = ?, record = ? WHERE number = ?"
 OPEN = "SELECT number, process, started FROM requests WHERE state = 'open'"
+LOSE = "UPDATE requests SET state = 'lost' WHERE number = ? AND state = 'open'"
 LATEST = """
 SELECT max(number) FROM requests
 WHERE tenant = ? AND conversation = ? AND number < ? AND state = 'answered'"""
@@ -141,13 +143,19 @@ def give_up(connection: Connection, is_running: Callable[[str, str], bool]) -> i
     `is_running` is asked with the process and the start of a request.
     """
     lost = [
-        (number,)
+        number
         for number, process, started in connection.rows(OPEN)
         if not is_running(process, started)
     ]
-    connection.run_many("UPDATE requests SET state = 'lost' WHERE number = ?", lost)
-    connection.run_many(signatures.DELETE, lost)
+    mark_lost(connection, lost)
     return len(lost)
+
+
+def mark_lost(connection: Connection, numbers: Iterable[int]) -> None:
+    """Note that nobody will store how some requests ended."""
+    lost = [(number,) for number in numbers]
+    connection.run_many(LOSE, lost)
+    connection.run_many(signatures.DELETE, lost)
 
 
 def remove_before(connection: Connection, tenant: str, time: datetime) -> int:
