@@ -211,7 +211,7 @@ class Gateway:
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
         route = self.settings.route_for(call.model, call.format)
-        shown = keys_in(call.headers, request.query_params)
+        shown = keys_in(call.headers, call.query)
         given = shown[0] if shown else ""
         key = self.own_key(route, call, given)
         if call.action == "count":
@@ -326,7 +326,7 @@ class Gateway:
 
     async def show_metrics(self, request: Request) -> Response:
         """Tell what passed since the start, to those who show the token."""
-        shown = keys_in(request.headers, {})
+        shown = keys_in(request.headers, "")
         if not self.token or not same_token(shown[0] if shown else None, self.token):
             return PlainTextResponse(
                 "show the gateway's token", 401, {"www-authenticate": "Bearer"}

@@ -91,8 +91,15 @@ def value_of(fields: Mapping[str, Raw], name: str) -> Any:
         return None
 
 
-def keys_in(headers: Mapping[str, str], query: Mapping[str, str]) -> list[str]:
-    """Return the keys a client sent, wherever its API puts them; the first one counts."""
-    values = [headers.get(name, "").strip() for name in KEY_HEADERS]
-    values[0] = values[0].removeprefix("Bearer ").strip()
-    return [value for value in (*values, query.get("key", "")) if value]
+def keys_in(headers: Mapping[str, str], query: str) -> list[str]:
+    """Return the keys a client sent, wherever APIs put them; the first one counts."""
+    # A header that comes twice is one list.
+    values = [value for name in KEY_HEADERS for value in headers.get(name, "").split(",")]
+    values += [value for name, value in parse_qsl(query) if name == "key"]
+    return [key for value in values if (key := without_scheme(value.strip()))]
+
+
+def without_scheme(value: str) -> str:
+    """Return the key in a header: `Bearer` is written as one likes."""
+    scheme, _, key = value.partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else value

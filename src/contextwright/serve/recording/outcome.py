@@ -28,7 +28,7 @@ from contextwright.store.requests import RecordedRequest, RequestBodies, Request
 from contextwright.store.rows.signatures import SignedAnswer
 from contextwright.text.json import decode_object, decoder, encode_json
 
-__all__ = ["Outcome", "Transcript", "ended_request", "masked"]
+__all__ = ["Outcome", "Transcript", "ended_request", "masked", "without_keys"]
 
 Value = TypeVar("Value")
 
@@ -115,9 +115,10 @@ def ended_request(
         reply_bytes=len(transcript.reply or b""),
         usage=usage,
         price=None if usage is None else price_of(usage, prices),
-        changes=tuple(without_keys(change, transcript.keys) for change in changes),
+        changes=changes,
         masked=is_masked,
     )
+    record = without_keys(record, transcript.keys)
     if said is not None and reply is not None and state == "answered":
         continuations.keep(transcript.owner, said, reply, len(call.body))
     message = reply.answer if reply is not None and state == "answered" else None

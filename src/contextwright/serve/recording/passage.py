@@ -16,7 +16,7 @@ from starlette.responses import Response
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.recording.outcome import Outcome, Transcript, masked
+from contextwright.serve.recording.outcome import Outcome, Transcript, masked, without_keys
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
@@ -167,7 +167,7 @@ class Passage:
     def begun_request(self) -> BegunRequest:
         """Return what is noted of it before its answer goes on."""
         body = None if self.record.redacted else self.request
-        return BegunRequest(self.record, body, self.owner, self.place)
+        return BegunRequest(without_keys(self.record, self.keys), body, self.owner, self.place)
 
     def transcript(self) -> Transcript:
         """Return all that is known of it."""

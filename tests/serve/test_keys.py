@@ -1,0 +1,124 @@
+"""Keys of clients: wherever they stand, they reach neither store, logs, records nor spans."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import msgspec
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import contextwright as cw
+from contextwright.formats.replies.events import ReplyError
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.serve import GatewaySettings, create_app
+from contextwright.serve.calls import keys_in
+from providers.standin import KEY, Request, said, serving
+from serve.gateways import PATHS, TOKEN, listening
+from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
+
+SECOND, THIRD = "second-key-0123456789", "third/key+0123456789"
+PLACES = ("authorization", "x-api-key", "x-goog-api-key", "query")
+ROUTES = ("open", "translated", "echo")
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "keys"),
+    [
+        ({"authorization": "Bearer one"}, "", ["one"]),
+        ({"authorization": "bearer  one "}, "", ["one"]),
+        ({"authorization": "one", "x-api-key": "two"}, "key=three", ["one", "two", "three"]),
+        (
+            {"x-goog-api-key": "one, two"},
+            "alt=sse&key=three&key=f%2Fo",
+            "one two three f/o".split(),
+        ),
+        ({"authorization": "Bearer ", "x-api-key": ""}, "key=", []),
+    ],
+)
+def test_keys_are_found(headers: dict[str, str], query: str, keys: list[str]) -> None:
+    assert keys_in(headers, query) == keys
+
+
+class Shown(NamedTuple):
+    """How a client shows its keys."""
+
+    keys: tuple[str, ...]
+    headers: dict[str, str]
+    query: str
+
+
+def shown(first: str) -> Iterator[Shown]:
+    """A client's key in each place, alone and with up to two others behind it."""
+    for count in (1, 2, 3):
+        keys = (first, SECOND, THIRD)[:count]
+        for places in combinations(PLACES, count):
+            given = dict(zip(places, keys, strict=True))
+            query = urlencode({"key": given.pop("query")}) if "query" in given else ""
+            if "authorization" in given:
+                given["authorization"] = f"Bearer {given['authorization']}"
+            yield Shown(keys, given, query)
+
+
+def repeating(request: Request) -> ModelReply | ReplyError:
+    """Repeats all that was said: as an answer, or in an error."""
+    words = json.dumps(request.body)
+    return said(words) if request.number % 2 else ReplyError("invalid", words, 400)
+
+
+def body_of(format: str, keys: Sequence[str]) -> dict[str, Any]:
+    """A request that has keys in its words, and wherever else a client may write one."""
+    question = cw.user(f"My keys are {' '.join(keys)}")
+    payload = cw.render([question], format, model="gpt-5.6-sol").payload
+    if format == "gemini":
+        return payload
+    return {**payload, "metadata": {"user_id": json.dumps({"session_id": keys[-1]})}}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_key_is_stored_or_told(
+    format: str, route: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = TOKEN if route == "translated" else KEY
+    upstream = {"open": format, "translated": "anthropic" if format != "anthropic" else "gemini"}
+    memory, tracer = InMemorySpanExporter(), TracerProvider()
+    tracer.add_span_processor(SimpleSpanProcessor(memory))
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(repeating) as server:
+        make = open_settings if route == "open" else settings_for
+        settings = GatewaySettings() if route == "echo" else make(upstream[route], server)
+        app = create_app(
+            msgspec.structs.replace(settings, telemetry="content"),
+            token=TOKEN,
+            environment=ENVIRONMENT,
+            store=store,
+            tracer_provider=tracer,
+        )
+        with listening(app) as gateway:
+            for number, (keys, headers, query) in enumerate(shown(first)):
+                model = "echo" if route == "echo" else f"m-{keys[-1]}"
+                path = PATHS.get(format) or f"/v1beta/models/{quote(model)}:generateContent"
+                body = body_of(format, keys)
+                if format != "gemini":
+                    body |= {"model": model, "stream": number % 3 == 0}
+                others = {"user-agent": f"agent/{keys[-1]}", "anthropic-version": "1"}
+                gateway.ask(f"{path}?{query}", body, {**headers, **others})
+        records = store.requests()
+        assert len(records) == 14
+        assert all(record.masked for record in records)
+        assert len({record.state for record in records}) == (1 if route == "echo" else 2)
+        read = [store.request_bodies(record.number) for record in records]
+        stored = [list(store.conversation(info.id).read()) for info in store.list()]
+        spans = [span.to_json() for span in memory.get_finished_spans()]
+    assert len(spans) == 14
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    told = f"{records} {read} {stored} {spans} {caplog.text}"
+    assert "My keys are ****" in told
+    for secret in (first, SECOND, THIRD):
+        assert secret.encode() not in kept
+        assert secret not in told
