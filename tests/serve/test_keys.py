@@ -23,7 +23,7 @@ from serve.gateways import PATHS, TOKEN, listening
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
 
 SECOND, THIRD = "second-key-0123456789", "third/key+0123456789"
-PLACES = ("authorization", "x-api-key", "x-goog-api-key", "query")
+PLACES: tuple[str, ...] = ("authorization", "x-api-key", "x-goog-api-key", "query")
 ROUTES = ("open", "translated", "echo")
 
 
@@ -58,7 +58,7 @@ def shown(first: str) -> Iterator[Shown]:
     for count in (1, 2, 3):
         keys = (first, SECOND, THIRD)[:count]
         for places in combinations(PLACES, count):
-            given = dict(zip(places, keys, strict=True))
+            given: dict[str, str] = dict(zip(places, keys, strict=True))
             query = urlencode({"key": given.pop("query")}) if "query" in given else ""
             if "authorization" in given:
                 given["authorization"] = f"Bearer {given['authorization']}"
