@@ -173,8 +173,9 @@ class FirstAndRecent(
     messages: int = 20
     """Maximum number of messages, including the omission note; system messages do not count."""
     first: int = 2
-    """The number of first messages to keep. Half of them, a quarter and so on, or none stay if there
-    is so little room that this keeps more messages in all."""
+    """The number of first messages to keep. With little room half of them, a quarter and so on, or
+    none stay, where that keeps more messages in all.
+    """
 
     why_dropped: ClassVar[str] = "between the first and the newest"
 
