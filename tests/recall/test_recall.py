@@ -35,7 +35,17 @@ from samples.recall import (
 # --- the question --------------------------------------------------------------------------------
 
 PEOPLE = ("Anna", "Will", "Олена", "小明 Wang", "O'Brien", "Anna-Maria de la Cruz", "I", "")
-CROWD = ("Олег", "Ольга Коваль", "Андрій", "Jürgen Fischer", "Sabine", "Żaneta", "Hans")
+CROWD = (
+    "Олег",
+    "Ольга Коваль",
+    "Андрій",
+    "Jürgen Fischer",
+    "Sabine",
+    "Żaneta",
+    "Hans",
+    "sashko_99",
+    "kit_kat",
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +81,8 @@ def test_whom_a_question_names(query: str, speakers: set[str]) -> None:
         ("Welche Fische mag Hans?", {"Hans"}, "Welche Fische mag"),
         ("Gdzie jest pies Żanety?", {"Żaneta"}, "Gdzie jest pies"),
         ("Who has Sabines?", set(), "Who has Sabines"),
+        ("Did sashko sell the first aid kit?", {"sashko_99"}, "Did sell the first aid kit"),
+        ("What does kit_kat owe?", {"kit_kat"}, "What does owe"),
     ],
 )
 def test_names_have_the_forms_of_their_language(

@@ -42,7 +42,10 @@ INFLECTING = frozenset(("greek", "polish", "russian", "ukrainian"))
 """Languages in which names have cases."""
 GENITIVE = frozenset(("dutch", "german", "swedish"))
 """Languages that add an s to a name, without an apostrophe."""
+LONG_PART = 4
+"""Minimum letters of a part of a handle that names somebody; shorter ones are often words."""
 WORD = re.compile(r"\w+")
+LETTERS = re.compile(r"[^\W\d_]+")
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Scripts without spaces between a name and the next word; the pattern takes milliseconds to
@@ -110,7 +113,7 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
     languages = languages_of(question.text)
     little = common_words(languages)
     named = {name for name in people if is_named(name, words, known, little)}
-    names = {plain(word) for name in named for word in WORD.findall(name)}
+    names = {plain(word) for name in named for word in words_of_name(name)}
     capital = [word for word in words if word[:1].isupper() and plain(word) not in names | little]
     forms = {base: plain(word) for word in capital for base in bases(word, languages)}
     for name in people:
@@ -123,6 +126,13 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
     return replace(question, meaning=meaning, speakers=frozenset(named))
 
 
+def words_of_name(name: str) -> list[str]:
+    """Return the words of a name, and what people call sashko_99: the longer parts of a handle."""
+    words = WORD.findall(name)
+    parts = [part for word in words for part in LETTERS.findall(word) if part != word]
+    return words + [part for part in parts if len(part) >= LONG_PART]
+
+
 def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]:
     """Return what the forms of a name have in common, as the language of each word inflects it.
 
@@ -130,7 +140,7 @@ def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]
     only the genitive counts, because it writes all nouns as names: Fischer has the stem of Fische.
     """
     result: set[str] = set()
-    for word in WORD.findall(text):
+    for word in words_of_name(text):
         language = languages.of(word.lower())
         if len(word) > 2 and language in INFLECTING:
             result |= {f"{plain(word)[:3]}:{term}" for term in terms_of(word, languages)}
@@ -144,7 +154,7 @@ def is_named(name: str, words: list[str], known: set[str], little: Container[str
 
     A name that is a common word too, such as Will, has to be capitalised.
     """
-    for word in WORD.findall(name):
+    for word in words_of_name(name):
         simple = plain(word)
         is_unspaced = not simple.isascii() and re.search(UNSPACED, simple)
         if is_unspaced and any(simple in one for one in known):

@@ -35,18 +35,23 @@ ENDINGS = (
 VOWELS = frozenset("aeiouy")
 NUMBER = re.compile(r"[\d_]")
 
+# Endings that nouns may end in themselves need the vowel of their verb or case: `-ати` and `-ами`
+# are endings, but the last letters of "тексти", "системи", "школа" and "область" are not.
 UKRAINIAN = re.compile(
     r"""(?<=..)(?:
-    [ую](?:ва(?:ти|в|ла|ло|ли|нн(?:я|ю|ям|і))|є(?:ш|мо|те)?|ють|ю|й|йте|вав|вала|вали)
-    |(?:[аяиії]|ну)?(?:ти|ть|в|ла|ло|ли)|[уюая]ть|[еи](?:ш|мо|те)|є(?:ш|мо|те)?
+    [ую](?:ва)?(?:є(?:ш|мо|те|ть)?|ють|ю|й|йте)
+    |(?:[ую]ва|[аяиіїу]|ну)(?:ти(?:м(?:у|еш|е|емо|ете|уть))?|в|ла|ло|ли)
+    |[ую]ван(?:ь|н(?:я|ю|ям|і|ями|ях))
+    |[уюаяиіїеє]ть|[еиєї](?:ш|мо|те)|[аяиїі]?йте
     |ого|ому|ої|ою|ею|єю|ий|ій|им|их|ими|ім|іх|іми
-    |[аяі]?ми|[аяі][хм]|[оеє]м|[оеє]ві|і?[їя]|і[юй]|їв|ів|ей
+    |[аяі]ми|ьми|[аяі][хм]|[оє]м|(?<=[жчшщцрлн])ем|[оеє]ві|і?[їя]|і[юй]|їв|ів|ей
     |[аеєиіїоуюяьй])$""",
     re.VERBOSE,
 )
 REFLEXIVE = re.compile("(?<=...)с[яь]$")
 # Vowels that come and go with the ending (кіт, кота; цукор, цукру), and consonants (рука, руці).
-FLEETING = re.compile("(?<=..)[іеёо](?=[бвгґджзйклмнпрстфхцчшщ]$)")
+FLEETING = re.compile("(?<=..)[іеёо](?=(?:ст|[бвгґджзйклмнпрстфхцчшщ])$)")
+DOUBLE = re.compile(r"(?<=..)([нлтдчшжзс])\1$")  # рішення, рішень
 SHORT_VOWEL = re.compile("[іеё](?=.$)")
 ALTERNATION = str.maketrans("цчзжсш", "ккггхх")
 
@@ -132,6 +137,7 @@ def english_stem(word: str) -> str:
 def cyrillic_stem(bare: str) -> str:
     """Return a stem without what changes at its end."""
     bare = bare[:2] + bare[2:].rstrip("аеиіоуыюяьй").replace("ь", "")
+    bare = DOUBLE.sub(r"\1", bare)
     bare = FLEETING.sub("", bare) if len(bare) > 3 else SHORT_VOWEL.sub("о", bare)
     return folded(bare[:-1] + bare[-1:].translate(ALTERNATION))
 

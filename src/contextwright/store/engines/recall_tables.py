@@ -8,7 +8,8 @@ from __future__ import annotations
 __all__ = ["DIGESTS", "LASTS", "POSTGRES", "POSTGRES_TERMS", "SQLITE", "SQLITE_TERMS"]
 
 # The index is made again wherever terms are computed differently: first with the stems of many
-# languages, then with one of the two Chinese scripts and parts of compounds.
+# languages, then with one of the two Chinese scripts and parts of compounds, then with more of
+# Ukrainian.
 SQLITE_TERMS = """
 INSERT INTO words (words) VALUES ('delete-all');
 DELETE FROM outlines;

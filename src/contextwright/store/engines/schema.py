@@ -397,4 +397,8 @@ STEPS: tuple[Step, ...] = (
     Step(recall_tables.SQLITE, recall_tables.POSTGRES),
     Step(recall_tables.LASTS, recall_tables.LASTS),
     Step(request_tables.SQLITE_SIGNATURES, request_tables.POSTGRES_SIGNATURES),
+    Step(
+        recall_tables.SQLITE_TERMS + recall_tables.DIGESTS,
+        recall_tables.POSTGRES_TERMS + recall_tables.DIGESTS,
+    ),
 )

@@ -1,0 +1,81 @@
+"""How often two forms of a word have one stem, and how often two words do.
+
+    uv run --with pymorphy3 --with pymorphy3-dicts-uk --with wordfreq \
+        python -m benchmarks.retrieval.stems [--language uk] [--show 20]
+
+The forms are those among the 40,000 most frequent words of a language, and what belongs together is
+what a morphological dictionary says. The words are divided into two halves: look at what is wrong
+in the first (`--show`) when you change a rule, and judge the change by the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import zlib
+from collections import defaultdict
+from itertools import combinations
+from typing import Any
+
+from contextwright.text.stems import stemmer
+
+NAMES = {"uk": "ukrainian", "ru": "russian"}
+KINDS = {"NOUN": "nouns", "ADJF": "adjectives", "VERB": "verbs", "INFN": "verbs", "GRND": "verbs"}
+FREQUENT = 40_000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--language", choices=NAMES, default="uk")
+    parser.add_argument("--show", type=int, default=0, help="frequent words with several stems")
+    options = parser.parse_args()
+    words = words_of(options.language)
+    stem = stemmer(NAMES[options.language])
+    for half in (0, 1):
+        some = {
+            word: forms for word, forms in words.items() if zlib.crc32(word[1].encode()) % 2 == half
+        }
+        agreed: dict[str, list[float]] = defaultdict(list)
+        for (kind, _), forms in some.items():
+            pairs = [stem(one) == stem(other) for one, other in combinations(forms, 2)]
+            if pairs:
+                agreed[kind].append(sum(pairs) / len(pairs))
+        shares = ", ".join(
+            f"{kind} {100 * sum(one) / len(one):.1f} % ({len(one)})"
+            for kind, one in sorted(agreed.items())
+        )
+        print(f"half {half}: forms with one stem: {shares}")
+        print(f"        words that share one: {shared(some, stem):.2f}")
+        if half == 0:
+            broken = [forms for forms in some.values() if len(set(map(stem, forms))) > 1]
+            for forms in broken[: options.show]:
+                print("  ", ", ".join(f"{form} → {stem(form)}" for form in forms))
+    return 0
+
+
+def words_of(language: str) -> dict[tuple[str, str], list[str]]:
+    """The forms of frequent words, by kind and dictionary form, the most frequent first."""
+    import pymorphy3  # pyright: ignore[reportMissingImports]
+    import wordfreq  # pyright: ignore[reportMissingImports]
+
+    dictionary = pymorphy3.MorphAnalyzer(lang=language)
+    words: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for form in wordfreq.top_n_list(language, FREQUENT):
+        read = dictionary.parse(form)[0]
+        kind = KINDS.get(str(read.tag.POS))
+        if len(form) > 2 and kind and read.is_known:
+            words[kind, read.normal_form].append(form)
+    return words
+
+
+def shared(words: dict[tuple[str, str], list[str]], stem: Any) -> float:
+    """The pairs of words that have a stem in common, for each word."""
+    having: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for word, forms in words.items():
+        for form in forms:
+            having[stem(form)].add(word)
+    return sum(len(some) * (len(some) - 1) / 2 for some in having.values()) / len(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
