@@ -31,6 +31,7 @@ from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
 from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
+from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed, read_body
 from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
 from contextwright.serve.continuations import RESPONSES, Continuations, is_continuable
 from contextwright.serve.guard import Guard, same_token
@@ -192,6 +193,8 @@ class Gateway:
             return Response(status_code=GONE)  # nobody reads it
         except TooLarge as error:
             return failure(ReplyError("too_large", str(error), 413), format)
+        except UnknownEncoding as error:
+            return failure(ReplyError("invalid", str(error), 415), format)
         except ContextwrightError as error:
             return failure(ReplyError("invalid", str(error), 400), format)
 
@@ -200,13 +203,12 @@ class Gateway:
         method = request.path_params.get("method", "")
         if format == "gemini" and method.rpartition(":")[2] not in METHODS:
             raise UsageError("there is no such method")
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > self.settings.max_body_bytes:
-                raise TooLarge(f"more than {self.settings.max_body_bytes:,} bytes")
+        sent = await read_body(request.stream(), self.settings.max_body_bytes)
+        headers = headers_in(request)
+        encodings = headers.get("content-encoding", "")
+        body = decompressed(sent, encodings, self.settings.max_body_bytes)
         query = request.scope["query_string"].decode()
-        return read_call(format, action, bytes(body), headers_in(request), query, method)
+        return read_call(format, action, body, headers, query, method, sent=sent)
 
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
@@ -363,10 +365,6 @@ class Gateway:
                 ]
             }
         )
-
-
-class TooLarge(ContextwrightError):
-    """A body over the limit."""
 
 
 def headers_in(request: Request) -> dict[str, str]:

@@ -46,8 +46,11 @@ class Call(Struct, frozen=True):
     headers: Mapping[str, str]
     """By their names in lower case."""
     body: bytes
+    """Not compressed."""
     fields: Mapping[str, Raw]
     """The fields of the body, unread."""
+    sent: bytes = b""
+    """The body as the client sent it: perhaps compressed."""
 
     @property
     def wants_list(self) -> bool:
@@ -62,6 +65,8 @@ def read_call(
     headers: Mapping[str, str],
     query: str = "",
     method: str = "",
+    *,
+    sent: bytes | None = None,
 ) -> Call:
     """Read a request; Gemini's model and method stand in the path: `gemini-3.8-flash:countTokens`.
 
@@ -80,7 +85,8 @@ def read_call(
         if not isinstance(named, str) or not named:
             raise ParseError("model: a name is required")
         model, streams, path = named, value_of(fields, "stream") is True, PATHS[format, action]
-    return Call(format, action, model, streams, path, query, headers, body, fields)
+    sent = body if sent is None else sent
+    return Call(format, action, model, streams, path, query, headers, body, fields, sent)
 
 
 def value_of(fields: Mapping[str, Raw], name: str) -> Any:

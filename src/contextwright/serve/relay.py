@@ -28,7 +28,7 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     Raises:
         ProviderError: the upstream cannot be reached.
     """
-    upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.body)
+    upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.sent)
     headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in HOP_BY_HOP]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, headers)
     answer.held.callback(upstream.close)

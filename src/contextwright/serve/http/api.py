@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, ParseError, UsageError
+from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed
 from contextwright.serve.guard import same_token
 from contextwright.serve.http.errors import ApiError, error_answer
 from contextwright.serve.http.openapi import describe
@@ -174,7 +175,13 @@ class Api:
         async with self.patience():
             async for chunk in self.chunks(request, self.limits.body_bytes):
                 body += chunk
-        return bytes(body)
+        encodings = request.headers.get("content-encoding", "")
+        try:
+            return decompressed(bytes(body), encodings, self.limits.body_bytes)
+        except UnknownEncoding as error:
+            raise ApiError(415, str(error)) from None
+        except TooLarge as error:
+            raise ApiError(413, str(error)) from None
 
     async def save(self, request: Request, path: Path) -> None:
         """Write the body of a request to a file as it comes."""
