@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 import han
 from contextwright.text.languages import FUNCTION_WORDS
 from contextwright.text.terms import (
+    bare_terms,
     compound_parts,
+    findable_terms,
     keywords,
     languages_of,
     terms_of,
-    terms_with_parts,
 )
 
 FORMS = {
@@ -96,7 +97,7 @@ def test_words_are_whole_in_scripts_with_vowel_signs_and_beside_those_without_sp
 
 
 def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:
-    message = terms_with_parts("Das ist die Straßenbahnhaltestelle.")
+    message = findable_terms("Das ist die Straßenbahnhaltestelle.")
     assert terms_of("die Straßen und das") - terms_of("die und das") <= message
     assert "haltestell" in message
     assert "haltestell" not in terms_of("Das ist die Straßenbahnhaltestelle.")
@@ -104,15 +105,45 @@ def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:
     assert "zahnarzt" in first
     assert "termin" in last
     assert compound_parts("When is my appointment?") == []
-    assert terms_with_parts("internationalisation") == terms_of("internationalisation")
+    assert findable_terms("internationalisation") == terms_of("internationalisation")
+
+
+KNOWN_WORDS = st.sampled_from(
+    " ".join(FORMS.values()).replace("|", " ").split()
+    + "Die Rechnungen sind da und ich habe sie bezahlt | Nous avons réservé les chambres |"
+    " He comprado las entradas para los conciertos | Anfahrt | koty | робимо знати".split()
+)
+
+
+@given(words=st.lists(KNOWN_WORDS, min_size=1, max_size=12))
+def test_a_word_alone_finds_the_text_it_is_in(words: list[str]) -> None:
+    """It is read in the language it shows by itself, or in none."""
+    terms = findable_terms(" ".join(words))
+    shown = languages_of(" ".join(words))
+    for word in words:
+        alone = languages_of(word)
+        if alone.latin in ("english", shown.latin) and alone.cyrillic in ("", shown.cyrillic):
+            assert terms_of(word) <= terms, word
+
+
+@given(words=st.lists(KNOWN_WORDS, min_size=1, max_size=12))
+def test_a_text_finds_each_of_its_words_alone(words: list[str]) -> None:
+    """The other way round: a message that shows no language, and a question that does."""
+    text = " ".join(words)
+    bare, shown = bare_terms(text), languages_of(text)
+    asked = {other for term in terms_of(text) for other in (term, *bare.get(term, ()))}
+    for word in words:
+        alone = languages_of(word)
+        if alone.latin == "english" and alone.cyrillic in ("", shown.cyrillic):
+            assert terms_of(word) <= asked, word
 
 
 @given(text=ANY_TEXT)
 def test_terms_of_any_text(text: str) -> None:
     terms = terms_of(text)
-    assert keywords(text) <= terms <= terms_with_parts(text)
+    assert keywords(text) <= terms <= findable_terms(text)
     assert bool(keywords(text)) == bool(terms)
-    for term in terms_with_parts(text):
+    for term in findable_terms(text):
         assert 0 < len(term) <= 80
         assert term == "".join(term.split())
     assert terms_of(text) == terms_of(f"{text} … {text}")

@@ -24,7 +24,7 @@ from contextwright.recall.ranking import (
     probability,
 )
 from contextwright.recall.signals import OWN, Signals
-from contextwright.text.terms import terms_with_parts
+from contextwright.text.terms import findable_terms
 
 __all__ = ["MemoryMatch", "items_of", "text_of"]
 
@@ -95,7 +95,7 @@ def items_of(
         meanings: how near the meaning of each is; None uses words only.
     """
     asked = set(question.terms)
-    held = [terms_with_parts(text_of(memory)) & asked for memory in memories]
+    held = [findable_terms(text_of(memory)) & asked for memory in memories]
     counts = Counter(term for terms in held for term in terms)
     weights = {
         term: log(1 + (len(memories) + FEW) / (counts[term] + 0.5)) for term in sorted(asked)

@@ -16,7 +16,7 @@ from contextwright.recall.from_memories import MemoryMatch, text_of
 from contextwright.recall.memories import Memory, MemoryQuery, had_part
 from contextwright.recall.vectors.chunks import chunks_of
 from contextwright.recall.vectors.embedder import Embedder
-from contextwright.text.terms import keywords, terms_of, terms_with_parts
+from contextwright.text.terms import findable_terms, keywords, terms_of
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.embedder import Vectors
@@ -132,7 +132,7 @@ def fitting(
 
 def score_of(memory: Memory, asked: set[str], meaning: float | None) -> float:
     """Return how well a memory fits: the share of the question's words it has, and its meaning."""
-    share = len(asked & terms_with_parts(text_of(memory))) / max(len(asked), 1)
+    share = len(asked & findable_terms(text_of(memory))) / max(len(asked), 1)
     match = MemoryMatch(share, meaning)
     return match.fit if share or match.is_near else 0.0
 
@@ -155,7 +155,7 @@ def event_scores(
     how near its meaning is; tags are the overlap, relative to the smaller set. An event with hardly
     a word of the question and another meaning does not match, whatever its weight.
     """
-    held = [terms_with_parts(text_of(event)) & asked for event in events]
+    held = [findable_terms(text_of(event)) & asked for event in events]
     counts = Counter(term for terms in held for term in terms)
     weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
     whole = sum(sorted(weights.values()))

@@ -17,7 +17,7 @@ from contextwright.recall.lines import LONGEST
 from contextwright.recall.ranking import RankedMessage
 from contextwright.recall.signals import OWN
 from contextwright.recall.vectors.chunks import cut_near
-from contextwright.text.terms import languages_of, terms_of
+from contextwright.text.terms import findable_terms, languages_of
 
 __all__ = ["FEWEST_CHARS", "Excerpt", "Span", "is_long", "passage_odds", "passages_of"]
 
@@ -155,7 +155,7 @@ def passage_odds(
     weight = ranked.weights.words + OWN * ranked.weights.beside
     adds = [FIRST, *[0.0] * (len(passages) - 1)]
     for place, (start, end) in enumerate(passages):
-        terms = terms_of(text[start:end], languages)
+        terms = findable_terms(text[start:end], languages)
         adds[place] += weight * sum(share for term, share in words.items() if term in terms)
     whole = sum(map(exp, adds))
     chances = (min(ranked.score * exp(add) / whole, SUREST) for add in adds)

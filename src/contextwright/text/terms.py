@@ -23,14 +23,15 @@ from contextwright.text.stems import ACCENT, COMPOUNDING, beginnings, ends, stem
 
 __all__ = [
     "Languages",
+    "bare_terms",
     "common_words",
     "compound_parts",
+    "findable_terms",
     "keywords",
     "languages_of",
     "plain",
     "telling_terms",
     "terms_of",
-    "terms_with_parts",
 ]
 
 # Scripts without spaces between words, or that join endings to names (Thai, Lao, Burmese, Khmer,
@@ -85,6 +86,11 @@ class Languages(NamedTuple):
         return ""
 
 
+UNKNOWN = "english"
+"""The language that Latin words are read in if they do not show theirs. Cyrillic ones are read as
+Russian, but most of their stems are the same in Ukrainian, and others are too short."""
+
+
 def languages_of(text: str) -> Languages:
     """Return the languages of a text."""
     simple = spelled(text)
@@ -115,17 +121,44 @@ def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     return stems_of(words, known).union(pairs_in(simple))
 
 
-def terms_with_parts(text: str) -> set[str]:
-    """Return the terms of a text, and what may be the parts of its compounds."""
+def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
+    """Return the terms that a text is found by: also those of its words alone, and of parts.
+
+    A query of a few words may not show its language, and is then read as English; so every text
+    has those terms too. Compounds have what may be their parts.
+
+    Args:
+        languages: those of the text it is taken from.
+    """
     simple = spelled(text)
     words = words_in(simple)
-    known = languages_among(words, simple)
+    known = languages_among(words, simple) if languages is None else languages
     terms = stems_of(words, known) | pairs_in(simple)
+    if known.latin != UNKNOWN:
+        terms |= stems_of(words, known._replace(latin=UNKNOWN))
     if known.latin in COMPOUNDING:
         for word in words:
             language = known.of(word)
             terms.update(beginnings(word, language), ends(word, language))
     return terms
+
+
+def bare_terms(text: str) -> dict[str, set[str]]:
+    """Return, for the terms of a query, those that a text has which shows no language.
+
+    A message of two words may be such a text. Terms that are the same are left out.
+    """
+    simple = spelled(text)
+    words = words_in(simple)
+    known = languages_among(words, simple)
+    bare: dict[str, set[str]] = {}
+    if known.latin != UNKNOWN:
+        unknown = known._replace(latin=UNKNOWN)
+        for word in words:
+            term, other = (stemmer(one.of(word))(word) for one in (known, unknown))
+            if term != other:
+                bare.setdefault(term, set()).add(other)
+    return bare
 
 
 def compound_parts(text: str) -> list[list[str]]:

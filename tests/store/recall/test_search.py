@@ -70,6 +70,26 @@ def test_words_of_any_script_are_found(store: cw.Store, query: str, seqs: list[i
     assert found(store, query, "a") == found(store, query) == seqs
 
 
+@pytest.mark.parametrize(
+    ("query", "seqs"),
+    [
+        ("Rechnungen", [2, 1]),
+        ("Wann habe ich die Rechnungen bezahlt?", [1, 2]),
+        ("entradas conciertos", [3]),
+    ],
+)
+def test_words_are_found_whether_or_not_they_show_their_language(
+    store: cw.Store, query: str, seqs: list[int]
+) -> None:
+    """A few words may be of any language: as a query, and as a message."""
+    chat = store.conversation("a")
+    chat.add(cw.user("Die Rechnungen sind da, ich habe sie bezahlt."))
+    chat.add(cw.user("Rechnungen bezahlt"))
+    chat.add(cw.user("He comprado las entradas para los conciertos."))
+    assert found(store, query, "a") == found(store, query) == seqs
+    assert {hit.seq for hit in store.recall(query)} >= {*seqs}
+
+
 def test_scores_say_which_share_of_the_query_is_there(store: cw.Store) -> None:
     chat = store.conversation("a")
     for text in ("green tea", "green leaves", "tea", "green tea, please", "the sea"):

@@ -9,7 +9,7 @@ __all__ = ["DIGESTS", "LASTS", "POSTGRES", "POSTGRES_TERMS", "SQLITE", "SQLITE_T
 
 # The index is made again wherever terms are computed differently: first with the stems of many
 # languages, then with one of the two Chinese scripts and parts of compounds, then with more of
-# Ukrainian.
+# Ukrainian, and with terms of words that do not show their language.
 SQLITE_TERMS = """
 INSERT INTO words (words) VALUES ('delete-all');
 DELETE FROM outlines;

@@ -236,7 +236,9 @@ def found_in(
 ) -> tuple[list[TermMatches], dict[int, float] | None]:
     """Return the messages that have the words of a question, and those near its meaning."""
     head, end = searched.head, searched.end
-    numbers_of = search.numbers_in(connection, head, end, searched.behind, searched.known)
+    numbers_of = search.with_bare(
+        search.numbers_in(connection, head, end, searched.behind, searched.known), question.text
+    )
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
@@ -264,7 +266,7 @@ def fitting(
     With them, the messages that the words were found in, of `total` messages.
     """
     gaps = state.index.results.of(connection, gaps_of, state.tenant)
-    keys = search.keys_of_tenant(connection, state.tenant, gaps)
+    keys = search.with_bare(search.keys_of_tenant(connection, state.tenant, gaps), question.text)
     terms = search.weighed(question.terms, max(total, 1), keys)
     by_words = search.ranked(terms, HITS)
     near: Nearest = []

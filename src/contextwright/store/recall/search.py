@@ -28,7 +28,7 @@ from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.index import Gap, Place, gaps_of, read
 from contextwright.store.state import State
 from contextwright.text.json import decoder
-from contextwright.text.terms import terms_of
+from contextwright.text.terms import bare_terms, terms_of
 
 __all__ = [
     "NONE",
@@ -46,6 +46,7 @@ __all__ = [
     "unindexed",
     "visible",
     "weighed",
+    "with_bare",
 ]
 
 MOST_TERMS = 32
@@ -130,7 +131,7 @@ def in_conversation(
     def keys(term: str) -> list[int]:
         return [key_of((head.owner(seq), seq)) for seq in numbers(term)]
 
-    for place, score in ranked(weighed(terms_in_query(query), length, keys)):
+    for place, score in ranked(weighed(terms_in_query(query), length, with_bare(keys, query))):
         if place[1] not in without:
             message = visible(connection, head.number, place)
             if message is not None:
@@ -238,11 +239,19 @@ def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[Searc
     """Yield matching messages of all conversations, each from its owner."""
     total = size_of_tenant(connection, tenant)
     keys = keys_of_tenant(connection, tenant, gaps_of(connection, tenant))
-    for place, score in ranked(weighed(terms_in_query(query), total, keys)):
+    for place, score in ranked(weighed(terms_in_query(query), total, with_bare(keys, query))):
         for (id,) in connection.rows(NAME, place[0], tenant):
             message = visible(connection, place[0], place)
             if message is not None:
                 yield SearchHit(id, place[1], message, score)
+
+
+def with_bare(find: Keys, query: str) -> Keys:
+    """Return what finds the terms of a query also in messages that show no language."""
+    bare = bare_terms(query)
+    if not bare:
+        return find
+    return lambda term: [*{key for one in (term, *sorted(bare.get(term, ()))) for key in find(one)}]
 
 
 def terms_in_query(query: str) -> list[str]:

@@ -16,7 +16,7 @@ from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.rows import conversations, index
 from contextwright.store.rows.conversations import Head
-from contextwright.text.terms import terms_with_parts
+from contextwright.text.terms import findable_terms
 
 __all__ = ["FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
 
@@ -63,11 +63,11 @@ def terms_in(message: Message) -> set[str]:
     terms: set[str] = set()
     for part in message.parts:
         if type(part) is Text:
-            terms |= terms_with_parts(part.text[:LONGEST_TEXT])
+            terms |= findable_terms(part.text[:LONGEST_TEXT])
         elif type(part) is ToolResult:
-            terms |= terms_with_parts(part.text[:LONGEST_RESULT])
+            terms |= findable_terms(part.text[:LONGEST_RESULT])
     if message.calls:
-        terms |= terms_with_parts(spoken_text(message)[:LONGEST_TEXT])
+        terms |= findable_terms(spoken_text(message)[:LONGEST_TEXT])
     return terms
 
 
