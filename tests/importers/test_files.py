@@ -138,7 +138,7 @@ def test_what_is_not_certain_is_refused(tmp_path: Path, data: Any, name: str | N
     if name is not None:
         assert detected(path) == name
         return
-    with pytest.raises(ParseError, match=r"x\.json: unknown kind of file.*--format: anthropic"):
+    with pytest.raises(ParseError, match=r"x\.json: unknown kind of file.*--from: anthropic"):
         read(path)
 
 

@@ -18,7 +18,7 @@ from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.formats import api
 from contextwright.formats.gryag.compact import compact_text, is_compact
-from contextwright.importers.any_format import is_lines
+from contextwright.importers.any_format import is_lines, is_message
 from contextwright.importers.detection import detect_document, format_of
 from contextwright.messages.conversation import Conversation
 
@@ -94,6 +94,8 @@ def read_input(file: str, format: str | None) -> Input:
         return from_tool(file, files, format or importers.detect(files))
     with about(file):
         document = decoded(data, format)
+        if is_message(document):
+            document = [document]
         found = format or detect_document(document) or format_of(document)
     if found in formats.NAMES:
         return Input(file, found, document)
@@ -124,8 +126,9 @@ def read_payload(file: str, format: str | None) -> tuple[Any, str]:
 
 def decoded(data: bytes, format: str | None) -> Any:
     """Return the decoded JSON of a file, or the text of one in gryag's compact form."""
-    compact = format in (None, "gryag") and is_compact(data, named=format is not None)
-    return compact_text(data) if compact else decode(data)
+    if format in (None, "gryag") and is_compact(data, named=format is not None):
+        return compact_text(data)
+    return decode(data)
 
 
 def parse_document(data: Any, format: str | None) -> Conversation:

@@ -286,5 +286,5 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
 
 def unsure(file: str, reason: str) -> ParseError:
     """Return the error for an undetected source."""
-    hint = f"say it with --format: {', '.join(NAMES)}"
+    hint = f"name it with --from: {', '.join(NAMES)}"
     return ParseError(f"unknown kind of file: {reason}", file=file, hint=hint)

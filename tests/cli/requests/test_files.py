@@ -122,6 +122,12 @@ def test_a_log_is_one_conversation(cw: Run, name: str, tmp_path: Path) -> None:
     assert cw("show", log).out
 
 
+def test_a_single_message_is_a_conversation(cw: Run) -> None:
+    message = {"role": "user", "content": "One?"}
+    for arguments in (("show", "-"), ("convert", "-", "--to", "anthropic")):
+        assert cw(*arguments, input=message) == cw(*arguments, input=[message])
+
+
 def test_a_file_of_several_conversations(cw: Run, tmp_path: Path) -> None:
     for file in (
         write_lines(tmp_path / "lines.jsonl", CHAT, CHAT),
