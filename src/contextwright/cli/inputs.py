@@ -27,7 +27,6 @@ __all__ = [
     "is_file",
     "parse_document",
     "read_conversation",
-    "read_conversations",
     "read_input",
     "read_payload",
 ]
@@ -41,6 +40,8 @@ class Input(Struct, frozen=True):
     document: Any = None
     conversations: tuple[Conversation, ...] | None = None
     """None if it is a document."""
+    skipped: Counter[str] = Counter()
+    """What of it is no message: how much, by the reason."""
 
     def all(self) -> list[Conversation]:
         """Return all its conversations."""
@@ -57,6 +58,7 @@ class Input(Struct, frozen=True):
         """
         found = self.all()
         if len(found) == 1:
+            left_out(self.skipped)
             return found[0]
         hint = "--jsonl reads a conversation per line; cw import stores them, to name one"
         holds = numbered(len(found), "conversation")
@@ -71,11 +73,6 @@ def is_file(name: str) -> bool:
 def read_conversation(file: str, format: str | None) -> Conversation:
     """Read the one conversation of a file; without a format, it is detected."""
     return read_input(file, format).one()
-
-
-def read_conversations(file: str, format: str | None) -> list[Conversation]:
-    """Read all conversations of a file; without a format, it is detected."""
-    return read_input(file, format).all()
 
 
 def read_input(file: str, format: str | None) -> Input:
@@ -103,14 +100,13 @@ def read_input(file: str, format: str | None) -> Input:
 
 
 def from_tool(file: str, files: Files, format: str) -> Input:
-    """Return the conversations of another tool's file, and say what of it is no message."""
+    """Return the conversations of another tool's file."""
     conversations: list[Conversation] = []
     skipped: Counter[str] = Counter()
     for one in importers.read(files, format):
         conversations.append(one.whole())
         skipped += one.report.skipped
-    left_out(skipped)
-    return Input(file, format, conversations=tuple(conversations))
+    return Input(file, format, conversations=tuple(conversations), skipped=skipped)
 
 
 def read_payload(file: str, format: str | None) -> tuple[Any, str]:

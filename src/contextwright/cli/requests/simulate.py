@@ -9,9 +9,18 @@ import msgspec
 from contextwright import formats, importers
 from contextwright.cli import completion
 from contextwright.cli.arguments import find_model
-from contextwright.cli.inputs import parse_document, read_conversations
+from contextwright.cli.inputs import parse_document, read_input
 from contextwright.cli.options import AsJson, File, InputFormat, Option, TargetOptions
-from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
+from contextwright.cli.output import (
+    left_out,
+    note,
+    numbered,
+    progress,
+    say,
+    say_json,
+    table,
+    written,
+)
 from contextwright.cli.requests.plot import plot as drawing
 from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.context.explain import money
@@ -80,9 +89,12 @@ def simulate(
         importers.find(source)
     if plot is not None and not plot.endswith(".svg"):
         raise UsageError("a plot is an SVG file", hint="--plot out.svg")
-    conversations, failed = (
-        conversation_lines(file, source) if jsonl else (read_conversations(file, source), 0)
-    )
+    if jsonl:
+        conversations, failed = conversation_lines(file, source)
+    else:
+        found, failed = read_input(file, source), 0
+        left_out(found.skipped)
+        conversations = found.all()
     rows = replay_all(conversations, recipes, model, target)
     if not any(row.requests or row.refused for row in rows):
         raise ContextwrightError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 from contextwright import formats, importers
 from contextwright.cli.arguments import find_model
-from contextwright.cli.inputs import read_conversations
+from contextwright.cli.inputs import read_input
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -16,7 +17,16 @@ from contextwright.cli.options import (
     TargetOptions,
     refuse,
 )
-from contextwright.cli.output import note, numbered, progress, say, say_json, table, written
+from contextwright.cli.output import (
+    left_out,
+    note,
+    numbered,
+    progress,
+    say,
+    say_json,
+    table,
+    written,
+)
 from contextwright.cli.requests.frontier_plot import frontier_plot
 from contextwright.cli.requests.simulate import conversation_lines
 from contextwright.cli.stores import existing
@@ -133,20 +143,20 @@ def recorded(
     if source is not None:
         importers.find(source)
     found: list[Conversation] = []
+    skipped: Counter[str] = Counter()
     failed = 0
     for file in logs:
-        conversations, wrong = recorded_in(file, source)
-        found += conversations
-        failed += wrong
+        if file.endswith(LINES) and not is_log(read_lines(file)):
+            conversations, wrong = conversation_lines(file, source)
+            found += conversations
+            failed += wrong
+        else:
+            input = read_input(file, source)
+            found += input.all()
+            skipped += input.skipped
+    left_out(skipped)
     tell_of_the_rest(len(found), most)
     return found[:most], failed
-
-
-def recorded_in(file: str, source: str | None) -> tuple[list[Conversation], int]:
-    """Return the conversations of a file, and the number of lines that could not be read."""
-    if file.endswith(LINES) and not is_log(read_lines(file)):
-        return conversation_lines(file, source)
-    return read_conversations(file, source), 0
 
 
 def from_store(where: StoreOptions, most: int) -> list[Conversation]:
