@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 
@@ -23,7 +23,6 @@ from contextwright.errors import ContextwrightError, ProviderError, UsageError
 from contextwright.formats.replies.events import Event, ReplyError
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import gather_partial
-from contextwright.models import Models
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
@@ -38,6 +37,7 @@ from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
+from contextwright.serve.models import model_routes
 from contextwright.serve.reading import Readings
 from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
@@ -102,9 +102,7 @@ def create_app(
         Path("/health", gateway.health),
         Path("/metrics", gateway.show_metrics),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
-        Path("/v1/models", gateway.list_models),
-        Path("/models", gateway.list_models),
-        Path("/v1beta/models", gateway.list_gemini_models),
+        *model_routes(),
     ]
     api = None
     if store is not None and token:
@@ -338,34 +336,6 @@ class Gateway:
         text = self.recorder.metrics.text(self.recorder.held_bytes)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
-    async def list_models(self, _: Request) -> Response:
-        """List the known models, as both OpenAI and Anthropic do."""
-        listed = [
-            {
-                "id": name,
-                "object": "model",
-                "type": "model",
-                "display_name": name,
-                "created": 0,
-                "created_at": "1970-01-01T00:00:00Z",
-                "owned_by": "contextwright",
-            }
-            for name in model_names()
-        ]
-        return JSONResponse({"object": "list", "data": listed, "has_more": False})
-
-    async def list_gemini_models(self, _: Request) -> Response:
-        """List the known models as Gemini does."""
-        methods = [name for name in METHODS if name != "streamGenerateContent"]
-        return JSONResponse(
-            {
-                "models": [
-                    {"name": f"models/{name}", "supportedGenerationMethods": methods}
-                    for name in model_names()
-                ]
-            }
-        )
-
 
 def headers_in(request: Request) -> dict[str, str]:
     """Return the headers of a request by their names; several with one name are one list.
@@ -385,11 +355,6 @@ def header_text(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("latin-1")
-
-
-def model_names() -> list[str]:
-    """Return the models to choose from."""
-    return [ECHO, *(model.id for model in Models.shipped())]
 
 
 def failure(error: ReplyError, format: str) -> Response:
