@@ -1,5 +1,6 @@
 """Clients of Responses that name the answer they go on from, and send only what is new."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import contextwright as cw
 from contextwright.errors import ProviderError
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve.continuations import Continuations
+from contextwright.serve.continuations import Continuations, new_id, number_in
 from contextwright.serve.settings import ECHO
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import Running, running
@@ -130,6 +131,56 @@ def test_what_is_not_known_here_is_compared_with_nothing(tmp_path: Path) -> None
                     body = {"input": [user("Well?")], **previous}
                     gateway.generate(CLIENT, body, model="m", key=KEY)
         assert [record.prefix for record in store.requests()] == [None] * 3
+
+
+@pytest.mark.parametrize("way", ["restart", "two gateways"])
+@pytest.mark.parametrize("upstream", [*FORMATS, ECHO])
+def test_another_gateway_on_the_same_store_goes_on(tmp_path: Path, upstream: str, way: str) -> None:
+    """Each turn at another gateway, streamed and not, whoever has the answer in memory."""
+
+    def answer(request: Request) -> ModelReply:
+        seen.append(cw.parse(request.body, request.format))
+        return said(f"Answer {request.number}.")
+
+    answers = "Question {}?" if upstream == ECHO else "Answer {}."
+    seen: list[cw.Conversation] = []
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(answer) as server:
+        settings = None if upstream == ECHO else settings_for(upstream, server)
+
+        def gateway() -> Running:
+            return gateways.enter_context(running(settings, environment=ENVIRONMENT, store=store))
+
+        with ExitStack() as gateways:
+            both = [gateway(), gateway()]
+            last: dict[str, Any] = {}
+            for number in range(4):
+                if way == "restart":
+                    gateways.close()
+                    both = [gateway()] * 2
+                streams = number % 3 == 1
+                body = {"input": f"Question {number}?", "model": ECHO, **last}
+                reply = both[number % 2].generate(CLIENT, body, model=ECHO, streams=streams)
+                assert reply.status == 200, reply.body
+                id = reply_of(reply.body, CLIENT, streams).extra[CLIENT]["id"]
+                last = {"previous_response_id": id}
+            other = both[0].generate(CLIENT, {"input": "And I?", **last}, model=ECHO, key=KEY)
+            assert other.status in (400, 401)
+        (name,) = {record.conversation for record in store.requests() if record.conversation}
+        words = texts(store, name)
+        assert words == [
+            text for number in range(4) for text in (f"Question {number}?", answers.format(number))
+        ]
+    for conversation in seen[-1:]:
+        assert [one.text.strip() for one in conversation.messages] == words[:-1]
+
+
+def test_an_id_belongs_to_its_client() -> None:
+    id = f"resp_{new_id('one', 7)}"
+    assert number_in("one", id) == 7
+    assert number_in("another", id) == 0
+    assert number_in("one", f"{id[:-1]}{'0' if id[-1] != '0' else '1'}") == 0
+    for foreign in ("", "resp_", "resp_68a1", "resp_" + "é" * 32, "resp_" + "0" * 32, 3 * id):
+        assert number_in("one", foreign) == 0
 
 
 def conversation(*messages: cw.Message, **fields: Any) -> cw.Conversation:

@@ -32,7 +32,7 @@ from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed, read_body
 from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
-from contextwright.serve.continuations import RESPONSES, Continuations, is_continuable
+from contextwright.serve.continuations import RESPONSES, Continuations, is_continuable, new_id
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
@@ -146,7 +146,6 @@ class Gateway:
         self.environment = environment
         self.client = HttpClient(decompress=False)
         self.readings = Readings()
-        self.continuations = Continuations()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
         self.recorder: Recorder | None = None
@@ -156,6 +155,7 @@ class Gateway:
             self.recorder = Recorder(records, redact=redact, keep_days=days, spans=spans)
         has_content = self.recorder is not None and not self.recorder.redact
         self.vault = Vault(records if has_content else None)
+        self.continuations = Continuations(records if has_content else None)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None, None]:
@@ -244,6 +244,7 @@ class Gateway:
         line = (session_of(call) or owner, call.format, call.model)
         reading = self.readings.read(line, call.format, call.fields)
         stores = provider.format == RESPONSES and route.upstream != ECHO
+        await self.continuations.recall(owner, reading.said)
         said = self.continuations.whole(owner, reading.said, elsewhere=stores)
         if said is not reading.said:
             reading = replace(reading, said=said, known_trail=None)
@@ -255,7 +256,10 @@ class Gateway:
         if passage is not None:
             passage.translated(crossing)
 
-        def keep(events: list[Event], id: str) -> None:
+        numbered = passage is not None and is_continuable(said)
+        id = new_id(owner, await passage.numbered() if numbered else 0)
+
+        def keep(events: list[Event]) -> None:
             if history.may_be_signed:
                 message = gather_partial(events, provider.format).message
                 signed = self.vault.keep(history, message)
@@ -265,7 +269,7 @@ class Gateway:
                 reply = as_client_reads(events, provider.format, call, id)
                 self.continuations.keep(owner, said, reply, len(call.body))
 
-        return await answer(crossing, provider, keep)
+        return await answer(crossing, provider, id, keep)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
         """Follow a request for the record; None if it is not recorded."""

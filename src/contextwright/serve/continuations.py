@@ -1,19 +1,35 @@
-"""Histories that a client of Responses does not send again: it names the answer it goes on from."""
+"""Histories that a client of Responses does not send again: it names the answer it goes on from.
+
+What is not in memory is looked for among the recorded requests, which has the answers of other
+gateways and earlier starts. So an answer's id has the number of its request, and a digest that only
+its own client can have got.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from random import getrandbits
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.errors import ProviderError, shown
+from contextwright.errors import ProviderError, StoreError, shown
+from contextwright.formats import api
 from contextwright.formats.replies.reply import ModelReply
+from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
+from contextwright.store.requests import RequestBodies
+from contextwright.store.store import Store
+from contextwright.text.json import decode_object
 
-__all__ = ["RESPONSES", "Continuations", "is_continuable"]
+__all__ = ["RESPONSES", "Continuations", "is_continuable", "new_id"]
 
 RESPONSES = "openai-responses"
 PREVIOUS = "previous_response_id"
@@ -21,6 +37,18 @@ ELSEWHERE = ("conversation", "prompt")
 """Fields that name what only the provider has."""
 MAX_BYTES = 32 << 20
 """Bytes of requests whose histories are remembered; those longest unused are forgotten."""
+
+
+PATIENCE = 10.0
+"""Seconds that a request waits for the answer before it to be recorded: it would be refused."""
+PAUSE = 0.02
+"""Seconds between two looks for it."""
+PREFIX = "resp_"
+HEX = re.compile(r"[0-9a-f]{20}").fullmatch
+NUMBER_CHARS, START_CHARS = 12, 20
+"""Where the number of a request ends in an answer's id, and where the random part behind it."""
+
+log = logging.getLogger("contextwright.serve")
 
 
 class Said(Struct, frozen=True):
@@ -31,10 +59,20 @@ class Said(Struct, frozen=True):
     """The bytes of its request."""
 
 
+class RecordedAnswer(NamedTuple):
+    """A recorded request and its answer."""
+
+    said: Conversation
+    reply: ModelReply
+    size: int
+    """The bytes of the request."""
+
+
 class Continuations:
     """What was said up to each answer, by the client and the answer's id."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, store: Store | None = None, *, max_bytes: int = MAX_BYTES) -> None:
+        self._store = store
         self._said: OrderedDict[tuple[str, str], Said] = OrderedDict()
         self._bytes, self._max_bytes = 0, max_bytes
 
@@ -49,6 +87,40 @@ class Continuations:
         while self._bytes > self._max_bytes:
             self._drop(*next(iter(self._said)))
 
+    async def recall(self, owner: str, said: Conversation) -> None:
+        """Remember the history that a client goes on from, as far as it was recorded."""
+        found: list[RecordedAnswer] = []
+        id = previous_of(said)
+        while id and (owner, id) not in self._said:
+            answer = await self._recorded(owner, id)
+            if answer is None:
+                return
+            found.append(answer)
+            id = previous_of(answer.said)
+        for said, reply, size in reversed(found):
+            self.keep(owner, self.whole(owner, said, elsewhere=False), reply, size)
+
+    async def _recorded(self, owner: str, id: str) -> RecordedAnswer | None:
+        """Return an answer from the store; None if its client is another, or it is not there.
+
+        Another gateway may be about to record it, so it is waited for.
+        """
+        store, number = self._store, number_in(owner, id)
+        if store is None or not number:
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while (await asyncio.to_thread(store.request, number)).state == "open":
+                    await asyncio.sleep(PAUSE)
+            bodies = await asyncio.to_thread(store.request_bodies, number)
+        except TimeoutError:
+            log.warning("an earlier answer was not recorded in time")
+            return None
+        except StoreError as error:
+            log.warning("an earlier answer was not read: %s", error)
+            return None
+        return answer_in(bodies, id)
+
     def whole(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
         """Return what a client said with the history that it goes on from.
 
@@ -57,9 +129,8 @@ class Continuations:
         Raises:
             ProviderError: the history is not known, and the upstream cannot know it.
         """
-        fields = said.extra.get(RESPONSES, {}) if said.source == RESPONSES else {}
-        id = fields.get(PREVIOUS)
-        known = self._said.get((owner, id)) if isinstance(id, str) else None
+        fields, id = fields_of(said), previous_of(said)
+        known = self._said.get((owner, id)) if id else None
         if known is not None:
             rest = {name: value for name, value in fields.items() if name != PREVIOUS}
             messages = joined(known.messages, said.messages)
@@ -74,6 +145,48 @@ class Continuations:
         """Forget an answer, if it is here."""
         known = self._said.pop((owner, id), None)
         self._bytes -= known.size if known else 0
+
+
+def fields_of(said: Conversation) -> Mapping[str, Any]:
+    """Return the fields of a request that only Responses has."""
+    return said.extra.get(RESPONSES, {}) if said.source == RESPONSES else {}
+
+
+def previous_of(said: Conversation) -> str:
+    """Return the id of the answer that a client goes on from; empty if it names none."""
+    id = fields_of(said).get(PREVIOUS)
+    return id if isinstance(id, str) else ""
+
+
+def answer_in(bodies: RequestBodies, id: str) -> RecordedAnswer | None:
+    """Return what was said and answered in a recorded request; None if that is another answer."""
+    asked, answered = bodies.request or b"", bodies.reply or b""
+    payload, whole = decode_object(asked), decode_object(answered)
+    reply = api.parse_reply(whole, RESPONSES) if whole else read_whole(answered, RESPONSES)
+    if payload is None or reply.extra.get(RESPONSES, {}).get("id") != id:
+        return None
+    return RecordedAnswer(api.parse(payload, RESPONSES), reply, len(asked))
+
+
+def new_id(owner: str, number: int) -> str:
+    """Return an id for the answer to a recorded request; `number` is 0 if it is not recorded."""
+    start = f"{number:0{NUMBER_CHARS}x}{getrandbits(32):08x}"
+    return start + seal(owner, start)
+
+
+def number_in(owner: str, id: str) -> int:
+    """Return the number of the request that an answer's id has; 0 if it is not its client's."""
+    plain = id.removeprefix(PREFIX)
+    start = plain[:START_CHARS]
+    if not HEX(start) or plain[START_CHARS:] != seal(owner, start):
+        return 0
+    return int(start[:NUMBER_CHARS], 16)
+
+
+def seal(owner: str, start: str) -> str:
+    """Return the end of an id, which nobody but the owner can know."""
+    key = blake2b(owner.encode(errors="surrogatepass")).digest()
+    return blake2b(start.encode(), key=key, digest_size=6).hexdigest()
 
 
 def is_continuable(said: Conversation) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from random import getrandbits
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -146,16 +145,16 @@ def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
 
 
 async def answer(
-    crossing: Crossing, provider: AnyProvider, end: Callable[[list[Event], str], None]
+    crossing: Crossing, provider: AnyProvider, id: str, end: Callable[[list[Event]], None]
 ) -> Response:
     """Ask the upstream, and answer the client in its own API; `end` gets the whole answer.
 
-    `end` also gets the id under which the client knows it.
+    `id` is what the client knows it by.
 
     Raises:
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
     """
-    call, id = crossing.call, new_id()
+    call = crossing.call
     home = HomeCalls(crossing.conversation, crossing.tool_names)
     model = crossing.model
     if isinstance(provider, Provider):
@@ -168,7 +167,7 @@ async def answer(
         await batches.aclose()
         raise refusal(error)
 
-    whole = at_home(first, batches, home, lambda events: end(events, id))
+    whole = at_home(first, batches, home, end)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
         frames = written(whole, call, id)
@@ -256,11 +255,6 @@ async def as_list(batches: AsyncGenerator[list[Frame], None]) -> AsyncGenerator[
             yield b"]"
             raise
     yield b"]"
-
-
-def new_id() -> str:
-    """Return an id for an answer, without a call of the system that other threads could delay."""
-    return f"{getrandbits(128):032x}"
 
 
 def with_error(batch: list[Event]) -> list[Event]:

@@ -150,8 +150,13 @@ class Passage:
     async def noted(self) -> None:
         """Come back when the request is noted; or after a while, so that no answer hangs on it."""
         self.outcome.first_byte = time.monotonic() - self.started
+        await self.numbered()
+
+    async def numbered(self) -> int:
+        """Return its number when it is noted; 0 if that takes too long."""
         if not self.begun.done():
             await asyncio.wait([self.begun], timeout=PATIENCE)
+        return self.number
 
     def end(self) -> None:
         """Hand everything over to be written."""
