@@ -174,6 +174,18 @@ def test_another_gateway_on_the_same_store_goes_on(tmp_path: Path, upstream: str
         assert [one.text.strip() for one in conversation.messages] == words[:-1]
 
 
+def test_half_a_history_is_not_gone_on_from() -> None:
+    """What an upstream of Responses stored under an id of its own is not known here."""
+    with (
+        serving(said("Yes.")) as server,
+        running(settings_for(CLIENT, server), environment=ENVIRONMENT) as gateway,
+    ):
+        first, _ = ask(gateway, user("On?"), previous_response_id="resp_elsewhere")
+        ask(gateway, user("And?"), previous_response_id=first)
+        named = [body["previous_response_id"] for body in server.bodies]
+    assert named == ["resp_elsewhere", first]  # which the upstream refuses
+
+
 def test_an_id_belongs_to_its_client() -> None:
     id = f"resp_{new_id('one', 7)}"
     assert number_in("one", id) == 7

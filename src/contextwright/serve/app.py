@@ -32,7 +32,13 @@ from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
 from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed, read_body
 from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
-from contextwright.serve.continuations import RESPONSES, Continuations, is_continuable, new_id
+from contextwright.serve.continuations import (
+    RESPONSES,
+    Continuations,
+    is_continuable,
+    new_id,
+    previous_of,
+)
 from contextwright.serve.guard import Guard, same_token
 from contextwright.serve.http.api import ApiLimits, ApiRoute
 from contextwright.serve.http.stream import while_connected
@@ -256,8 +262,9 @@ class Gateway:
         if passage is not None:
             passage.translated(crossing)
 
-        numbered = passage is not None and is_continuable(said)
-        id = new_id(owner, await passage.numbered() if numbered else 0)
+        # What goes on from an answer that only the upstream knows is not known as a whole here.
+        continuable = is_continuable(said) and not previous_of(said)
+        id = new_id(owner, await passage.numbered() if passage and continuable else 0)
 
         def keep(events: list[Event]) -> None:
             if history.may_be_signed:
@@ -265,7 +272,7 @@ class Gateway:
                 signed = self.vault.keep(history, message)
                 if passage is not None:
                     passage.signed = signed
-            if is_continuable(said):
+            if continuable:
                 reply = as_client_reads(events, provider.format, call, id)
                 self.continuations.keep(owner, said, reply, len(call.body))
 

@@ -1,6 +1,6 @@
 """Histories that a client of Responses does not send again: it names the answer it goes on from.
 
-What is not in memory is looked for among the recorded requests, which has the answers of other
+What is not in memory is looked for among the recorded requests, which have the answers of other
 gateways and earlier starts. So an answer's id has the number of its request, and a digest that only
 its own client can have got.
 """
@@ -29,7 +29,7 @@ from contextwright.store.requests import RequestBodies
 from contextwright.store.store import Store
 from contextwright.text.json import decode_object
 
-__all__ = ["RESPONSES", "Continuations", "is_continuable", "new_id"]
+__all__ = ["RESPONSES", "Continuations", "is_continuable", "new_id", "number_in", "previous_of"]
 
 RESPONSES = "openai-responses"
 PREVIOUS = "previous_response_id"
@@ -98,7 +98,7 @@ class Continuations:
             found.append(answer)
             id = previous_of(answer.said)
         for said, reply, size in reversed(found):
-            self.keep(owner, self.whole(owner, said, elsewhere=False), reply, size)
+            self.keep(owner, self.whole(owner, said, elsewhere=True), reply, size)
 
     async def _recorded(self, owner: str, id: str) -> RecordedAnswer | None:
         """Return an answer from the store; None if its client is another, or it is not there.
