@@ -41,7 +41,7 @@ THOUGHTS = st.builds(
     cw.Thinking, WORDS.map(lambda word: f"hm {word}"), st.just("sig"), st.just(FORMAT)
 )
 TEXTS = st.builds(cw.Text, WORDS)
-CALLS = st.builds(cw.ToolCall, st.just("run"), st.dictionaries(WORDS, WORDS, max_size=1))
+CALLS = st.builds(cw.ToolCall, st.just("tools__run"), st.dictionaries(WORDS, WORDS, max_size=1))
 TALKS = count()
 RECORD = RecordedRequest(
     started=requests.moment(datetime.now(UTC)),
@@ -79,12 +79,17 @@ def numbered(parts: Sequence[Any], name: str) -> list[Any]:
     ]
 
 
-def sent_back(parts: Sequence[Any], as_text: bool) -> list[Any]:
-    """What a client of another API makes of an answer: no signatures, and blanks of its own."""
+def sent_back(parts: Sequence[Any], as_text: bool, respells: bool) -> list[Any]:
+    """What a client of another API makes of an answer: no signatures, and blanks of its own.
+
+    Semantic Kernel `respells` the names of tools in calls.
+    """
     sent: list[Any] = []
     for part in parts:
         if isinstance(part, cw.Thinking):
             sent += [cw.Text(f"{part.text}\n")] if as_text else []
+        elif isinstance(part, cw.ToolCall) and respells:
+            sent.append(replace(part, name="tools-run"))
         else:
             sent.append(cw.Text(f"{part.text} ") if isinstance(part, cw.Text) else part)
     return sent
@@ -113,11 +118,17 @@ def history_of(*messages: cw.Message, owner: str = "me", format: str = FORMAT) -
 @given(
     talk=st.lists(answers(), min_size=1, max_size=3),
     as_text=st.booleans(),
+    respells=st.booleans(),
     keeps_ids=st.booleans(),
     restarts=st.booleans(),
 )
 def test_every_answer_comes_back_as_it_was_given(
-    shared_store: cw.Store, talk: list[list[Any]], as_text: bool, keeps_ids: bool, restarts: bool
+    shared_store: cw.Store,
+    talk: list[list[Any]],
+    as_text: bool,
+    respells: bool,
+    keeps_ids: bool,
+    restarts: bool,
 ) -> None:
     """In every later request, to the same gateway or to another one of the same store."""
     number = next(TALKS)
@@ -138,7 +149,7 @@ def test_every_answer_comes_back_as_it_was_given(
         request = begin(shared_store, history)
         end(shared_store, request, vault.keep(history, cw.assistant(given)))
         known = given if keeps_ids else numbered(drawn, f"own-{number}-{turn}")
-        sent.append(cw.assistant(sent_back(known, as_text)))
+        sent.append(cw.assistant(sent_back(known, as_text, respells)))
         whole.append(cw.assistant(known))
 
 
@@ -150,6 +161,23 @@ def test_another_answer_in_its_place_gets_nothing() -> None:
     vault.keep(history_of(question), cw.assistant([THINKING, "Yes."]))
     other = history_of(question, cw.assistant("No."), cw.user("Why?"))
     assert restored(vault, other) == other.said
+
+
+@pytest.mark.parametrize(
+    ("sent", "same"),
+    [
+        ("P__print_word", True),
+        ("P-print_word", True),
+        ("P.print word", True),
+        ("print_word", False),
+    ],
+)
+def test_the_name_in_a_call_may_be_respelt(sent: str, same: bool) -> None:
+    vault, question = Vault(), cw.user("Hello")
+    answer = cw.assistant([THINKING, cw.ToolCall("P__print_word", {"word": "a"}, "c1")])
+    vault.keep(history_of(question), answer)
+    back = history_of(question, cw.assistant(cw.ToolCall(sent, {"word": "a"}, "c1")))
+    assert restored(vault, back).messages[1] == (answer if same else back.said.messages[1])
 
 
 def test_of_two_answers_in_one_place_each_gets_its_own(shared_store: cw.Store) -> None:

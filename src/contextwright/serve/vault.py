@@ -246,9 +246,14 @@ def same_answer(message: Message, kept: Sequence[Part]) -> bool:
     given = [part for part in kept if isinstance(part, ToolCall)]
     if not given and not message.calls:
         return words_of(own_words(message.parts, kept)) == words_of(kept)
-    return [(call.name, call.arguments) for call in message.calls] == [
-        (call.name, call.arguments) for call in given
+    return [(plain(call.name), call.arguments) for call in message.calls] == [
+        (plain(call.name), call.arguments) for call in given
     ]
+
+
+def plain(name: str) -> str:
+    """Return a tool's name without what joins its words: some clients respell that."""
+    return "".join(filter(str.isalnum, name))
 
 
 def merged(parts: Sequence[Part], kept: Sequence[Part], format: str) -> list[Part]:
