@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -103,6 +104,23 @@ def play(talk: Talk, rest: list[cw.Message], again: list[Store], data: st.DataOb
             case _:
                 talk.ask(data)
     talk.ask(data)
+
+
+@examples(STORE)
+@given(
+    runs.histories(6),
+    st.builds(Recipe, window=runs.windows, clearing=runs.clearings, summary=runs.summaries),
+    runs.targets,
+    st.lists(st.integers(60, 400) | budgets, min_size=2, max_size=5),
+)
+def test_whatever_was_built_before_from_a_kept_history(
+    messages: list[cw.Message], recipe: Recipe, target: tuple[str, str], budgets: list[int]
+) -> None:
+    format, model = target
+    history = recipe.history(messages, model=model, format=format)
+    for budget in budgets:
+        build = partial(recipe.build, model=model, format=format, budget=budget)
+        assert outcome(partial(build, history)) == outcome(partial(build, messages))
 
 
 @examples(STORE)

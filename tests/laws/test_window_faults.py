@@ -205,6 +205,22 @@ def test_8_the_cut_does_not_move_back(late: cw.Message) -> None:
     assert cuts[-1] > 60
 
 
+@pytest.mark.parametrize("budget", [10_100, 10_400, 10_700])
+def test_8_the_cut_does_not_move_back_for_room_that_nothing_fits_into(budget: int) -> None:
+    """Once it did when a long question was answered: a third of the room was free, but with two
+    steps more only a fifth more could be sent."""
+    messages = [cw.user("word " * 2_900)]
+    sizes = (894, 860, 67, 1_613, 55, 871, 58, 1_463, 75, 679, 392, 115, 632, 3_569, 2_616, 54, 36)
+    for number, size in enumerate((*sizes, 46), 1):
+        words, is_call = "word " * size, number % 2
+        call = cw.ToolCall("run", {"command": words}, f"c{number}")
+        messages.append(cw.assistant(call) if is_call else cw.tool_result(f"c{number - 1}", words))
+    recipe = Recipe(window=Stepped(0.3))
+    before = recipe.build(messages, model=MODEL, budget=budget).decisions.cut
+    messages.append(cw.user("And now?"))
+    assert recipe.build(messages, model=MODEL, budget=budget).decisions.cut == before == 13
+
+
 def test_9_stickers_are_capped_too() -> None:
     """Once 150 of them went to a model that takes 100: a sticker is cheaper than its marker."""
     model = "claude-sonnet-4-5"

@@ -17,6 +17,7 @@ from pages import EXAMPLE, with_real_outputs
 from paths import DOCS
 from samples.hostile import OWN
 from samples.summaries import MODEL, SECTIONS, SPECIAL, TALK, said_of_gap, talk
+from samples.windows import From
 from strategies.windows import windows
 
 MODELS = (MODEL, "claude-sonnet-5-5", "gemini-3.5-flash")
@@ -65,6 +66,20 @@ def test_a_writer_is_asked_once_and_told_what_is_new() -> None:
     assert numbers == list(range(1, max(cuts) + 1))
     assert writer.asked[0].model == "small"
     assert "at most 50 words" in writer.asked[0].instructions
+
+
+def test_what_stayed_once_is_told_when_it_is_left_out() -> None:
+    """Once a kept history's summary went without it, where it ended at the same message."""
+    writer = Writer()
+    policy = cw.SummaryPolicy(100, model="small", summariser=writer)
+    recipe = cw.Recipe(window=From(6, [1]), summary=policy)
+    history = recipe.history(talk(), model=MODEL)
+    assert recipe.build(history, model=MODEL).decisions.summarised == 5
+    recipe = msgspec.structs.replace(recipe, window=From(6))
+    assert recipe.build(history, model=MODEL).decisions.summarised == 6
+    assert writer.asked[1].text.splitlines()[-1].startswith("> 2 ")
+    recipe.build(history, model=MODEL)
+    assert len(writer.asked) == 2
 
 
 @given(

@@ -55,11 +55,14 @@ def test_no_more_media_are_left_than_the_cap(
 @given(histories, clearings)
 def test_clearing_only_ever_moves_on(messages: list[cw.Message], clearing: Clearing) -> None:
     history = History(price=price, clearing=clearing)
-    line = 0
-    for message in messages:
+    line, always = 0, set[int]()
+    for index, message in enumerate(messages):
         history.append(message)
-        assert history.view().lines.end >= line
-        line = history.view().lines.end
+        view = history.view()
+        # A pinned result that comes late pins its exchange, which is not cleared any more.
+        if view.always - always <= {index}:
+            assert view.lines.end >= line
+        line, always = view.lines.end, view.always
 
 
 @given(histories)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.errors import UsageError, shown
 from contextwright.windows.decisions import Span
@@ -48,6 +49,11 @@ class Window:
         If rendering leaves more, because messages cost less than foreseen, it is asked again.
         """
         return 1.0
+
+    @property
+    def fullest(self) -> Window:
+        """The same window without a share that it may leave unused."""
+        return self
 
     @property
     def first_messages(self) -> int:
@@ -140,6 +146,11 @@ class Stepped(
     def unused(self) -> float:
         """The share of the room it may leave unused: a step."""
         return self.step
+
+    @property
+    def fullest(self) -> Stepped:
+        """The same window with a cut to the token."""
+        return replace(self, step=0)
 
     def spans(self, view: View, limit: float) -> list[Span]:
         """Keep what follows the cut, and the task."""

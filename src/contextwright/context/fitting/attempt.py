@@ -153,23 +153,23 @@ class Attempt:
     def _cut(self) -> Fitted | Count:
         """Return the request with as many messages as the window keeps and the budget allows."""
         first, *others = self.window.alternatives
-        best = self._cut_by(first)
+        best = self._by(first)
         for window in others:
             most = decide(window, self._view, inf)
             if isinstance(best, Fitted) and most.omitted < best.draft.decisions.omitted:
-                found = self._cut_by(window)
+                found = self._by(window)
                 if isinstance(found, Fitted) and found.keeps_more_than(best):
                     best = found
         return best
 
-    def _cut_by(self, window: Window) -> Fitted | Count:
-        """Return the request with as many messages as one way of using the room keeps."""
-        if window is not self.window:
+    def _by(self, window: Window) -> Fitted | Count:
+        """Return the request with as many messages as a variant of the window keeps."""
+        if window != self.window:
             return Attempt(self.plan, self.budget, self.relaxed, self.reserve, window)._cut()
         found = self._narrowed()
         if not isinstance(found, Fitted) or not self._is_emptier(found):
             return found
-        return self._filled(found) if self.window.unused else self._widened(found)
+        return self._widened(found) if window.fullest == window else self._filled(found)
 
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
@@ -229,28 +229,24 @@ class Attempt:
         return self._widened(best) if fits == most and best is not narrow else best
 
     def _filled(self, narrow: Fitted) -> Fitted:
-        """Return the request with the fewest more messages that leave no more than the share.
+        """Return the request, or a fuller one if it sends less than it must of what could be sent.
 
-        Bisects the limit, because a cut moves on with it.
+        Asks the window again with the room that its fullest request takes.
         """
-        omitted, spent = narrow.draft.decisions.omitted, self._spent(narrow)
-        best = tried = narrow
-        fewer, more = spent, spent + self._note_cost + narrow.free * CHEAPER + MERGED
-        limit = more
-        while omitted and more - fewer >= 1:
-            decisions = self._decide(limit)
-            keeps_more = decisions.omitted < omitted
-            if keeps_more and decisions.staying != tried.draft.decisions.staying:
-                tried = self.trial(decisions)
-            if keeps_more and tried.free < self._reserved(decisions):
-                more = limit
-            elif keeps_more and not self._is_emptier(tried):
-                more, best = limit, tried
-            else:
-                fewer = limit
-                best = tried if keeps_more and self._is_emptier(best) else best
-            limit = (fewer + more) / 2
-        return self._filled(best) if best is not narrow and self._is_emptier(best) else best
+        fullest = self._by(self.window.fullest)
+        if not isinstance(fullest, Fitted):
+            return narrow
+        least = (1 - self.window.unused) * self._sent(fullest)
+        if self._sent(narrow) >= least:
+            return narrow
+        beside = self.allowance() + self.kept_free + self._note_cost
+        wide = self.trial(self._decide(self._spent(fullest) + beside))
+        fits = wide.free >= self._reserved(wide.draft.decisions)
+        return wide if fits and self._sent(wide) >= least else fullest
+
+    def _sent(self, fitted: Fitted) -> int:
+        """Return the tokens that the messages of a request take."""
+        return fitted.count.most - self.fixed.most
 
     def _reserved(self, decisions: Decisions) -> float:
         """Return the tokens to keep free for a summary of what is left out, and for sections."""

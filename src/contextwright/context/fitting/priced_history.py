@@ -136,7 +136,7 @@ class OwnSummaries:
         if known is not None:
             is_other = known.last > last or known.method != self.policy.method
             known = None if is_other or known.tells_any(kept) else known
-        if known is not None and known.last == last:
+        if known is not None and known.last == last and set(known.untold).issubset(kept):
             return SummaryResult(known)
         numbers = [*known.untold, *range(known.last + 1, last + 1)] if known else range(1, last + 1)
         log = self.history.log
