@@ -1,6 +1,7 @@
 """Recall says how sure it is that there is an answer, and leaves out what nobody needs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,21 @@ def test_a_question_with_an_answer_is_surer_than_one_without(
     sure, unsure = (chat.recall(one).confidence for one in (question, unanswered))
     assert sure > unsure
     assert sure > NOTHING
+
+
+def test_what_a_model_says_to_a_person_does_not_speak_against_them(tmp_path: Path) -> None:
+    """The answer to a question about one's user is often a message of the model."""
+    told = "Your refund of 1850 was sent on Wednesday."
+    with cw.Store(tmp_path / "a.db", embedder=None) as store:
+        by_model, by_friend = store.conversation("a"), store.conversation("b")
+        for chat, answer in (
+            (by_model, cw.assistant(told)),
+            (by_friend, cw.user(told, author=cw.Author("Ben", "Ben"))),
+        ):
+            chat.add(cw.user("Hello, it is me again.", author=cw.Author("Ann", "Ann")))
+            chat.add(answer)
+        asked = "When was the refund sent to Ann?"
+        assert by_model.recall(asked).confidence > by_friend.recall(asked).confidence
 
 
 def test_below_the_wanted_confidence_no_message_is_recalled(chat: cw.Chat) -> None:

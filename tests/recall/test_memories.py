@@ -47,6 +47,11 @@ def test_gry_43_words_of_any_script_are_found() -> None:
     assert found("?!", *memories) == []
 
 
+def test_a_memory_of_a_few_words_is_found_in_its_language() -> None:
+    assert found("Was sind seine Katzen?", passage("mag Katzen")) == ["mag Katzen"]
+    assert found("Katzen", passage("Er mag die Katzen nicht.")) == ["Er mag die Katzen nicht."]
+
+
 def test_gry_36_words_are_whole_words() -> None:
     assert found("що", passage("щось інше")) == []
     assert found("що", passage("хто і що")) == ["хто і що"]
@@ -166,5 +171,5 @@ def test_a_fact_is_newer_by_its_time_else_by_its_place(
 
 def test_a_question_without_words_fits_no_event() -> None:
     event = cw.Memory("episode", "They drank coffee.", key="First meeting", weight=1.0)
-    assert event_scores([event], set(), [None]) == [0.0]
-    assert event_scores([], {"tea"}, []) == []
+    assert event_scores([event], "", [None]) == [0.0]
+    assert event_scores([], "tea", []) == []

@@ -28,7 +28,7 @@ class Evidence(NamedTuple):
     expected: float
     """The logarithm of the number of messages that are expected to be needed."""
     speaker: float
-    """By how much those whom the question names fit better than the others, without their names;
+    """By how much those whom the question names fit better than other people, without their names;
     0 if it names nobody, or everybody."""
     missing: float
     """The share of the question's words that nobody has said, where rare ones count for more."""
@@ -44,10 +44,12 @@ FURTHEST = 3.0
 def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -> Evidence:
     """Return what speaks for an answer among ranked messages."""
     named, others = -FURTHEST, -FURTHEST
-    is_told_apart = len({bool(one.signals.speaker) for one in ranked}) == 2
+    # A model has no name, and says of the person it talks to what a question wants to know.
+    people = [one for one in ranked if one.entry.speaker]
+    is_told_apart = len({bool(one.signals.speaker) for one in people}) == 2
     if is_told_apart:
-        fits = [one.odds - one.signals.speaker * one.weights.speaker for one in ranked]
-        pairs = [(fit, bool(one.signals.speaker)) for fit, one in zip(fits, ranked, strict=True)]
+        fits = [one.odds - one.signals.speaker * one.weights.speaker for one in people]
+        pairs = [(fit, bool(one.signals.speaker)) for fit, one in zip(fits, people, strict=True)]
         named = max(fit for fit, is_named in pairs if is_named)
         others = max(fit for fit, is_named in pairs if not is_named)
     # The order in which messages are found must not change a bit.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, pairwise
 from math import log
@@ -16,7 +16,7 @@ from contextwright.recall.from_memories import MemoryMatch, text_of
 from contextwright.recall.memories import Memory, MemoryQuery, had_part
 from contextwright.recall.vectors.chunks import chunks_of
 from contextwright.recall.vectors.embedder import Embedder
-from contextwright.text.terms import findable_terms, keywords, terms_of
+from contextwright.text.terms import bare_terms, held_terms, keywords, terms_of
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.embedder import Vectors
@@ -114,11 +114,11 @@ def fitting(
     if not wanted.query:
         return chosen(memories, wanted.prefer, near, most)
     if wanted.kind == "episode":
-        scores = event_scores(memories, keywords(wanted.query), near)
+        scores = event_scores(memories, wanted.query, near)
     else:
-        asked = terms_of(wanted.query)
+        asked, bare = terms_of(wanted.query), bare_terms(wanted.query)
         scores = [
-            score_of(memory, asked, meaning) * recent * memory.weight
+            score_of(memory, asked, bare, meaning) * recent * memory.weight
             for memory, meaning in zip(memories, near, strict=True)
             for recent in (0.8 + 0.2 * recency_of(memory, wanted.now, half_life),)
         ]
@@ -130,9 +130,11 @@ def fitting(
     return sorted(scored, key=lambda memory: -(memory.score or 0))[:most]
 
 
-def score_of(memory: Memory, asked: set[str], meaning: float | None) -> float:
+def score_of(
+    memory: Memory, asked: set[str], bare: Mapping[str, set[str]], meaning: float | None
+) -> float:
     """Return how well a memory fits: the share of the question's words it has, and its meaning."""
-    share = len(asked & findable_terms(text_of(memory))) / max(len(asked), 1)
+    share = len(held_terms(text_of(memory), asked, bare)) / max(len(asked), 1)
     match = MemoryMatch(share, meaning)
     return match.fit if share or match.is_near else 0.0
 
@@ -147,7 +149,7 @@ def recency_of(memory: Memory, now: datetime | None, half_life: float) -> float:
 
 
 def event_scores(
-    events: Sequence[Memory], asked: set[str], meanings: Sequence[float | None]
+    events: Sequence[Memory], query: str, meanings: Sequence[float | None]
 ) -> list[float]:
     """Return how well each event matches a question: fit, tags and weight count 6 to 3 to 1.
 
@@ -155,7 +157,8 @@ def event_scores(
     how near its meaning is; tags are the overlap, relative to the smaller set. An event with hardly
     a word of the question and another meaning does not match, whatever its weight.
     """
-    held = [findable_terms(text_of(event)) & asked for event in events]
+    asked, bare = keywords(query), bare_terms(query)
+    held = [held_terms(text_of(event), asked, bare) for event in events]
     counts = Counter(term for terms in held for term in terms)
     weights = {term: log(1 + len(events) / max(counts[term], 1)) for term in asked}
     whole = sum(sorted(weights.values()))
@@ -184,9 +187,10 @@ def chosen(
     """Return at most `most` memories: those that fit a question, then the newest."""
     if len(memories) <= most:
         return list(memories)
-    asked = keywords(words)
+    asked, bare = keywords(words), bare_terms(words)
     fits = [
-        score_of(memory, asked, meaning) for memory, meaning in zip(memories, meanings, strict=True)
+        score_of(memory, asked, bare, meaning)
+        for memory, meaning in zip(memories, meanings, strict=True)
     ]
     best = sorted(range(len(memories)), key=lambda place: (-fits[place], -place))[:most]
     return [memories[place] for place in sorted(best)]

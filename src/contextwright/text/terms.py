@@ -9,7 +9,7 @@ from __future__ import annotations
 import pkgutil
 import re
 import unicodedata
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from functools import cache
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ __all__ = [
     "common_words",
     "compound_parts",
     "findable_terms",
+    "held_terms",
     "keywords",
     "languages_of",
     "plain",
@@ -159,6 +160,12 @@ def bare_terms(text: str) -> dict[str, set[str]]:
             if term != other:
                 bare.setdefault(term, set()).add(other)
     return bare
+
+
+def held_terms(text: str, asked: Set[str], bare: Mapping[str, Set[str]]) -> set[str]:
+    """Return the terms of a query that a text has, given the `bare_terms` of the query."""
+    has = findable_terms(text)
+    return {term for term in asked if term in has or not has.isdisjoint(bare.get(term, ()))}
 
 
 def compound_parts(text: str) -> list[list[str]]:
