@@ -319,7 +319,10 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
     "a mode that is none": (
         {"contents": [user("q")], "toolConfig": {"functionCallingConfig": {"mode": "SOMETIMES"}}},
         NEW,
-        ["T-literal toolConfig.functionCallingConfig.mode"],
+        [
+            "T-literal toolConfig.functionCallingConfig.mode",
+            "warning G-tools-missing toolConfig.functionCallingConfig",
+        ],
     ),
     "X-surrogate": ({"contents": [user("\ud83d")]}, NEW, ["X-surrogate contents[0].parts[0].text"]),
     "G-spelling": (

@@ -272,7 +272,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     body.update(settings_wire(conversation, model, changes))
     if target.tool_names and "toolConfig" in body:
         body["toolConfig"] = respelled_choice(body["toolConfig"], target.tool_names)
-    settle(body, changes)
+    settle(body, model, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

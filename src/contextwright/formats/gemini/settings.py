@@ -31,7 +31,7 @@ from contextwright.messages.conversation import (
 )
 from contextwright.messages.message import Tool
 from contextwright.models import Model
-from contextwright.wire.gemini.rules import choice_problems
+from contextwright.wire.gemini.rules import choice_problems, unneeded_choice
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.values import Object, is_list, is_object
@@ -196,11 +196,16 @@ def settle_schema(body: Object, changes: list[Change]) -> None:
         changes.extend(Change("repair.schema", one.path, one.message) for one in refused)
 
 
-def settle(body: Object, changes: list[Change]) -> None:
+def settle(body: Object, model: Model, changes: list[Change]) -> None:
     """Drop settings that exclude each other: what a cached content has already, a second schema.
 
     Changes `body`, which is still under construction.
     """
+    for problem in unneeded_choice(body, model):
+        if problem.level == "error":
+            rest = without(body.pop("toolConfig"), "functionCallingConfig")
+            body.update({"toolConfig": rest} if rest else {})
+            changes.append(Change("loss.setting", problem.path, problem.message))
     calling = dig(body, "toolConfig.functionCallingConfig")
     for problem in choice_problems(calling, set()):
         if problem.level == "error":

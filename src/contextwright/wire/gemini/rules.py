@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from contextwright.errors import Problem, shown
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.gemini.schema import schema_problems
@@ -31,7 +31,7 @@ from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_pr
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["check", "choice_problems", "read_shape"]
+__all__ = ["check", "choice_problems", "read_shape", "unneeded_choice"]
 
 MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 SAMPLING = ("temperature", "topP", "topK")
@@ -116,6 +116,7 @@ def tools(body: Object, model: Model) -> Iterator[Problem]:
     config = body.get("toolConfig")
     if is_object(config):
         yield from choice_problems(config.get("functionCallingConfig"), names)
+        yield from unneeded_choice(body, model)
 
 
 def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Problem]:
@@ -145,6 +146,19 @@ def choice_problems(calling: Any, names: set[str]) -> Iterator[Problem]:
         if isinstance(name, str) and name not in names:
             reason = f"no function {shown(name)} is declared"
             yield Problem("G-choice", f"{path}.allowedFunctionNames[{place}]", reason, "warning")
+
+
+def unneeded_choice(body: Object, model: Model) -> Iterator[Problem]:
+    """How functions are called is not said where there are none; Gemini 3 may tolerate it."""
+    config = body.get("toolConfig")
+    calling = config.get("functionCallingConfig") if is_object(config) else None
+    given = body.get("tools")
+    tools = objects_in([given] if is_object(given) else given)
+    declared = any(tool.get("functionDeclarations") for _, tool in tools)
+    if calling and not declared and not body.get("cachedContent"):
+        level: Level = "warning" if model.thought_signatures else "error"
+        path = "toolConfig.functionCallingConfig"
+        yield Problem("G-tools-missing", path, "refused without functions", level)
 
 
 def settings(body: Object, model: Model) -> Iterator[Problem]:
