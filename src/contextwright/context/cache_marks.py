@@ -87,12 +87,17 @@ def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Non
     """Set at most four marks, never on thinking: on the first four spots where they pay."""
     spots: dict[tuple[int, int], Spot] = {}
     for blocks, index in anthropic_spots(payload, boundaries):
-        while index >= 0 and blocks[index].get("type") in UNMARKABLE:
+        while index >= 0 and not is_markable(blocks[index]):
             index -= 1
         if index >= 0:
             spots.setdefault((id(blocks), index), (blocks, index))
     for blocks, index in islice(spots.values(), MOST):
         blocks[index] = {**blocks[index], "cache_control": MARK}
+
+
+def is_markable(block: Block) -> bool:
+    """Whether a block or tool may be marked; a tool that is loaded later is not in the prefix."""
+    return block.get("type") not in UNMARKABLE and block.get("defer_loading") is not True
 
 
 def anthropic_spots(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Iterator[Spot]:

@@ -139,7 +139,10 @@ def media_of(block: dict[str, Any], kind: Any) -> Media | None:
         case {"type": "base64", "data": str(data)} if isinstance(mime, str):
             return Media(kind, mime, data, name=name, extra=extra)
         case {"type": "text", "data": str(data)} if mime == "text/plain":
-            encoded = base64.b64encode(data.encode(errors="surrogatepass")).decode()
+            try:
+                encoded = base64.b64encode(data.encode()).decode()
+            except UnicodeEncodeError:
+                return None  # half of a character, which base64 would hide from whoever mends it
             return Media(kind, mime, encoded, name=name, extra=extra)
         case {"type": "url", "url": str(url)}:
             return Media(kind, url=url, name=name, extra=extra)

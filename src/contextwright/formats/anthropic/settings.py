@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any, Literal
 
+from contextwright.formats.anthropic.cache_marks import settle_cache_marks
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import output_schema
@@ -27,8 +27,8 @@ from contextwright.messages.conversation import (
     ToolChoice,
 )
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, MIN_THINKING_BUDGET, forced_tool
-from contextwright.wire.anthropic.turns import open_loop, turns_of
+from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool
+from contextwright.wire.anthropic.turns import THINKING, open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
@@ -304,6 +304,22 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
     elif mode == "disabled" and not model.disable_thinking:
         del body["thinking"]
         changes.append(Change("loss.setting", "thinking", f"{model.id} always thinks"))
+    elif mode == "disabled":
+        leave_out_final_thinking(body, changes)
+
+
+def leave_out_final_thinking(body: dict[str, Any], changes: list[Change]) -> None:
+    """Leave thinking out of the turn that a model continues without thinking."""
+    messages: list[dict[str, Any]] = body["messages"]
+    end = len(messages)
+    while end > 0 and messages[end - 1]["role"] == "assistant":
+        end -= 1
+        blocks = messages[end]["content"]
+        kept = [block for block in blocks if block.get("type") not in THINKING]
+        if len(kept) < len(blocks):
+            reason = "the model does not think in this request"
+            changes.append(Change("loss.thinking", f"messages[{end}]", reason))
+            messages[end : end + 1] = [{**messages[end], "content": kept}] if kept else []
 
 
 def settle_budget(body: dict[str, Any], thinking: dict[str, Any], changes: list[Change]) -> None:
@@ -324,69 +340,3 @@ def settle_budget(body: dict[str, Any], thinking: dict[str, Any], changes: list[
 def is_known(model: Model) -> bool:
     """Whether the model's facts come from its own row or line, not from the whole family."""
     return model.matched != "default"
-
-
-def settle_cache_marks(
-    body: dict[str, Any], contents: list[list[dict[str, Any]]], changes: list[Change]
-) -> None:
-    """Keep at most four cache breakpoints, 1h before 5m: the stable ends and the newest.
-
-    `contents` are the contents of the turns that are not plain text.
-    """
-    steady = marked_in(body.get("tools"), "tools") or marked_in(body.get("system"), "system")
-    if not steady and not any(may_hold_mark(block) for blocks in contents for block in blocks):
-        return
-    if not marks_of(body):
-        return
-    for field in MARKED:
-        if field in body:
-            # Opaque blocks belong to the caller: copy them before a change.
-            body[field] = deepcopy(body[field])
-    marked = marks_of(body)
-    allowed = MAX_CACHE_MARKS - (1 if body.get("cache_control") else 0)
-    if len(marked) > allowed:
-        stable = [
-            max(index for index, (path, _) in enumerate(marked) if path.startswith(field))
-            for field in ("tools", "system")
-            if any(path.startswith(field) for path, _ in marked)
-        ]
-        others = [index for index in range(len(marked)) if index not in stable]
-        kept = {*stable, *others[len(others) - max(allowed - len(stable), 0) :]}
-        for index, (path, holder) in enumerate(marked):
-            if index not in kept:
-                del holder["cache_control"]
-                changes.append(Change("loss.cache_mark", path, "at most 4 cache marks"))
-        marked = [entry for index, entry in enumerate(marked) if index in kept]
-    short_lived = False
-    for path, holder in marked:
-        mark = holder["cache_control"]
-        if mark.get("ttl") != "1h":
-            short_lived = True
-        elif short_lived:
-            holder["cache_control"] = {"type": "ephemeral"}
-            changes.append(Change("repair.cache_mark", path, "a 1h mark cannot follow a 5m mark"))
-
-
-MARKED = ("tools", "system", "messages")
-"""Where cache breakpoints may be, in prompt order."""
-
-
-def may_hold_mark(block: dict[str, Any]) -> bool:
-    """Whether a block has a cache breakpoint, or inner blocks that may have one."""
-    return "cache_control" in block or isinstance(block.get("content"), (list, tuple))
-
-
-def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return everything that has a cache breakpoint, with its path."""
-    return [found for field in MARKED for found in marked_in(body.get(field), field)]
-
-
-def marked_in(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the tools or blocks that have a cache breakpoint, in prompt order."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    for index, item in objects_in(value):
-        place = f"{path}[{index}]"
-        found.extend(marked_in(item.get("content"), f"{place}.content"))
-        if isinstance(item.get("cache_control"), dict):
-            found.append((place, item))
-    return found

@@ -60,6 +60,8 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
             if name in names:
                 yield Problem("A-toolname", f"{path}.name", f"tool {name!r} is defined twice")
             names.add(name)
+        if is_deferred(tool) and is_object(tool.get(MARK)):
+            yield Problem("A-cache-deferred", f"{path}.{MARK}", "a deferred tool is not cached")
         if tool.get("type") not in (None, "custom"):
             # Hosted tools: their types carry dates and change too often to list.
             if not isinstance(name, str | None):
@@ -74,6 +76,11 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
         strict += tool.get("strict") is True
     if strict > MAX_STRICT_TOOLS:
         yield Problem("A-schema", "tools", f"at most {MAX_STRICT_TOOLS} strict tools")
+
+
+def is_deferred(tool: Object) -> bool:
+    """Whether a tool is left out of the prompt until the model searches for it."""
+    return tool.get("defer_loading") is True
 
 
 def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
