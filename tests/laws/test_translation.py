@@ -219,6 +219,7 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
     """Every setting means the same there, or a change says what became of it."""
     asked, made = conversation.settings, cw.parse(rendered.payload, target).settings
     named = {change.path.partition(".")[0] for change in rendered.changes}
+    lost = [change for change in rendered.changes if change.code == "loss.setting"]
     for name in asked.__struct_fields__:
         wanted, got = getattr(asked, name), getattr(made, name)
         if name == "effort":
@@ -231,6 +232,8 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             if not conversation.tools or wanted.mode == "auto":
                 continue
             wanted, got = wanted.mode, got and got.mode
+        if any(change.path == name for change in lost):
+            assert got != wanted or not got, (name, got)
         if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation):
             continue
         assert named & {name, *OTHER_NAMES.get(name, ())}, (name, wanted, got)

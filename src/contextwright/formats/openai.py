@@ -14,7 +14,7 @@ from contextwright.messages.conversation import Conversation, Effort, OutputForm
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
-from contextwright.wire.openai_responses.tools import is_strict
+from contextwright.wire.openai_responses.tools import is_strict, root_problems
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
@@ -22,9 +22,11 @@ __all__ = [
     "SAME",
     "allowed_names",
     "effort_wire",
+    "has_object_root",
     "moved",
     "output_of",
     "output_wire",
+    "reasons",
     "tool_kind",
     "with_object_root",
 ]
@@ -53,6 +55,11 @@ def moved(
     source, target = names
     rest = {name: fields for name, fields in extra.items() if name not in names}
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
+
+
+def has_object_root(tool: Tool) -> bool:
+    """Whether OpenAI accepts the root of a tool's schema."""
+    return not any(root_problems(tool.parameters or {}, "", ""))
 
 
 def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
@@ -90,10 +97,15 @@ def tool_kind(name: str, conversation: Conversation, format: str) -> Literal["cu
     return "custom" if "custom" in kinds else "function"
 
 
+def reasons(model: Model) -> bool:
+    """Whether a model may reason: all but those of OpenAI that take sampling settings instead."""
+    return model.provider != "openai" or not model.sampling
+
+
 def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effort | None:
     """Return the effort for a model that reasons; None for others."""
     effort = effort_of(settings)
-    if model.provider != "openai" or not model.sampling:
+    if reasons(model):
         return effort
     if effort not in (None, "none") or (effort is None and settings.thinking_budget == FREE):
         changes.append(Change("loss.setting", "effort", f"{model.id} does not reason"))

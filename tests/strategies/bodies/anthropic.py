@@ -57,7 +57,14 @@ def anthropic_body(pen: Pen) -> Body:
         body["system"] = pen.one(pen.words("System"), [block])
     if tools:
         body["tools"] = tools
+    if pen.chance(6):
+        messages.append({"role": "assistant", "content": [*thought(pen), said_so_far(pen)]})
     return {**body, **pen.some(ANTHROPIC_SETTINGS), **pen.extra()}
+
+
+def said_so_far(pen: Pen) -> Body:
+    """The beginning of an answer, which the model goes on with."""
+    return {"type": "text", "text": pen.words("So far")}
 
 
 def cached(pen: Pen) -> Body:

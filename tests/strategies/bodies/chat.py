@@ -107,6 +107,10 @@ def chat_turn(pen: Pen) -> list[Body]:
             said = {"role": "assistant", "content": None, "refusal": pen.words("No")}
         turn.append(said)
         turn.append({"role": "user", "content": pen.words("And")})
+    if pen.chance(8):
+        old = {"name": "old", "arguments": "{}"}
+        turn.append({"role": "assistant", "content": None, "function_call": old})
+        turn.append({"role": "function", "name": "old", "content": pen.words("Result")})
     if pen.chance(5):
         turn.append({"role": "system", "content": pen.words("Note"), **pen.extra()})
     return turn

@@ -48,6 +48,7 @@ SCHEMAS: tuple[Body, ...] = (
             }
         },
     },
+    {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object"}]},
 )
 
 

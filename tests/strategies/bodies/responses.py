@@ -7,6 +7,7 @@ from typing import Any
 from strategies.bodies.pen import MODELS, Body, Pen, schema
 from strategies.messages import PNG
 
+DETAILS = ("auto", "low", "original")
 RESPONSES_SETTINGS: dict[str, Any] = {
     "max_output_tokens": (100, 5_000),
     "temperature": (0.5,),
@@ -66,6 +67,8 @@ def responses_body(pen: Pen) -> Body:
         body["input"] = pen.words("Question")
     if pen.chance(2):
         body["instructions"] = pen.words("System")
+    if pen.chance(8):
+        body["previous_response_id"] = "resp_1"
     if tools:
         body["tools"] = tools
     return {**body, **pen.some(RESPONSES_SETTINGS), **pen.extra()}
@@ -97,13 +100,16 @@ def own_tool(pen: Pen, kind: str, space: str | None) -> Body:
     name = pen.name()
     pen.tools.append((name, space, kind))
     tool: Body = {"type": kind, "name": name, "description": pen.words("Tool")}
+    if pen.chance(6):
+        tool["name"] = pen.one(f"{name} v2", name + "x" * 60)
+        pen.tools[-1] = (tool["name"], space, kind)
     if kind == "custom":
         if pen.chance(3):
             definition = pen.words("start: /a/")
             tool["format"] = {"type": "grammar", "syntax": "lark", "definition": definition}
     else:
-        tool["parameters"] = schema(pen)
-        tool["strict"] = pen.one(False, False, True)
+        tool["parameters"] = pen.one(schema(pen), schema(pen), {}, None)
+        tool["strict"] = pen.one(False, False, True, None)
     if pen.chance(6):
         tool["defer_loading"] = True
     return tool
@@ -143,7 +149,7 @@ def responses_content(pen: Pen) -> Any:
     parts: list[Body] = [{"type": "input_text", "text": pen.words("Question")}]
     if pen.chance(2):
         url = pen.one(f"data:image/png;base64,{PNG}", "https://example.com/a.png")
-        parts.append({"type": "input_image", "image_url": url, "detail": pen.one("auto", "low")})
+        parts.append({"type": "input_image", "image_url": url, "detail": pen.one(*DETAILS)})
     if pen.chance(4):
         data = "data:application/pdf;base64,JVBERi0="
         file = {"file_data": data, "filename": pen.words("a.pdf")}

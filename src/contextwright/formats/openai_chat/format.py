@@ -17,6 +17,7 @@ from contextwright.formats.openai_chat.responses import from_responses
 from contextwright.formats.openai_chat.rules import (
     accepts_extra,
     leave_out_refused,
+    spell_new_ids,
     supports_unspoken,
     without_system,
 )
@@ -30,7 +31,7 @@ from contextwright.formats.openai_chat.tools import (
 )
 from contextwright.formats.openai_chat.write import ACCEPTED_SPEAKER, Writer
 from contextwright.formats.reader import Reader
-from contextwright.formats.rules import RULES, name_speakers
+from contextwright.formats.rules import RULES, name_speakers, spell_ids
 from contextwright.formats.target import Spelling, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -112,7 +113,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     made: list[Change] = []
     same_format = conversation.source == NAME
     conversation = from_responses(conversation)
-    rules = SAME_FORMAT_RULES if same_format and names_fit(conversation, dialect) else RULES
+    rules = UNNAMED_RULES if same_format and names_fit(conversation, dialect) else OWN_RULES
     if dialect.closed:
         rules = (leave_out_refused, *rules)
         if not model.system_role:
@@ -139,7 +140,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 
-SAME_FORMAT_RULES = tuple(rule for rule in RULES if rule is not name_speakers)
+OWN_RULES = tuple(spell_new_ids if rule is spell_ids else rule for rule in RULES)
+UNNAMED_RULES = tuple(rule for rule in OWN_RULES if rule is not name_speakers)
 
 
 def names_fit(conversation: Conversation, dialect: Dialect) -> bool:

@@ -10,17 +10,16 @@ from typing import Any
 import msgspec
 
 from contextwright.formats.base import without
-from contextwright.formats.openai import BREAKPOINT, SAME, moved
+from contextwright.formats.openai import BREAKPOINT, moved
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall
 from contextwright.wire.values import is_object
 
-__all__ = ["RESPONSES", "SHARED", "from_responses", "settings_from_responses"]
+__all__ = ["RESPONSES", "from_responses"]
 
 NAME = "openai-chat"
 RESPONSES = "openai-responses"
-SHARED = (*SAME, "reasoning.effort", "text.format", "text.verbosity")
 NAMES = (RESPONSES, NAME)
 
 replace = msgspec.structs.replace
@@ -87,23 +86,3 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
     return replace(
         tool, extra=moved(tool.extra, rest, {"type": "custom", "custom": custom}, names=NAMES)
     )
-
-
-def settings_from_responses(fields: dict[str, Any]) -> dict[str, Any]:
-    """Convert the settings that both formats have."""
-    wire = {key: fields[key] for key in SAME if key in fields}
-    reasoning, text = fields.get("reasoning"), fields.get("text")
-    if is_object(reasoning) and reasoning.get("effort") is not None:
-        wire["reasoning_effort"] = reasoning["effort"]
-    if not is_object(text):
-        return wire
-    if text.get("verbosity") is not None:
-        wire["verbosity"] = text["verbosity"]
-    form = text.get("format")
-    if is_object(form):
-        kind = form.get("type")
-        schema = {key: form[key] for key in form if key != "type"}
-        wire["response_format"] = (
-            {"type": kind, "json_schema": schema} if schema else {"type": kind}
-        )
-    return wire

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.errors import shown
 from contextwright.formats.media import padded_base64
-from contextwright.formats.openai import with_object_root
+from contextwright.formats.openai import has_object_root, with_object_root
 from contextwright.formats.openai_chat.media import PARTS, supports_media
 from contextwright.formats.openai_chat.settings import fits
 from contextwright.formats.rules import (
@@ -24,6 +24,7 @@ from contextwright.formats.rules import (
     clean_name,
     keeping,
     path_to,
+    spell_ids,
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
@@ -41,6 +42,8 @@ from contextwright.wire.openai_responses.tools import is_strict
 from contextwright.wire.shapes import Shape
 
 __all__ = [
+    "is_old_style",
+    "spell_new_ids",
     "supports_unspoken",
     "fitted_tool",
     "leave_out_refused",
@@ -103,6 +106,23 @@ def leave_out_refused(draft: Draft, target: Target) -> Ruled:
             placed = fitted_message(placed, changes, same_format=target.same_format)
         fitted.append(placed)
     return fitted, changes
+
+
+def spell_new_ids(draft: Draft, target: Target) -> Ruled:
+    """Make call ids legal. Those of calls in the old style are not sent, so nothing is said."""
+    spelled, changes = spell_ids(draft, target)
+    old = {
+        path_to(place, index)
+        for place, message in draft
+        for index, part in enumerate(message.parts)
+        if type(part) is ToolCall and part.extra and is_old_style(part) and len(message.calls) == 1
+    }
+    return spelled, [one for one in changes if one.code != "invent.id" or one.path not in old]
+
+
+def is_old_style(call: ToolCall) -> bool:
+    """Whether this call came in the old `function_call` style."""
+    return call.extra.get(NAME, {}).get("role") == "function"
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
@@ -223,6 +243,8 @@ def fitted_result(
 
 def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bool) -> Tool:
     """Return a tool with only fields that OpenAI accepts; strict only if its schema allows it."""
+    if tool.parameters is not None and not (same_format and has_object_root(tool)):
+        tool = with_object_root(tool, path, changes)
     if tool.extra.get(NAME):
         tool = replace(tool, extra=own_fields(tool.extra, TOOL_FIELDS, path, changes))
         own = tool.extra.get(NAME, {})
@@ -230,8 +252,6 @@ def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bo
             return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
         if "type" in own and "custom" not in own:
             tool = replace(tool, extra={**tool.extra, NAME: {}})
-    if tool.parameters is not None and not same_format:
-        tool = with_object_root(tool, path, changes)
     if tool.strict and not same_format and not is_strict(tool.parameters or {}):
         reason = "strict needs every property required and additionalProperties: false"
         changes.append(Change("loss.strict", path, reason))

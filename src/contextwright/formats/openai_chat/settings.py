@@ -8,17 +8,14 @@ import msgspec
 
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.openai import (
+    SAME,
     allowed_names,
     effort_wire,
     output_of,
     output_wire,
     tool_kind,
 )
-from contextwright.formats.openai_chat.responses import (
-    RESPONSES,
-    SHARED,
-    settings_from_responses,
-)
+from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import known_choice, known_effort, read_plain, write_plain
 from contextwright.messages.changes import Change
@@ -104,10 +101,9 @@ def settings_wire(
     """Write the settings: verbatim if the request came from this format, else translated."""
     if conversation.source != NAME:
         wire = translated(conversation, dialect, model, changes)
-        if RESPONSES in conversation.extra:
-            fields = conversation.extra[RESPONSES]
-            wire |= settled(settings_from_responses(fields), dialect, changes)
-        changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SHARED}))
+        shared = conversation.extra.get(RESPONSES, {})
+        wire |= settled({key: shared[key] for key in SAME if key in shared}, dialect, changes)
+        changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SAME}))
         return wire
     wire = conversation.extra.get(NAME, {})
     if dialect.closed and conversation.model != model.id and not model.sampling:

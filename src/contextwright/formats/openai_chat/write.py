@@ -9,6 +9,7 @@ from typing import Any, cast
 from contextwright.errors import shown
 from contextwright.formats.base import without
 from contextwright.formats.openai_chat.media import media_part
+from contextwright.formats.openai_chat.rules import is_old_style
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
@@ -241,11 +242,6 @@ class Writer:
         if id is None:
             del wire["tool_call_id"]
         return wire
-
-
-def is_old_style(call: ToolCall) -> bool:
-    """Whether this call came in the old `function_call` style."""
-    return call.extra.get(NAME, {}).get("role") == "function"
 
 
 def is_refusal(text: Text) -> bool:

@@ -10,17 +10,16 @@ from typing import Any
 import msgspec
 
 from contextwright.formats.base import keep_extra, without
-from contextwright.formats.openai import BREAKPOINT, SAME, moved
+from contextwright.formats.openai import BREAKPOINT, moved
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall
 from contextwright.wire.values import is_object
 
-__all__ = ["CHAT", "SHARED", "from_chat", "settings_from_chat"]
+__all__ = ["CHAT", "from_chat"]
 
 CHAT = "openai-chat"
-SHARED = (*SAME, "reasoning_effort", "response_format", "verbosity")
 NAMES = (CHAT, NAME)
 
 replace = msgspec.structs.replace
@@ -82,20 +81,3 @@ def carried_tool(tool: Tool | Opaque) -> Tool | Opaque:
         grammar = form.get("grammar")
         own["format"] = {"type": form.get("type"), **(grammar if is_object(grammar) else {})}
     return replace(tool, extra=moved(tool.extra, rest, own, names=NAMES))
-
-
-def settings_from_chat(fields: dict[str, Any]) -> dict[str, Any]:
-    """Convert the settings that both formats have."""
-    wire = {key: fields[key] for key in SAME if key in fields}
-    if fields.get("reasoning_effort") is not None:
-        wire["reasoning"] = {"effort": fields["reasoning_effort"]}
-    text: dict[str, Any] = {}
-    if fields.get("verbosity") is not None:
-        text["verbosity"] = fields["verbosity"]
-    form = fields.get("response_format")
-    if is_object(form):
-        schema = form.get("json_schema")
-        text["format"] = {"type": form.get("type"), **(schema if is_object(schema) else {})}
-    if text:
-        wire["text"] = text
-    return wire

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
 from contextwright.errors import ParseError, shown
-from contextwright.formats.base import Format, Options, Rendered
+from contextwright.formats.base import Format, Options, Rendered, without
 from contextwright.formats.legalise import Legal, legalise
+from contextwright.formats.openai import reasons
 from contextwright.formats.openai_responses.chat import from_chat
 from contextwright.formats.openai_responses.media import NAME, supports_media
+from contextwright.formats.openai_responses.pairing import OWN_RULES, STORED_RULES
 from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
 from contextwright.formats.openai_responses.rules import (
@@ -28,116 +30,54 @@ from contextwright.formats.openai_responses.settings import (
     is_stored,
     settings_of,
     settings_wire,
+    settle_choice,
 )
 from contextwright.formats.openai_responses.stream import parse_stream
-from contextwright.formats.openai_responses.tools import tools_of, tools_wire
+from contextwright.formats.openai_responses.tools import (
+    namespace_of,
+    own_name,
+    respelled_item,
+    tools_of,
+    tools_wire,
+)
 from contextwright.formats.openai_responses.write import Writer, is_plain
 from contextwright.formats.reader import Reader
-from contextwright.formats.rules import (
-    RULES,
-    START,
-    Draft,
-    Rule,
-    Ruled,
-    messages_of,
-    pair_results,
-    spell_ids,
-    start_with_user,
-)
-from contextwright.formats.target import Spelling, Target, Traits
-from contextwright.formats.tools import flat_name
+from contextwright.formats.rules import START
+from contextwright.formats.target import Spelling, Traits
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
-from contextwright.messages.exchanges import At, match_results
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.models import Model
 from contextwright.wire.openai_responses.rules import LONGEST_ID, check
+from contextwright.wire.openai_responses.tools import LONGEST_NAME, USUAL_NAME
 from contextwright.wire.values import is_object
 
 __all__ = ["FORMAT"]
 
 FlatNames: TypeAlias = dict[tuple[str | None, str], str]
+STATED = ", ".join(STATE)
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Whether the thinking is this format's own and the model reasons; `Writer` checks the rest."""
-    reasons = model.provider != "openai" or not model.sampling
-    return thinking.origin == NAME and reasons
+    return thinking.origin == NAME and reasons(model)
 
 
 @cache
-def traits_of(*, exact: bool, needs_user: bool) -> Traits:
-    """Return what a host's messages can carry, for a request that needs a user turn or not."""
+def traits_of(*, exact: bool, needs_user: bool, same_format: bool) -> Traits:
+    """Return what a host's messages can carry. What came from this format may be sent again."""
     return Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
         reuses_ids=False,
+        tool_names=Spelling(longest=LONGEST_NAME if same_format else USUAL_NAME),
         needs_user=needs_user,
         media_roles=("user", "system"),
         supports_media=supports_media,
         supports_thinking=supports_thinking,
         accepts_extra=accepts_extra if exact else accepts_items,
     )
-
-
-TRAITS = traits_of(exact=True, needs_user=True)
-
-
-def pair_by_id(draft: Draft, target: Target) -> Ruled:
-    """Put results after their calls, unless they came from this format and are paired already."""
-    if target.same_format and is_paired(messages_of(draft)):
-        return draft, []
-    return pair_results(draft, target)
-
-
-def spell_broken_ids(draft: Draft, target: Target) -> Ruled:
-    """Make call ids legal; ids from this format that are unique stay unchanged."""
-    if target.same_format and is_paired(messages_of(draft)):
-        return draft, []
-    return spell_ids(draft, target)
-
-
-def own(rule: Rule) -> Rule:
-    """Return this format's version of a rule."""
-    if rule is pair_results:
-        return pair_by_id
-    return spell_broken_ids if rule is spell_ids else rule
-
-
-OWN_RULES = tuple(map(own, RULES))
-STATED = ", ".join(STATE)
-NOT_STORED = (pair_results, spell_ids, start_with_user)
-STORED_RULES = tuple(rule for rule in RULES if rule not in NOT_STORED)
-"""For requests that continue stored items, where calls and outputs may have their partners."""
-
-
-def is_paired(messages: Sequence[Message]) -> bool:
-    """Whether every call precedes its output, in any order, with a unique id.
-
-    The calls of outputs after a compaction may be among what was compacted.
-    """
-    matching = match_results(messages)
-    if matching.orphans and not all(at > first_compaction(messages) for at in matching.orphans):
-        return False
-    seen: set[str] = set()
-    for answer in matching.answers:
-        id, result = answer.call.id, answer.result
-        if not id or len(id) > LONGEST_ID or id in seen:
-            return False
-        if result is None or result.call_id != id:
-            return False
-        seen.add(id)
-    return True
-
-
-def first_compaction(messages: Sequence[Message]) -> At:
-    """Return the position of the first compacted stretch; that of the end if there is none."""
-    for index, message in enumerate(messages):
-        for place, part in enumerate(message.parts):
-            if type(part) is Opaque and part.data.get("type") == "compaction":
-                return index, place
-    return len(messages), 0
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -173,9 +113,9 @@ def flat_names(tools: list[Tool | Opaque]) -> FlatNames:
     """Map namespace and name of each namespaced tool to its flat name."""
     flat: FlatNames = {}
     for tool in tools:
-        namespace = tool.extra.get(NAME, {}).get("namespace") if isinstance(tool, Tool) else None
-        if isinstance(tool, Tool) and is_object(namespace):
-            own = tool.name.removeprefix(flat_name(namespace["name"], ""))
+        namespace = namespace_of(tool)
+        if isinstance(tool, Tool) and namespace is not None:
+            own = own_name(tool)
             flat[namespace["name"], own] = tool.name
             flat.setdefault((None, own), tool.name)  # calls may omit the namespace
     for tool in tools:
@@ -216,6 +156,43 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
     return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})
 
 
+def under_own_names(conversation: Conversation) -> Conversation:
+    """Return the conversation with namespaced tools and their calls under their own names.
+
+    So this API sends them, and so they have to be spelled.
+    """
+    own = {
+        tool.name: own_name(tool)
+        for tool in conversation.tools
+        if isinstance(tool, Tool) and namespace_of(tool) is not None
+    }
+    if not own:
+        return conversation
+    tools = [
+        replace(tool, name=own.get(tool.name, tool.name)) if isinstance(tool, Tool) else tool
+        for tool in conversation.tools
+    ]
+    messages = [
+        message.with_parts(map(own_call, message.parts)) if message.calls else message
+        for message in conversation.messages
+    ]
+    settings, choice = conversation.settings, conversation.settings.tool_choice
+    if choice is not None:
+        named = own.get(choice.name or "", choice.name)
+        allowed = tuple(own.get(name, name) for name in choice.allowed)
+        settings = replace(settings, tool_choice=ToolChoice(choice.mode, named, allowed))
+    return replace(conversation, messages=tuple(messages), tools=tuple(tools), settings=settings)
+
+
+def own_call(part: Part) -> Part:
+    """Return a call under the name that its tool has in its namespace."""
+    fields = part.extra.get(NAME, {}) if isinstance(part, ToolCall) else {}
+    if not isinstance(part, ToolCall) or not isinstance(fields.get("name"), str):
+        return part
+    extra = {**part.extra, NAME: without(fields, "name")}
+    return replace(part, name=fields["name"], extra=extra)
+
+
 def body_of(data: Any) -> dict[str, Any]:
     """Return the request body; a bare list is its input."""
     if isinstance(data, list):
@@ -232,12 +209,14 @@ def body_of(data: Any) -> dict[str, Any]:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the request body."""
-    conversation = from_chat(conversation)
+    conversation = under_own_names(from_chat(conversation))
     exact, stored = is_exact(model, options), is_stored(conversation)
     referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
     rules = STORED_RULES if stored or referring else OWN_RULES
     rules = (leave_out_refused if exact else leave_out_unknown, *rules)
-    traits = traits_of(exact=exact, needs_user=not stored and not has_items(conversation))
+    needs_user = not stored and not has_items(conversation)
+    same_format = conversation.source == NAME
+    traits = traits_of(exact=exact, needs_user=needs_user, same_format=same_format)
     legal = legalise(conversation, traits, model, options, rules)
     target, changes = legal.target, legal.changes
     body: dict[str, Any] = {"model": model.id}
@@ -252,7 +231,12 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     tools = tools_wire(conversation, target, changes)
     if tools:
         body["tools"] = tools
-    put_input(body, conversation, writer.items, changes, stored=stored)
+    items = writer.items
+    if target.tool_names:
+        items = [respelled_item(item, target.tool_names) for item in items]
+    put_input(body, conversation, items, changes, stored=stored)
+    if exact:
+        settle_choice(body, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

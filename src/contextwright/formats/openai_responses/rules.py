@@ -67,9 +67,10 @@ SAID = types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool)
 ADDRESSED = types_of(wire.MessageItem, role=str)
 FIELDS: dict[type[Part], dict[str, Any]] = {
     Text: types_of(wire.InputText),
-    Media: types_of(wire.InputImage, wire.InputFile),
+    Media: types_of(wire.InputFile),
     Thinking: types_of(wire.Reasoning),
 }
+IMAGE = types_of(wire.InputImage)
 CALLS = {"custom_tool_call": types_of(wire.CustomToolCall, type=str)}
 CALL = types_of(wire.FunctionCall)
 OUTPUTS = {"custom_tool_call_output": types_of(wire.CustomToolCallOutput, type=str)}
@@ -188,6 +189,8 @@ def types_for(part: Part, *, spoken: bool) -> Mapping[str, Any]:
     match part:
         case Text() if spoken:
             return SAID
+        case Media(kind="image"):
+            return IMAGE
         case ToolCall():
             return CALLS.get(str(part.extra[NAME].get("type")), CALL)
         case ToolResult():

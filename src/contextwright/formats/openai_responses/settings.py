@@ -6,13 +6,14 @@ from typing import Any
 
 from contextwright.formats.base import foreign_settings
 from contextwright.formats.openai import (
+    SAME,
     allowed_names,
     effort_wire,
     output_of,
     output_wire,
     tool_kind,
 )
-from contextwright.formats.openai_responses.chat import CHAT, SHARED, settings_from_chat
+from contextwright.formats.openai_responses.chat import CHAT
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
 from contextwright.formats.settings import known_choice, known_effort, put, read_plain, write_plain
@@ -21,10 +22,10 @@ from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS
-from contextwright.wire.openai_responses.tools import named_choice
+from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
 
-__all__ = ["STATE", "is_stored", "settings_of", "settings_wire"]
+__all__ = ["STATE", "is_stored", "settings_of", "settings_wire", "settle_choice"]
 
 STATE = ("previous_response_id", "conversation", "prompt")
 """Fields a request may continue from instead of an input."""
@@ -77,13 +78,12 @@ def settings_wire(
         wire = dict(conversation.extra.get(NAME, {}))
         if is_exact(target.model, target.options):
             wire = fitted_settings(wire, changes)
-            settle_choice(wire, changes)
             settle_state(wire, changes)
     else:
         wire = translated(conversation, target, changes)
-        if CHAT in conversation.extra:
-            wire.update(chat_settings(conversation.extra[CHAT], changes))
-        changes.extend(foreign_settings(conversation, NAME, {CHAT: SHARED}))
+        shared = conversation.extra.get(CHAT, {})
+        wire |= fitted_settings({key: shared[key] for key in SAME if key in shared}, changes)
+        changes.extend(foreign_settings(conversation, NAME, {CHAT: SAME}))
     if target.tool_names and "tool_choice" in wire:
         wire["tool_choice"] = respelled_choice(wire["tool_choice"], target.tool_names)
     limit = wire.get("max_output_tokens")
@@ -94,21 +94,11 @@ def settings_wire(
     return wire
 
 
-def chat_settings(fields: dict[str, Any], changes: list[Change]) -> dict[str, Any]:
-    """Return the settings that both formats of OpenAI have; report those refused by their names."""
-    refused: list[Change] = []
-    wire = fitted_settings(settings_from_chat(fields), refused)
-    names = {"reasoning": "reasoning_effort", "text": "response_format"}
-    changes.extend(Change(one.code, names.get(one.path, one.path), one.reason) for one in refused)
-    return wire
-
-
-def settle_choice(wire: dict[str, Any], changes: list[Change]) -> None:
-    """Leave out a tool choice that does not say what it chooses."""
-    choice = wire.get("tool_choice")
-    problem = next(named_choice(choice), None) if is_object(choice) else None
+def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out a tool choice that does not say what it chooses, or has nothing to choose from."""
+    problem = next(choice_problems(body), None)
     if problem is not None:
-        del wire["tool_choice"]
+        del body["tool_choice"]
         changes.append(Change("loss.setting", problem.path, problem.message))
 
 

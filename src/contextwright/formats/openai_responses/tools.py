@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from contextwright.errors import shown
 from contextwright.formats.base import without
-from contextwright.formats.openai import with_object_root
+from contextwright.formats.openai import has_object_root, with_object_root
 from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
@@ -23,7 +23,7 @@ from contextwright.wire.openai_responses.tools import is_strict
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["tools_of", "tools_wire"]
+__all__ = ["namespace_of", "own_name", "respelled_item", "tools_of", "tools_wire"]
 
 CUSTOM_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -32,6 +32,7 @@ CUSTOM_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 """The schema of a custom tool for providers that have only functions: one text."""
+READ = ("type", "name", "description", "parameters", "strict")
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 
@@ -73,6 +74,18 @@ def flattened(
             yield made
 
 
+def namespace_of(tool: Tool | Opaque) -> dict[str, Any] | None:
+    """Return the namespace of a tool without its tools; None if it has none."""
+    namespace = tool.extra.get(NAME, {}).get("namespace") if isinstance(tool, Tool) else None
+    return namespace if is_object(namespace) else None
+
+
+def own_name(tool: Tool) -> str:
+    """Return the name of a tool in its namespace."""
+    namespace = namespace_of(tool)
+    return tool.name.removeprefix(flat_name(namespace["name"], "")) if namespace else tool.name
+
+
 def marked(tool: Tool | Opaque, mark: dict[str, Any]) -> Tool | Opaque:
     """Return the tool with a mark of how it came."""
     if isinstance(tool, Opaque) or not mark:
@@ -102,7 +115,8 @@ def tool_of(tool: dict[str, Any], path: str, reader: Reader) -> Tool | Opaque:
         description,
         schema if is_object(schema) else None,
         strict if isinstance(strict, bool) else None,
-        leftover(tool, "type", "name", "description", "parameters", "strict"),
+        # Keep an explicit null, so that it is written back.
+        leftover(tool, *(key for key in READ if tool.get(key, "") is not None)),
     )
 
 
@@ -121,7 +135,9 @@ def tools_wire(
                 continue
             if exact:
                 tool = fitted_definition(tool, path, changes)
-            if target.same_format or is_first_of_name(tool.name, taken, path, changes):
+            namespace = namespace_of(tool)
+            name = flat_name(namespace["name"], tool.name) if namespace else tool.name
+            if target.same_format or is_first_of_name(name, taken, path, changes):
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
             wire.extend(hosted_equals(tool, NAME, path, changes))
@@ -143,18 +159,32 @@ def adds_tools(message: Message) -> bool:
     )
 
 
+def respelled_item(item: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return an item with the tools it adds under the names that the request sends."""
+    if item.get("type") not in (ADDED, "namespace"):
+        return item
+    tools = [
+        respelled_item(tool, names)
+        if tool.get("type") == "namespace"
+        else {**tool, "name": names[tool["name"]]}
+        if tool.get("name") in names
+        else tool
+        for _, tool in objects_in(item.get("tools"))
+    ]
+    return {**item, "tools": tools}
+
+
 def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any]) -> None:
     """Add a definition to its namespace; adjacent tools of one namespace share it."""
-    namespace = tool.extra.get(NAME, {}).get("namespace")
-    if not is_object(namespace):
+    namespace = namespace_of(tool)
+    if namespace is None:
         wire.append(definition)
         return
-    inner = {**definition, "name": tool.name.removeprefix(flat_name(namespace["name"], ""))}
     last = wire[-1] if wire else {}
     if last.get("type") == "namespace" and without(last, "tools") == namespace:
-        last["tools"].append(inner)
+        last["tools"].append(definition)
     else:
-        wire.append({**namespace, "tools": [inner]})
+        wire.append({**namespace, "tools": [definition]})
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:
@@ -168,10 +198,15 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
     if extra.get("type") == "custom":
         return {**wire, **extra}
-    if tool.parameters is not None and not target.same_format:
+    exact = is_exact(target.model, target.options)
+    if tool.parameters is not None and not (
+        target.same_format and (not exact or has_object_root(tool))
+    ):
         tool = with_object_root(tool, path, changes)
-    if tool.parameters is not None or not target.same_format:
+    if not target.same_format:
         wire["parameters"] = tool.parameters or NO_PARAMETERS
+    elif tool.parameters is not None:
+        wire["parameters"] = tool.parameters
     strict = tool.strict
     if not target.same_format:
         # Always write `strict`, because this API's default is true and almost every other's is

@@ -202,8 +202,13 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
     ids = CallIds(target)
     spelled: dict[At, str | None] = {}
     changes: list[Change] = []
-    answers = match_results(messages_of(draft)).answers
-    for _, group in groupby(answers, key=lambda answer: answer.at[0]):
+    matching = match_results(messages_of(draft))
+    if not ids.reuses:  # results of calls that the provider stores keep their ids to themselves
+        for position, index in matching.orphans:
+            orphan = draft[position][1].parts[index]
+            if isinstance(orphan, ToolResult) and orphan.call_id is not None:
+                ids.speller.taken.add(orphan.call_id)
+    for _, group in groupby(matching.answers, key=lambda answer: answer.at[0]):
         parallel = list(group)
         for answer, new in zip(parallel, ids.spell(parallel), strict=True):
             id = answer.call.id

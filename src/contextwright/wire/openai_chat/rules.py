@@ -23,6 +23,7 @@ from contextwright.wire.media import (
 )
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
+from contextwright.wire.openai_responses.tools import root_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
@@ -288,13 +289,19 @@ def tools(body: dict[str, Any], level: Level) -> Iterator[Problem]:
         for kind in ("function", "custom"):
             definition = tool.get(kind)
             if isinstance(definition, dict):
-                name = cast("dict[str, Any]", definition).get("name")
-                if isinstance(name, str) and not TOOL_NAME(name):
-                    yield Problem("OC-toolname", f"tools[{index}].{kind}.name", NAME_RULE, level)
+                path = f"tools[{index}].{kind}"
+                yield from definition_problems(cast("dict[str, Any]", definition), path, level)
     for index, function in objects_in(body.get("functions")):
-        name = function.get("name")
-        if isinstance(name, str) and not TOOL_NAME(name):
-            yield Problem("OC-toolname", f"functions[{index}].name", NAME_RULE, level)
+        yield from definition_problems(function, f"functions[{index}]", level)
+
+
+def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
+    """Check the name and the schema of a tool."""
+    name, schema = tool.get("name"), tool.get("parameters")
+    if isinstance(name, str) and not TOOL_NAME(name):
+        yield Problem("OC-toolname", f"{path}.name", NAME_RULE, level)
+    if is_object(schema):
+        yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
 
 
 def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:

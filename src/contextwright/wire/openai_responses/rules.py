@@ -94,7 +94,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
         problems = history_problems(payload, model)
     else:
         problems = number_problems(holders, "input", model)
-    return [*problems, *request_settings(payload, model), *tool_problems(payload)]
+    level: Level = "error" if model.provider == "openai" else "warning"
+    return [*problems, *request_settings(payload, model), *tool_problems(payload, level)]
 
 
 def history_problems(payload: dict[str, Any], model: Model) -> list[Problem]:
@@ -299,6 +300,21 @@ def calls(read: Input) -> Iterator[Problem]:
             yield Problem("OR-args", f"input[{index}].arguments", message, "warning")
 
 
+def added_tools(read: Input) -> Iterator[Problem]:
+    """Tools that an item adds have valid names, in a namespace too."""
+    for index, kind, item in read.items:
+        if kind != "additional_tools":
+            continue
+        for place, tool in objects_in(item.get("tools")):
+            path = f"input[{index}].tools[{place}]"
+            if tool.get("type") in ("function", "custom"):
+                yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name")
+            elif tool.get("type") == "namespace":
+                for at, inner in objects_in(tool.get("tools")):
+                    where = f"{path}.tools[{at}].name"
+                    yield from name_problems(inner.get("name"), "OR-toolname", where)
+
+
 def is_json_object(text: str) -> bool:
     try:
         return isinstance(decode(text), dict)
@@ -357,6 +373,7 @@ RULES = (
     (OUTPUTS | CALLS.keys(), pairing),
     ({"reasoning", "item_reference"}, reasoning),
     ({"function_call"}, calls),
+    ({"additional_tools"}, added_tools),
     (None, ids),
     (None, files),
     ({"compaction_trigger"}, ends),

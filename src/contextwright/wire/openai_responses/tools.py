@@ -8,21 +8,23 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from contextwright.errors import Problem
+from contextwright.errors import Level, Problem
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
     "Tool",
     "ToolChoice",
+    "choice_problems",
     "is_name",
     "is_strict",
     "name_problems",
-    "named_choice",
+    "root_problems",
     "tool_problems",
 ]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
+LONGEST_NAME = 128
 USUAL_NAME = 64
 """Longer names are accepted in some places and not in others."""
 NEEDED = {
@@ -252,18 +254,61 @@ class ToolChoice(Shape):
     tools: list[dict[str, Any]] | None = None
 
 
-def tool_problems(body: dict[str, Any]) -> Iterator[Problem]:
+def tool_problems(body: dict[str, Any], level: Level) -> Iterator[Problem]:
     """Names of functions, strict schemas, and the tool choice."""
     for index, tool in objects_in(body.get("tools")):
-        if tool.get("type") in ("function", "custom"):
-            yield from name_problems(tool.get("name"), "OR-toolname", f"tools[{index}].name")
-        schema = tool.get("parameters")
-        if tool.get("strict") is True and is_object(schema) and not is_strict(schema):
-            message = "strict needs every property required and additionalProperties: false"
-            yield Problem("OR-strict", f"tools[{index}].parameters", message, "warning")
+        path = f"tools[{index}]"
+        if tool.get("type") == "namespace":
+            for place, inner in objects_in(tool.get("tools")):
+                yield from definition_problems(inner, f"{path}.tools[{place}]", level)
+        else:
+            yield from definition_problems(tool, path, level)
+    yield from choice_problems(body, level)
+
+
+def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
+    """Check the name and the schema of a function or custom tool."""
+    if tool.get("type") in ("function", "custom"):
+        yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name")
+    schema = tool.get("parameters")
+    if not is_object(schema):
+        return
+    yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
+    if tool.get("strict") is True and not is_strict(schema):
+        message = "strict needs every property required and additionalProperties: false"
+        yield Problem("OR-strict", f"{path}.parameters", message, "warning")
+
+
+ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
+
+
+def root_problems(
+    schema: dict[str, Any], code: str, path: str, level: Level = "error"
+) -> Iterator[Problem]:
+    """The schema of a function has a plain object at its root, or says nothing at all."""
+    if schema and schema.get("type") != "object":
+        yield Problem(code, f"{path}.type", "must be 'object'", level)
+    for word in ALTERNATIVES:
+        if word in schema:
+            yield Problem(code, f"{path}.{word}", "not allowed at the root of a schema", level)
+
+
+ADDING = ("additional_tools", "tool_search_output")
+"""Items that add tools."""
+
+
+def choice_problems(body: dict[str, Any], level: Level = "error") -> Iterator[Problem]:
+    """A choice has the fields of its kind; a forced call needs tools."""
     choice = body.get("tool_choice")
-    if is_object(choice):
-        yield from named_choice(choice)
+    unnamed = [*named_choice(choice)] if is_object(choice) else []
+    yield from unnamed
+    if unnamed or not (is_object(choice) or choice == "required"):
+        return
+    elsewhere = any(body.get(field) for field in ("previous_response_id", "conversation", "prompt"))
+    if body.get("tools") or elsewhere:
+        return
+    if not any(item.get("type") in ADDING for _, item in objects_in(body.get("input"))):
+        yield Problem("OR-tools-missing", "tool_choice", "refused without tools", level)
 
 
 def is_name(name: str) -> bool:
