@@ -29,6 +29,7 @@ from contextwright.formats.replies.reply import (
     gather,
     gather_partial,
     is_custom,
+    is_refusal,
 )
 from contextwright.formats.replies.streams import (
     read_stream,
@@ -259,8 +260,23 @@ def test_a_stream_crosses_piece_by_piece(source: str, target: str) -> None:
             thoughts(reply),
             calls(reply),
         )
+        assert said(crossed) == said(again)
+        assert crossed.answer.extra == again.answer.extra
+        held = [part.extra for part in parts_of(crossed) if not isinstance(part, cw.Opaque)]
+        ids = [extra.get(target, {}).get("id") for extra in held]
+        assert all(id is None or id.startswith(ITEM_IDS) for id in ids)
 
     law()
+
+
+ITEM_IDS = ("msg_", "rs_", "fc_", "ctc_")
+
+
+def said(reply: cw.Conversation) -> str:
+    """The text without refusals, in its order, with the line breaks around providers' blocks."""
+    return "".join(
+        part.text for part in parts_of(reply) if isinstance(part, cw.Text) and not is_refusal(part)
+    )
 
 
 def parts_of(reply: cw.Conversation) -> tuple[Any, ...]:
@@ -271,7 +287,7 @@ def spoken(reply: cw.Conversation) -> str:
     """The characters said in any order: chat has one text, before its refusal."""
     texts = [part.text or "" for part in parts_of(reply) if isinstance(part, cw.Text | cw.Opaque)]
     invented = any(change.code == "invent.text" for change in reply.changes)
-    return "" if invented else "".join(sorted("".join(texts)))
+    return "" if invented else "".join(sorted("".join(texts).replace("\n", "")))
 
 
 def thoughts(reply: cw.Conversation) -> str:
